@@ -1,0 +1,75 @@
+# Every target can be run first, in a fresh clone with Python 3.11 and nothing else: it makes the
+# virtual environment and installs what it needs at the versions of constraints.txt.
+#
+#   make PYTHON=python3.13 VENV=.venv313 test     another interpreter, another environment
+
+PYTHON ?= python3.11
+VENV ?= .venv
+BENCH_ARGS ?=
+PYTEST_ARGS ?= -n 2
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
+	--constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+.PHONY: help bench test check lint slow format docs peers clean
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | \
+		while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+
+bench: $(STAMPS)/bench ## solve, train, score and report: the suite's main job, into bench-results/
+	$(BIN)/solvent bench --out bench-results $(BENCH_ARGS)
+
+test: lint ## format, lint and types as in `lint`, then the tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: test ## the one command before a commit
+
+lint: $(STAMPS)/test ## check the format, the lint rules and the types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+slow: $(STAMPS)/test ## the tests that train agents or sweep large grids
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+format: $(STAMPS)/test ## format the code and apply the safe fixes
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+docs: $(STAMPS)/docs ## build the documentation into site/
+	$(BIN)/zensical build --clean --strict
+
+peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
+	@set -e; for script in benchmarks/[a-z]*.py; do \
+		echo "== $$script"; $(BIN)/python "$$script"; \
+	done
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) bench-results site .cache build dist
+	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# A stamp says that a set-up ran to its end; an interrupted one leaves none and runs again.
+
+$(STAMPS)/bench: EXTRAS := train,report,cli
+$(STAMPS)/test: EXTRAS := all,dev
+$(STAMPS)/docs: EXTRAS := docs
+$(STAMPS)/peers: EXTRAS := all,bench
+
+$(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
+	@echo "Installing .[$(EXTRAS)] into $(VENV); the first time takes some minutes."
+	@$(INSTALL) --build-constraint constraints.txt --editable '.[$(EXTRAS)]'
+	@touch $@
+
+$(STAMPS)/venv: constraints.txt
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --upgrade pip
+	@mkdir -p $(STAMPS)
+	@touch $@

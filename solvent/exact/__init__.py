@@ -1,0 +1,52 @@
+"""Expectation: the exact optimum of a game, and exact numbers about any policy."""
+
+from solvent.exact.evaluation import (
+    best_response,
+    expected_length,
+    exploitability,
+    nash_conv,
+    policy_value,
+    state_visitation,
+)
+from solvent.exact.linear_program import LinearProgramSolution, solve_linear_program
+from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_game
+from solvent.exact.scoring import GapLocation, Score, locate_gap, score
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+from solvent.exact.solve import solve
+from solvent.exact.store import (
+    StoreError,
+    load_policy,
+    load_solution,
+    read_metadata,
+    save_policy,
+    save_solution,
+    write_atomically,
+)
+
+__all__ = [
+    "CertificateError",
+    "GapLocation",
+    "ImproperGameError",
+    "LinearProgramSolution",
+    "MatrixGameSolution",
+    "Score",
+    "Solution",
+    "StoreError",
+    "best_response",
+    "expected_length",
+    "exploitability",
+    "load_policy",
+    "load_solution",
+    "locate_gap",
+    "nash_conv",
+    "policy_value",
+    "read_metadata",
+    "save_policy",
+    "save_solution",
+    "score",
+    "solve",
+    "solve_linear_program",
+    "solve_matrix_game",
+    "state_visitation",
+    "write_atomically",
+]

@@ -1,0 +1,107 @@
+"""In which order states can be solved, and where play can go round in circles.
+
+Two states belong to the same strongly connected component when each can follow the other. The
+components form an acyclic graph, so values can be computed component by component, each after
+everything it can lead to. In a game without cycles every component is a single state and this
+is backward induction.
+
+An *end component* (de Alfaro 1997, "Formal verification of probabilistic systems") is a set of
+states with actions that never leave it: where play could go on for ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from solvent.model import TabularGame
+from solvent.model.arrays import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The strongly connected components of a game, each after all that it can lead to.
+
+    Attributes:
+        order: [S] states, component by component.
+        start: [C+1] component c is ``order[start[c] : start[c+1]]``.
+        cyclic: [C] whether a state of the component can follow itself.
+        depth: [S] number of components on the longest way from a state's component to an end;
+            0 where play has ended. In an acyclic game, the most moves that can be left.
+    """
+
+    order: Ints
+    start: Ints
+    cyclic: Bools
+    depth: Ints
+
+
+def components(game: TabularGame) -> Components:
+    """Find the strongly connected components of a game, each after all that it can lead to."""
+    from solvent.exact.kernels.graph import strong_components
+
+    edges_of_state = game.outcome_start[game.row_start]
+    order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
+    return Components(order, start, cyclic, _spread(depth, order, start))
+
+
+def end_components(game: TabularGame, rows: Bools) -> Ints:
+    """The maximal end components that are made of the given rows.
+
+    Args:
+        game: The game.
+        rows: [K] bool, the rows that may be used.
+
+    Returns:
+        [S] int64: a label shared by the states of one end component, -1 outside of all.
+    """
+    allowed = rows.copy()
+    while True:
+        used = allowed[game.outcome_row]
+        source = game.row_state[game.outcome_row]
+        graph = csr_array(
+            (np.ones(int(used.sum()), np.int8), (source[used], game.next_state[used])),
+            shape=(game.n_states,) * 2,
+        )
+        _, label = connected_components(graph, directed=True, connection="strong")
+        leaves = label[source] != label[game.next_state]
+        staying = allowed & (np.bincount(game.outcome_row[leaves], minlength=game.n_rows) == 0)
+        if (staying == allowed).all():
+            break
+        allowed = staying
+    inside = np.zeros(game.n_states, bool)
+    inside[game.row_state[allowed]] = True
+    return np.where(inside, label.astype(np.int64), -1)
+
+
+def cannot_end(game: TabularGame, rows: Bools) -> Bools:
+    """The states from which the given rows ([K] bool) lead to no end, [S] bool."""
+    used = rows[game.outcome_row]
+    source, target = game.row_state[game.outcome_row[used]], game.next_state[used]
+    # Search backwards from one extra node that every end leads to.
+    ends = np.flatnonzero(game.terminal)
+    graph = csr_array(
+        (
+            np.ones(len(source) + len(ends), np.int8),
+            (
+                np.concatenate((target, np.full(len(ends), game.n_states))),
+                np.concatenate((source, ends)),
+            ),
+        ),
+        shape=(game.n_states + 1,) * 2,
+    )
+
+    reached = breadth_first_order(graph, game.n_states, return_predecessors=False)
+    lost = np.ones(game.n_states + 1, bool)
+    lost[reached] = False
+    return lost[:-1]
+
+
+def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:
+    """From a number per component to a number per state, [S]."""
+    per_state = np.empty(len(order), np.int64)
+    per_state[order] = np.repeat(per_component, np.diff(start))
+    return per_state

@@ -1,0 +1,191 @@
+"""Exact numbers about policies: values, best responses, exploitability, visits.
+
+With every player's policy fixed a game is a Markov chain with rewards. Its transition matrix P
+and expected rewards r give the values as the solution of (I - P) v = r and the expected numbers
+of visits as the solution of (I - P)' d = mu, mu being the start distribution (Puterman 1994,
+*Markov Decision Processes*, appendix A). No play is sampled.
+
+Terms. The *optimality gap* of a policy is V*(mu) - V^pi(mu). The *exploitability* of one policy
+is the value of the game minus its value against a best response. *NashConv* of a pair of policies
+is the sum of what both players could gain by a best response (Lanctot et al. 2017).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from solvent.exact.components import cannot_end, components
+from solvent.exact.solution import ImproperGameError, Solution
+from solvent.model import TabularGame, TabularPolicy, against
+from solvent.model.arrays import Bools, Floats, grouped_sum
+
+
+def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
+    """The value of every state when all play by the given policies.
+
+    Args:
+        game: The game.
+        policies: One for each player who has a choice.
+
+    Returns:
+        [S] values to player 0. The value at the start is ``game.initial @ values``.
+
+    Raises:
+        ValueError: If a policy is for another game, or a player who has a choice has no policy.
+        ImproperGameError: If play can go on for ever collecting rewards.
+    """
+    weight = row_weights(game, *policies)
+    return _solve_chain(
+        game, weight, grouped_sum(game.row_state, weight * game.reward, game.n_states)
+    )
+
+
+def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
+    """Expected number of visits to every state in a play from the start, [S].
+
+    Raises:
+        ValueError: As for :func:`policy_value`.
+        ImproperGameError: If some reachable state is visited for ever.
+    """
+    weight = row_weights(game, *policies)
+    return _solve_chain(game, weight, game.initial, transpose=True)
+
+
+def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
+    """Expected number of moves from every state to the end under the given policies, [S]."""
+    weight = row_weights(game, *policies)
+    return _solve_chain(game, weight, (~game.terminal).astype(float))
+
+
+def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
+    """The best that the other player can do against a policy, and the policy that does it.
+
+    Returns:
+        The solution of ``against(game, policy)``. The other player's policy in it is one for
+        `game`; values are to player 0 as always.
+    """
+    from solvent.exact.solve import solve
+
+    solution = solve(against(game, policy))
+    other = 1 - policy.player
+    response = replace(
+        solution.policies[other], model_hash=game.model_hash, name=f"best response to {policy.name}"
+    )
+    pair = (policy, response) if policy.player == 0 else (response, policy)
+    return replace(solution, policies=pair, model_hash=game.model_hash)
+
+
+def exploitability(
+    game: TabularGame, policy: TabularPolicy, solution: Solution | None = None
+) -> float:
+    """How much less than the game's value a policy gets against a best response; at least 0.
+
+    Args:
+        game: A game of two players, or of one (then this is the optimality gap of 0 by
+            definition, since nobody responds).
+        policy: Either player's.
+        solution: Of `game`, if it is at hand.
+    """
+    from solvent.exact.solve import solve
+
+    solution = solution or solve(game)
+    sign = 1 if policy.player == 0 else -1
+    return sign * (solution.value - best_response(game, policy).value)
+
+
+def nash_conv(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
+    """The sum of what each player could gain by a best response to the other's policy."""
+    gain_of_second = best_response(game, first).value
+    gain_of_first = best_response(game, second).value
+    return gain_of_first - gain_of_second
+
+
+def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
+    """The probability of each row in its state under the given policies, [K].
+
+    Raises:
+        ValueError: If a policy is for another game, two are for the same player, or a player who
+            has a choice has none.
+    """
+    given = {policy.player: policy for policy in policies}
+    if len(given) < len(policies):
+        raise ValueError(f"{len(policies)} policies were given for player(s) {sorted(given)}")
+    weight = np.ones(game.n_rows)
+    for player in (0, 1):
+        if player in given:
+            given[player].check_is_for(game)
+            weight *= given[player].probabilities[game.row_state, game.row_action[player]]
+        elif (game.action_count[player] > 1).any():
+            raise ValueError(f"player {player} has a choice in {game.info.name}, but no policy")
+    return weight
+
+
+def _solve_chain(
+    game: TabularGame, weight: Floats, right: Floats, *, transpose: bool = False
+) -> Floats:
+    """Solve (I - P) x = right, or the transposed system, for the chain of the weighted rows."""
+    from solvent.exact.kernels.induction import substitute_back, substitute_forward
+
+    parts = components(game)
+    if not parts.cyclic.any():
+        # Successors first, the matrix is triangular: substitution is the whole solution.
+        result = right.copy()
+        substitute = substitute_forward if transpose else substitute_back
+        substitute(
+            parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
+            weight, result,
+        )  # fmt: skip
+        return result
+
+    endless = cannot_end(game, weight > 0)
+    _refuse_endless_play(game, weight, endless, right if transpose else None)
+    live = (weight > 0)[game.outcome_row] & ~endless[game.row_state[game.outcome_row]]
+    flow = game.probability[live] * weight[game.outcome_row[live]]
+    # In this order the matrix is triangular but for blocks on the diagonal: little fills in.
+    position = np.empty_like(parts.order)
+    position[parts.order] = diagonal = np.arange(game.n_states)
+    source, target = game.row_state[game.outcome_row[live]], game.next_state[live]
+    matrix = csc_array(
+        (
+            np.concatenate((np.ones(game.n_states), -flow)),
+            (
+                np.concatenate((diagonal, position[source])),
+                np.concatenate((diagonal, position[target])),
+            ),
+        ),
+        shape=(game.n_states,) * 2,
+    )
+    factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0)
+    solution = factors.solve(right[parts.order], trans="T" if transpose else "N")
+    return np.asarray(solution[position])
+
+
+def _refuse_endless_play(
+    game: TabularGame, weight: Floats, endless: Bools, start: Floats | None
+) -> None:
+    """Raise if play that never ends collects rewards, or is visited from `start`.
+
+    What never ends without a reward is worth 0; any other endless play has no value.
+    """
+    rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
+    states = np.concatenate(
+        (
+            game.row_state[rewarded],
+            np.flatnonzero(endless & (start > 0)) if start is not None else [],
+        )
+    ).astype(int)
+    if len(states):
+        raise ImproperGameError(
+            f"{game.info.name}: play from state {game.states[states[0]]!r} never ends"
+        )
+
+
+def _largest_reward(game: TabularGame) -> Floats:
+    """The largest absolute reward of an outcome of each row, [K]."""
+    largest = np.zeros(game.n_rows)
+    np.maximum.at(largest, game.outcome_row, np.abs(game.outcome_reward))
+    return largest

@@ -1,0 +1,101 @@
+"""Compiled loops of backward induction: one pass over states whose successors are solved."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from solvent.model.arrays import Bools, Floats, Ints
+
+
+@njit(cache=True)
+def induce(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    minimizing: Bools,
+    values: Floats,
+    chosen: Ints,
+    tie: float,
+) -> None:
+    """Set the value of each of the given states, in order, from those of its successors.
+
+    In every state at most one player chooses. Of rows whose values differ by at most `tie` the
+    first is chosen, so that rounding does not decide between equals.
+
+    Args:
+        states: The states to solve, each after its successors.
+        row_start: As in :class:`solvent.model.TabularGame`, like the four that follow.
+        outcome_start: Slices of outcomes.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        outcome_reward: Of each outcome.
+        minimizing: [S] bool, whether the player who chooses here is player 1.
+        values: [S], read and written.
+        chosen: [S], the row chosen in each state, written.
+        tie: Difference up to which values count as equal.
+    """
+    for s in states:
+        best, row = 0.0, -1
+        for k in range(row_start[s], row_start[s + 1]):
+            q = 0.0
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                q += probability[n] * (outcome_reward[n] + values[next_state[n]])
+            if row < 0 or (q < best - tie if minimizing[s] else q > best + tie):
+                best, row = q, k
+        values[s] = best
+        chosen[s] = row
+
+
+@njit(cache=True)
+def substitute_back(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    weight: Floats,
+    values: Floats,
+) -> None:
+    """Solve (I - P) v = r in place for a chain without cycles; `values` holds r, then v.
+
+    Args:
+        states: Successors first.
+        row_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
+        outcome_start: Slices of outcomes.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        weight: [K] probability of each row in its state.
+        values: [S], read and written.
+    """
+    for s in states:
+        for k in range(row_start[s], row_start[s + 1]):
+            if weight[k] > 0:
+                expected = 0.0
+                for n in range(outcome_start[k], outcome_start[k + 1]):
+                    expected += probability[n] * values[next_state[n]]
+                values[s] += weight[k] * expected
+
+
+@njit(cache=True)
+def substitute_forward(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    weight: Floats,
+    visits: Floats,
+) -> None:
+    """Solve (I - P)' d = mu in place for a chain without cycles; `visits` holds mu, then d.
+
+    The arguments are those of :func:`substitute_back`.
+    """
+    for s in states[::-1]:
+        for k in range(row_start[s], row_start[s + 1]):
+            flow = visits[s] * weight[k]
+            if flow > 0:
+                for n in range(outcome_start[k], outcome_start[k + 1]):
+                    visits[next_state[n]] += flow * probability[n]

@@ -1,0 +1,162 @@
+"""How far a policy is from the optimum, and in which states it loses what it loses.
+
+For a player's policy pi, V* the values of the game, Q* its action values and d(s) the expected
+number of visits when pi meets a best response b (in a game for one, nobody), the
+performance-difference identity (Kakade and Langford 2002, lemma 6.1) reads
+
+    V*(mu) - V^{pi,b}(mu)  =  sum over s of  d(s) * (V*(s) - Q*(s, pi, b)).
+
+So the gap is not only measured but located: each state's term says what is lost there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvent.exact.evaluation import best_response, policy_value, row_weights, state_visitation
+from solvent.exact.solution import Solution
+from solvent.exact.solve import solve
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats, grouped_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a policy is worth; every number is exact, none was sampled.
+
+    All values are to the player whose policy it is.
+
+    Attributes:
+        value: At the start; in a game for two, against a best response.
+        optimum: The game's value.
+        optimality_gap: ``optimum - value``, at least 0.
+        exploitability: In a game for two the same number under its usual name, else None.
+        normalized: 0 for uniform play over legal actions, 1 for the optimum; NaN if uniform play
+            is optimal.
+        illegal_mass: Average probability of illegal actions over the states visited, before they
+            were made legal.
+        worst_start_gap: Largest gap from a single state of the start distribution.
+        worst_start: That state.
+    """
+
+    value: float
+    optimum: float
+    optimality_gap: float
+    exploitability: float | None
+    normalized: float
+    illegal_mass: float
+    worst_start_gap: float
+    worst_start: Any
+
+
+@dataclass(frozen=True, eq=False)
+class GapLocation:
+    """Where the optimality gap of a policy comes from.
+
+    Attributes:
+        gap: The optimality gap, computed from values.
+        loss: [S] V*(s) - Q*(s, pi, b), what one move in state s costs.
+        visits: [S] expected number of visits d(s).
+        contribution: [S] visits times loss; its sum equals the gap up to rounding.
+    """
+
+    gap: float
+    loss: Floats
+    visits: Floats
+    contribution: Floats
+
+    def ranked(self, most: int = 10) -> list[int]:
+        """The states that contribute most, largest first; those that contribute nothing not."""
+        order = np.argsort(-self.contribution, kind="stable")[:most]
+        return [int(s) for s in order if self.contribution[s] > 0]
+
+
+def score(
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution | None = None,
+    *,
+    illegal: Floats | None = None,
+) -> Score:
+    """Score a policy exactly.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`, if it is at hand.
+        illegal: [S] probability that the policy gave to illegal actions before it was projected,
+            if that is known.
+
+    Raises:
+        ValueError: If the policy is for another game.
+        ImproperGameError: If play under the policy can go on for ever collecting rewards.
+    """
+    policy.check_is_for(game)
+    solution = solution or solve(game)
+    sign = 1 if policy.player == 0 else -1
+    values, pair = _worst_case(game, policy)
+    value, optimum = sign * float(game.initial @ values), sign * solution.value
+    uniform = TabularPolicy.uniform(game, player=policy.player)
+    floor = sign * float(game.initial @ _worst_case(game, uniform)[0])
+    span = optimum - floor
+
+    starts = np.flatnonzero(game.initial > 0)
+    gaps = sign * (solution.values - values)[starts]
+    worst = int(gaps.argmax())
+    mass = 0.0
+    if illegal is not None:
+        visits = state_visitation(game, *pair) * ~game.terminal
+        mass = float(visits @ illegal / visits.sum())
+    return Score(
+        value=value,
+        optimum=optimum,
+        optimality_gap=optimum - value,
+        exploitability=optimum - value if game.info.players == 2 else None,
+        normalized=(value - floor) / span if span > 1e-12 else float("nan"),
+        illegal_mass=mass,
+        worst_start_gap=float(gaps[worst]),
+        worst_start=game.states[int(starts[worst])],
+    )
+
+
+def locate_gap(
+    game: TabularGame, policy: TabularPolicy, solution: Solution | None = None
+) -> GapLocation:
+    """Split a policy's optimality gap into what is lost in each state.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`, if it is at hand.
+
+    Raises:
+        ValueError: If the policy is for another game.
+        ImproperGameError: If play under the policy need not end.
+    """
+    policy.check_is_for(game)
+    solution = solution or solve(game)
+    sign = 1 if policy.player == 0 else -1
+    values, pair = _worst_case(game, policy)
+    weight = row_weights(game, *pair)
+    played = grouped_sum(game.row_state, weight * solution.action_values, game.n_states)
+    loss = np.where(game.terminal, 0.0, sign * (solution.values - played))
+    visits = state_visitation(game, *pair)
+    return GapLocation(
+        gap=sign * (solution.value - float(game.initial @ values)),
+        loss=loss,
+        visits=visits,
+        contribution=visits * loss,
+    )
+
+
+def _worst_case(
+    game: TabularGame, policy: TabularPolicy
+) -> tuple[Floats, tuple[TabularPolicy, ...]]:
+    """Values [S] to player 0 under the policy and, where there is one, a best response."""
+    if (game.action_count[1 - policy.player] > 1).any():
+        answer = best_response(game, policy)
+        return answer.values, answer.policies
+    return policy_value(game, policy), (policy,)

@@ -1,0 +1,45 @@
+"""What a solver returns, and the errors with which it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvent.model import TabularPolicy
+from solvent.model.arrays import Floats
+
+
+class ImproperGameError(ValueError):
+    """Play need not end: the value of a state is not defined, or only by never ending."""
+
+
+class CertificateError(ArithmeticError):
+    """A solution was found but its error could not be bounded tightly enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An optimum, with a bracket that was obtained independently of the solver's iteration.
+
+    Attributes:
+        value: To player 0, at the start distribution.
+        values: [S] value of every state to player 0.
+        action_values: [K] expected value of every row.
+        policies: An optimal policy of each player (a single action where there is no choice).
+        lower: Proved lower bound of the value at the start.
+        upper: Proved upper bound of the value at the start.
+        method: How it was found.
+        model_hash: Of the game that was solved.
+    """
+
+    value: float
+    values: Floats
+    action_values: Floats
+    policies: tuple[TabularPolicy, TabularPolicy]
+    lower: float
+    upper: float
+    method: str
+    model_hash: str
+
+    def __repr__(self) -> str:
+        """The value and its bracket."""
+        return f"<Solution {self.value:.12g} in [{self.lower:.15g}, {self.upper:.15g}]>"

@@ -1,0 +1,39 @@
+"""The rules of every game, one file each, and the names under which they are listed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from solvent.games.fighting_fantasy import FightingFantasy, fighting_fantasy
+from solvent.games.gymnasium_table import GymnasiumTable
+from solvent.games.pig import Pig
+from solvent.model import Game
+from solvent.model.parameters import check_choice
+
+GAMES: Mapping[str, Callable[..., Game]] = {
+    "ff-combat": fighting_fantasy,
+    "pig": Pig,
+}
+"""Makers of games by name; their parameters are JSON-able."""
+
+
+def make_game(name: str, **parameters: Any) -> Game:
+    """A game by name.
+
+    Args:
+        name: A key of :data:`GAMES`.
+        parameters: The game's own; ``help(solvent.games.GAMES[name])`` lists them.
+
+    Raises:
+        ValueError: If the name or a parameter is unknown, or a value is out of its range.
+    """
+    maker = GAMES[check_choice(name, "game", GAMES)]
+    allowed = inspect.signature(maker).parameters
+    for parameter in parameters:
+        check_choice(parameter, f"parameter of {name}", allowed)
+    return maker(**parameters)
+
+
+__all__ = ["GAMES", "FightingFantasy", "GymnasiumTable", "Pig", "fighting_fantasy", "make_game"]

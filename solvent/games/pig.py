@@ -1,0 +1,139 @@
+"""Pig, the jeopardy dice game for two.
+
+On a turn the player rolls a die again and again. A 1 ends the turn and the turn's total is lost;
+holding adds the total to the score and passes the die. Who first reaches the target wins. The
+rules and the recursion are in T. W. Neller and C. G. M. Presser, "Optimal play of the dice game
+Pig", The UMAP Journal 25(1), 2004.
+
+The game has cycles: two players who keep rolling 1s return to the same scores. It is the suite's
+reference for solving games that are not acyclic.
+
+The first roll of a turn is compulsory, as in the usual statement of the rules. Neller and
+Presser's equations also allow holding at 0, which is never better than rolling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import check_integer
+
+ROLL, HOLD = 0, 1
+
+
+class Turn(NamedTuple):
+    """Whose turn it is, both scores, and the total of the turn so far."""
+
+    player: int
+    scores: tuple[int, int]
+    total: int
+
+
+@dataclass(frozen=True)
+class Pig:
+    """Pig to a target score.
+
+    Args:
+        target: Score that wins, within 1..1000. The usual game is to 100.
+        sides: Sides of the die, within 2..100; a 1 always ends the turn.
+        signed: Pay -1 instead of 0 for a loss, so that the value is a difference of
+            probabilities instead of the probability that player 0 wins.
+    """
+
+    target: int = 100
+    sides: int = 6
+    signed: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.target, "target", 1, 1000)
+        check_integer(self.sides, "sides", 2, 100)
+        if not isinstance(self.signed, bool):
+            raise ValueError(f"signed is {self.signed!r}; allowed are True and False")
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        return GameInfo(
+            name="pig",
+            players=2,
+            actions=(("roll", "hold"),) * 2,
+            acyclic=False,
+            reward_range=(-1.0 if self.signed else 0.0, 1.0),
+            sources=("Neller and Presser 2004, Optimal play of the dice game Pig, UMAP J. 25(1)",),
+            parameters=(("target", self.target), ("sides", self.sides), ("signed", self.signed)),
+            observation_labels=("my turn", "my score", "other score", "turn total"),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Player 0 begins at 0 to 0."""
+        return (Outcome(Fraction(1), Turn(0, (0, 0), 0)),)
+
+    def turn(self, state: Turn) -> int:
+        """Who holds the die."""
+        return state.player
+
+    def legal_actions(self, state: Turn) -> tuple[tuple[int, ...], ...]:
+        """The player on turn rolls or, after the first roll, holds; the other one waits."""
+        mine = (ROLL, HOLD) if state.total > 0 else (ROLL,)
+        return (mine, (ROLL,)) if state.player == 0 else ((ROLL,), mine)
+
+    def transition(self, state: Turn, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Roll the die, or bank the total and pass it."""
+        if joint_action[state.player] == HOLD:
+            return (Outcome(Fraction(1), self._pass(state, state.total)),)
+        chance = Fraction(1, self.sides)
+        outcomes = [Outcome(chance, self._pass(state, 0))]
+        winning = 0
+        for face in range(2, self.sides + 1):
+            total = state.total + face
+            if state.scores[state.player] + total >= self.target:
+                winning += 1
+            else:
+                outcomes.append(Outcome(chance, state._replace(total=total)))
+        if winning:
+            loss = -1 if self.signed else 0
+            won = Turn(state.player, self._bank(state, self.target), 0)
+            outcomes.append(Outcome(chance * winning, won, 1 if state.player == 0 else loss))
+        return tuple(outcomes)
+
+    def _bank(self, state: Turn, points: int) -> tuple[int, int]:
+        """The scores after the player on turn adds points; the target is as good as more."""
+        mine = min(state.scores[state.player] + points, self.target)
+        other = state.scores[1 - state.player]
+        return (mine, other) if state.player == 0 else (other, mine)
+
+    def _pass(self, state: Turn, points: int) -> Turn:
+        return Turn(1 - state.player, self._bank(state, points), 0)
+
+    def is_terminal(self, state: Turn) -> bool:
+        """Whether somebody has reached the target."""
+        return max(state.scores) >= self.target
+
+    def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
+        """Whose turn it is, both scores and the total, as fractions of the target."""
+        mine, other = state.scores[player], state.scores[1 - player]
+        return np.array(
+            [
+                float(state.player == player),
+                mine / self.target,
+                other / self.target,
+                state.total / self.target,
+            ],
+            np.float32,
+        )
+
+    def draw(self, state: Turn) -> str:
+        """The scores and the turn."""
+        return (
+            f"player 0: {state.scores[0]:3d}   player 1: {state.scores[1]:3d}   "
+            f"(to {self.target})\n"
+            f"player {state.player} on turn with {state.total}"
+        )

@@ -1,0 +1,24 @@
+"""Array types, and the two idioms with which ragged arrays are handled without loops."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+def grouped_sum(group: Ints, terms: Floats, count: int) -> Floats:
+    """Sum the terms of each group: ``out[g] = sum(terms[group == g])``, [count] float64."""
+    return np.bincount(group, terms, minlength=count).astype(np.float64, copy=False)
+
+
+def concatenated_ranges(start: Ints, length: Ints) -> Ints:
+    """``concatenate([arange(a, a + n) for a, n in zip(start, length)])`` without the loop."""
+    total = int(length.sum())
+    offset = np.cumsum(length) - length
+    return np.asarray(np.arange(total) + np.repeat(start - offset, length), np.int64)

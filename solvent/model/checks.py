@@ -1,0 +1,267 @@
+"""Conformance checks: what every game must satisfy, runnable by anyone who adds one.
+
+    from solvent.model import parametrize_with_game_checks
+
+    @parametrize_with_game_checks([MyGame(), MyGame(size=3)])
+    def test_my_game(game, check):
+        check(game)
+
+Each check is a function of a game that raises :class:`GameCheckError`, naming the state. The
+games passed in should be small (up to some ten thousand states): every state is visited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from solvent.model.game import Game
+from solvent.model.tabular import TabularGame, compile_game
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class GameCheckError(AssertionError):
+    """A game breaks the contract of :class:`solvent.model.Game`."""
+
+
+def check_game(game: Game) -> None:
+    """Run every check of this module on a game.
+
+    Raises:
+        GameCheckError: With the check's name, the state and what is wrong.
+    """
+    for check in CHECKS:
+        check(game)
+
+
+def parametrize_with_game_checks(games: Iterable[Game]) -> pytest.MarkDecorator:
+    """A pytest decorator that runs each check on each game as a test of its own.
+
+    The decorated test takes the arguments ``game`` and ``check``.
+    """
+    import pytest
+
+    return pytest.mark.parametrize(
+        ("game", "check"),
+        [
+            pytest.param(game, check, id=f"{game.info.name}-{check.__name__}")
+            for game in games
+            for check in CHECKS
+        ],
+    )
+
+
+def states_of(game: Game) -> Iterator[Any]:
+    """Every reachable state, by walking through the rules."""
+    yield from compile_game(game, reference=True).states
+
+
+def check_protocol(game: Game) -> None:
+    """The object has every member of the protocol, and its info is consistent."""
+    if not isinstance(game, Game):
+        raise GameCheckError(f"{type(game).__name__} lacks members of the Game protocol")
+    low, high = game.info.reward_range
+    if not low <= high:
+        raise GameCheckError(f"reward_range is {game.info.reward_range}")
+    if not game.info.sources:
+        raise GameCheckError("info.sources is empty; say where the rules come from")
+
+
+def check_chance(game: Game) -> None:
+    """Probabilities are positive Fractions that sum to 1; no state is listed twice."""
+
+    def check(outcomes: tuple[Any, ...], where: str) -> None:
+        for outcome in outcomes:
+            if not isinstance(outcome.probability, Fraction) or outcome.probability <= 0:
+                raise GameCheckError(
+                    f"{where}: probability {outcome.probability!r} is not a positive Fraction"
+                )
+        total = sum(outcome.probability for outcome in outcomes)
+        if total != 1:
+            raise GameCheckError(f"{where}: probabilities sum to {total}")
+        pairs = [(outcome.state, outcome.reward) for outcome in outcomes]
+        if len(set(pairs)) < len(pairs):
+            raise GameCheckError(f"{where}: the same outcome is listed twice")
+
+    check(game.initial(), "initial()")
+    for state in states_of(game):
+        for joint in _joint_actions(game, state):
+            check(game.transition(state, joint), f"state {state!r}, action {joint}")
+
+
+def check_actions(game: Game) -> None:
+    """Every player has a legal action in every live state, ascending and within the named ones."""
+    for state in states_of(game):
+        if game.is_terminal(state):
+            continue
+        legal = game.legal_actions(state)
+        if len(legal) != game.info.players:
+            raise GameCheckError(f"state {state!r}: {len(legal)} tuples of legal actions")
+        for player, actions in enumerate(legal):
+            names = game.info.actions[player]
+            within = bool(actions) and 0 <= actions[0] and actions[-1] < len(names)
+            if not within or list(actions) != sorted(set(actions)):
+                raise GameCheckError(
+                    f"state {state!r}: legal actions {actions} of player {player}; expected "
+                    f"ascending indices of {names}"
+                )
+        turn = getattr(game, "turn", None)
+        if turn is not None and len(legal) == 2 and len(legal[1 - turn(state)]) > 1:
+            raise GameCheckError(f"state {state!r}: the player who is not on turn has a choice")
+
+
+def check_end(game: Game) -> None:
+    """From every state some play reaches an end; an acyclic game has no cycle."""
+    table = compile_game(game, reference=True)
+    source = table.row_state[table.outcome_row]
+    ends = table.terminal.copy()
+    while True:
+        grown = ends.copy()
+        grown[source[ends[table.next_state]]] = True
+        if (grown == ends).all():
+            break
+        ends = grown
+    if not ends.all():
+        state = table.states[int(np.argmin(ends))]
+        raise GameCheckError(f"from state {state!r} no end of the game can be reached")
+    if game.info.acyclic:
+        # Peel off states all of whose successors are peeled; what remains holds a cycle.
+        peeled = table.terminal.copy()
+        while True:
+            blocked = np.zeros(table.n_states, bool)
+            blocked[source[~peeled[table.next_state]]] = True
+            if (~blocked == peeled).all():
+                break
+            peeled = ~blocked
+        if not peeled.all():
+            state = table.states[int(np.argmin(peeled))]
+            raise GameCheckError(f"info says acyclic, but a cycle is reachable from {state!r}")
+
+
+def check_observations(game: Game) -> None:
+    """Observations are float32 vectors of one shape in [-1, 1], and no two states share one."""
+    for player in range(game.info.players):
+        seen: dict[bytes, Any] = {}
+        shape = None
+        for state in states_of(game):
+            observation = game.observe(state, player)
+            shape = observation.shape if shape is None else shape
+            if observation.dtype != np.float32 or observation.ndim != 1:
+                raise GameCheckError(f"state {state!r}: observation is not a float32 vector")
+            if observation.shape != shape or len(game.info.observation_labels) != shape[0]:
+                raise GameCheckError(
+                    f"state {state!r}: observation has shape {observation.shape}, the labels "
+                    f"are {game.info.observation_labels}"
+                )
+            if not (np.abs(observation) <= 1).all():
+                raise GameCheckError(f"state {state!r}: observation {observation} leaves [-1, 1]")
+            other = seen.setdefault(observation.tobytes(), state)
+            if other != state:
+                raise GameCheckError(
+                    f"states {other!r} and {state!r} look the same to player {player}"
+                )
+
+
+def check_states(game: Game) -> None:
+    """States are hashable, equal to their ``eval(repr())``, and can be drawn."""
+    namespace = {cls.__name__: cls for cls in {type(state) for state in states_of(game)}}
+    for state in states_of(game):
+        hash(state)
+        # The repr of a checked game's own state; nothing from outside is evaluated.
+        again = eval(repr(state), {"__builtins__": {}}, namespace)
+        if again != state or type(again) is not type(state):
+            raise GameCheckError(f"repr of state {state!r} does not round-trip")
+        if not game.draw(state).strip():
+            raise GameCheckError(f"state {state!r} draws as nothing")
+
+
+def check_rewards(game: Game) -> None:
+    """Rewards of an acyclic game cannot add up to more or less than ``info.reward_range``."""
+    table = compile_game(game, reference=True)
+    if not game.info.acyclic:
+        return
+    for sign in (1, -1):
+        best = np.zeros(table.n_states)
+        while True:
+            terms = sign * table.outcome_reward + best[table.next_state]
+            grown = np.full(table.n_states, -np.inf)
+            np.maximum.at(grown, table.row_state[table.outcome_row], terms)
+            grown[table.terminal] = 0
+            if (grown == best).all():
+                break
+            best = grown
+        extreme = sign * best[table.initial > 0].max()
+        low, high = game.info.reward_range
+        if not low - 1e-9 <= extreme <= high + 1e-9:
+            raise GameCheckError(
+                f"a play can collect {extreme}, but reward_range is {game.info.reward_range}"
+            )
+
+
+def check_table(game: Game) -> None:
+    """A game's own ``tabulate()`` agrees with its rules in every state, to the last bit."""
+    if not hasattr(game, "tabulate"):
+        return
+    ours, rules = compile_game(game), compile_game(game, reference=True)
+    if set(ours.states) != set(rules.states):
+        odd = next(iter(set(ours.states) ^ set(rules.states)))
+        raise GameCheckError(f"state {odd!r} is in only one of tabulate() and the rules")
+    for s, state in enumerate(rules.states):
+        t = ours.index[state]
+        if _rows(ours, t) != _rows(rules, s):
+            raise GameCheckError(
+                f"state {state!r}: tabulate() has {_rows(ours, t)}, the rules {_rows(rules, s)}"
+            )
+        if ours.initial[t] != rules.initial[s]:
+            raise GameCheckError(f"state {state!r}: initial probabilities differ")
+        for mine, theirs in zip(ours.observation, rules.observation, strict=True):
+            if (mine[t] != theirs[s]).any():
+                raise GameCheckError(f"state {state!r}: observations differ")
+        if rules.turn is not None and (ours.turn is None or ours.turn[t] != rules.turn[s]):
+            raise GameCheckError(f"state {state!r}: tabulate() and the rules differ in the turn")
+
+
+def _rows(table: TabularGame, state: int) -> list[Any]:
+    """Everything the table says of a state, in terms of states instead of indices."""
+    rows: list[Any] = [[m[state].tolist() for m in table.mask]]
+    for row in range(table.row_start[state], table.row_start[state + 1]):
+        branch = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        rows.append(
+            [
+                (table.states[i], p, r)
+                for i, p, r in zip(
+                    table.next_state[branch].tolist(),
+                    table.probability[branch].tolist(),
+                    table.outcome_reward[branch].tolist(),
+                    strict=True,
+                )
+            ]
+        )
+    return rows
+
+
+def _joint_actions(game: Game, state: Any) -> Iterator[tuple[int, ...]]:
+    if game.is_terminal(state):
+        return
+    legal = game.legal_actions(state)
+    if game.info.players == 1:
+        yield from ((a,) for a in legal[0])
+    else:
+        yield from ((a, b) for a in legal[0] for b in legal[1])
+
+
+CHECKS: tuple[Callable[[Game], None], ...] = (
+    check_protocol,
+    check_chance,
+    check_actions,
+    check_end,
+    check_observations,
+    check_states,
+    check_rewards,
+    check_table,
+)

@@ -1,0 +1,126 @@
+"""What a game is: a finite zero-sum Markov game whose chance is explicit.
+
+A game is written once, as the map
+
+    (state, joint action)  ->  distribution over (probability, next state, reward)
+
+with probabilities that are exact rationals. An environment *samples* that map and a
+solver takes its *expectation*; neither needs to know the other.
+
+One type covers three kinds of game. In a two-player zero-sum Markov game (Shapley 1953,
+"Stochastic games") both players act in every state; where a player has no choice, the tuple
+of legal actions has one element. A Markov decision process is the case of one player, an
+alternating game the case in which in every state at most one player has a choice.
+
+This is the readable reference. It is slow, obviously right, and quotes the rules; the arrays
+of :mod:`solvent.model.tabular` are compiled from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+State: TypeAlias = Hashable
+"""A state: immutable, hashable, and with a ``repr`` from which it can be read back."""
+
+JointAction: TypeAlias = tuple[int, ...]
+"""One action index per player."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One branch of a chance event.
+
+    Attributes:
+        probability: Of this branch, an exact rational in (0, 1].
+        state: The state that follows.
+        reward: To player 0 on the way there; player 1 receives the negative.
+    """
+
+    probability: Fraction
+    state: Any
+    reward: Fraction | int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GameInfo:
+    """What is known of a game before any of it is played.
+
+    Attributes:
+        name: The name under which the game is listed, such as ``"ff-combat"``.
+        players: 1 or 2.
+        actions: The names of each player's actions, in the order of their indices.
+        acyclic: Whether no state can be visited twice in one play.
+        reward_range: Least and largest sum of rewards that one play can collect.
+        sources: Where each rule and constant comes from.
+        parameters: The parameters that make this game what it is, as JSON-able values.
+        observation_labels: The name of each entry of an observation.
+    """
+
+    name: str
+    players: int
+    actions: tuple[tuple[str, ...], ...]
+    acyclic: bool
+    reward_range: tuple[float, float]
+    sources: tuple[str, ...]
+    parameters: tuple[tuple[str, Any], ...] = ()
+    observation_labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the fields fit each other."""
+        if self.players not in (1, 2):
+            raise ValueError(f"players is {self.players!r}; allowed are 1 and 2")
+        if len(self.actions) != self.players:
+            raise ValueError(
+                f"actions names the actions of {len(self.actions)} player(s), "
+                f"but the game has {self.players}"
+            )
+
+
+@runtime_checkable
+class Game(Protocol):
+    """The rules of a game: pure functions of immutable states.
+
+    Rewards are undiscounted, so a value is a probability or a number of points.
+
+    A game whose table can be built faster than by walking through its states may also have a
+    method ``tabulate() -> TabularGame``; :func:`solvent.model.compile_game` then uses it, and the
+    conformance checks compare it with the rules on small instances. An alternating game has a
+    method ``turn(state) -> int``, the player who is to act; without it, a second player acts at
+    the same time as the first.
+    """
+
+    @property
+    def info(self) -> GameInfo:
+        """The game's players, actions and sources."""
+        ...
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The distribution over states in which a play begins (rewards are 0)."""
+        ...
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        """The legal actions in a state that is not terminal, ascending, a tuple per player."""
+        ...
+
+    def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """The branches that follow when every player has chosen; probabilities sum to 1."""
+        ...
+
+    def is_terminal(self, state: Any) -> bool:
+        """Whether play has ended."""
+        ...
+
+    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
+        """What a player sees: a float32 vector, scaled to [0, 1] or [-1, 1]."""
+        ...
+
+    def draw(self, state: Any) -> str:
+        """The state as text for a person, one or more lines."""
+        ...

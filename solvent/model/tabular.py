@@ -1,0 +1,389 @@
+"""The same game as arrays, and policies as arrays.
+
+A :class:`TabularGame` is what solvers take expectations of and environments sample from. It
+always has two players: in a game for one, player 1 has a single action everywhere.
+
+Shapes, with S states, A_p actions of player p, K rows (a row is a state with one legal joint
+action) and N outcomes (the branches of all rows):
+
+====================  =============  ==========================================================
+``row_start``         [S+1] int64    rows of state s are ``row_start[s] : row_start[s+1]``
+``outcome_start``     [K+1] int64    outcomes of row k are ``outcome_start[k] : ...[k+1]``
+``next_state``        [N] int64      the state an outcome leads to
+``probability``       [N] float64    its probability, the float nearest to the exact rational
+``outcome_reward``    [N] float64    its reward to player 0
+``mask[p]``           [S, A_p] bool  legal actions; all False where play has ended
+``initial``           [S] float64    distribution over starting states
+``observation[p]``    [S, D_p] f32   what player p sees
+``turn``              [S] int64      whose turn it is, 0 or 1; None if all act everywhere
+``reward``            [K] float64    expected reward of a row
+====================  =============  ==========================================================
+
+Within a state, rows are ordered by player 0's action, then by player 1's. A terminal state has
+no rows. A large table may hold ``next_state`` as int32 and ``outcome_reward`` as float32.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.game import Game, GameInfo, State
+
+
+@dataclass(frozen=True, eq=False)
+class TabularGame:
+    """A game as arrays; the module's table gives their shapes."""
+
+    info: GameInfo
+    states: Sequence[State]
+    row_start: Ints
+    outcome_start: Ints
+    next_state: Ints
+    probability: Floats
+    outcome_reward: Floats
+    mask: tuple[Bools, Bools]
+    initial: Floats
+    observation: tuple[NDArray[np.float32], ...] = ()
+    turn: Ints | None = None
+
+    def __post_init__(self) -> None:
+        """Assert the shapes of the module's table."""
+        s, k, n = len(self.states), len(self.outcome_start) - 1, len(self.next_state)
+        expected = {
+            "row_start": (self.row_start.shape, (s + 1,)),
+            "probability": (self.probability.shape, (n,)),
+            "outcome_reward": (self.outcome_reward.shape, (n,)),
+            "initial": (self.initial.shape, (s,)),
+            "mask[0]": (self.mask[0].shape[:1], (s,)),
+            "mask[1]": (self.mask[1].shape[:1], (s,)),
+        }
+        for name, (shape, wanted) in expected.items():
+            if shape != wanted:
+                raise ValueError(f"{name} has shape {shape}; expected {wanted}")
+        if self.row_start[-1] != k or self.outcome_start[-1] != n:
+            raise ValueError(
+                f"row_start ends at {self.row_start[-1]} and outcome_start at "
+                f"{self.outcome_start[-1]}; expected {k} rows and {n} outcomes"
+            )
+        joint = self.mask[0].sum(axis=1) * self.mask[1].sum(axis=1)
+        wrong = np.flatnonzero(np.diff(self.row_start) != joint)
+        if len(wrong):
+            raise ValueError(f"state {self.states[wrong[0]]!r}: rows and masks do not agree")
+
+    def __repr__(self) -> str:
+        """The game's name and its size."""
+        return (
+            f"<TabularGame {self.info.name}: {self.n_states} states, {self.n_rows} rows, "
+            f"{len(self.next_state)} outcomes>"
+        )
+
+    @property
+    def n_states(self) -> int:
+        """S, the number of states, terminal ones included."""
+        return len(self.states)
+
+    @property
+    def n_rows(self) -> int:
+        """K, the number of pairs of a state and a legal joint action."""
+        return len(self.outcome_start) - 1
+
+    @cached_property
+    def action_count(self) -> tuple[Ints, Ints]:
+        """How many legal actions each player has in each state, two arrays [S]."""
+        first, second = (m.sum(axis=1, dtype=np.int64) for m in self.mask)
+        return first, second
+
+    @cached_property
+    def terminal(self) -> Bools:
+        """Whether play has ended, [S]."""
+        return np.asarray(np.diff(self.row_start) == 0)
+
+    def on_turn(self, player: int) -> Bools:
+        """Where a player is to act, [S]; where it is the other's turn, the player only waits."""
+        if self.turn is None:
+            return ~self.terminal
+        return np.asarray(~self.terminal & (self.turn == player))
+
+    @cached_property
+    def row_state(self) -> Ints:
+        """The state that each row belongs to, [K]."""
+        return np.repeat(np.arange(self.n_states), np.diff(self.row_start))
+
+    @cached_property
+    def row_action(self) -> tuple[Ints, Ints]:
+        """The action of each player in each row, two arrays [K]."""
+        within = np.arange(self.n_rows) - self.row_start[self.row_state]
+        columns = self.action_count[1][self.row_state]
+        ranks = (within // np.maximum(columns, 1), within % np.maximum(columns, 1))
+        actions = []
+        for player in (0, 1):
+            # The legal actions of all states in one list, each state's ascending.
+            legal = np.nonzero(self.mask[player])[1]
+            start = np.concatenate(([0], np.cumsum(self.action_count[player])))
+            actions.append(legal[start[self.row_state] + ranks[player]].astype(np.int64))
+        return actions[0], actions[1]
+
+    @cached_property
+    def outcome_row(self) -> Ints:
+        """The row that each outcome belongs to, [N]."""
+        return np.repeat(np.arange(self.n_rows), np.diff(self.outcome_start))
+
+    @cached_property
+    def reward(self) -> Floats:
+        """The expected reward of each row to player 0, [K]."""
+        return grouped_sum(self.outcome_row, self.probability * self.outcome_reward, self.n_rows)
+
+    @cached_property
+    def index(self) -> dict[State, int]:
+        """The index of each state."""
+        return {state: i for i, state in enumerate(self.states)}
+
+    @cached_property
+    def model_hash(self) -> str:
+        """SHA-256 of everything an optimum depends on: dynamics, masks and start distribution.
+
+        Observations are left out: a tabular policy means the same whatever was observed.
+        """
+        digest = hashlib.sha256(self.info.name.encode())
+        for array in (
+            self.row_start,
+            self.outcome_start,
+            self.next_state,
+            self.probability,
+            self.outcome_reward,
+            *self.mask,
+            self.initial,
+        ):
+            # Little-endian, so that the hash does not depend on the machine.
+            canonical = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            digest.update(f"{canonical.shape}{canonical.dtype.str}".encode())
+            digest.update(canonical.tobytes())
+        return digest.hexdigest()
+
+    def expectation(self, values: Floats) -> Floats:
+        """Action values: expected reward plus expected value of the next state, [S] -> [K]."""
+        terms = self.probability * (self.outcome_reward + values[self.next_state])
+        return grouped_sum(self.outcome_row, terms, self.n_rows)
+
+    def row(self, state: int, actions: tuple[int, int]) -> int:
+        """The row of a state and a legal joint action.
+
+        Raises:
+            ValueError: If an action is not legal there.
+        """
+        ranks = []
+        for player, action in enumerate(actions):
+            mask = self.mask[player][state]
+            if not 0 <= action < len(mask) or not mask[action]:
+                raise ValueError(
+                    f"action {action!r} of player {player} is not legal in state "
+                    f"{self.states[state]!r}; legal are {np.flatnonzero(mask).tolist()}"
+                )
+            ranks.append(int(mask[:action].sum()))
+        return int(self.row_start[state] + ranks[0] * self.action_count[1][state] + ranks[1])
+
+
+@dataclass(frozen=True, eq=False)
+class TabularPolicy:
+    """A player's policy: a distribution over actions in every state.
+
+    Attributes:
+        probabilities: [S, A] float64, rows sum to 1 where play goes on and are 0 where it has
+            ended; 0 on illegal actions.
+        model_hash: Of the game that it is a policy for.
+        player: Whose policy it is, 0 or 1.
+        name: For tables and figures.
+    """
+
+    probabilities: Floats
+    model_hash: str
+    player: int = 0
+    name: str = "policy"
+
+    @classmethod
+    def of(
+        cls, game: TabularGame, probabilities: Floats, *, player: int = 0, name: str = "policy"
+    ) -> TabularPolicy:
+        """Check `probabilities` against a game and make a policy of them.
+
+        Raises:
+            ValueError: If the shape is not [S, A], an entry is negative or not a number, an
+                illegal action has a positive probability, or a row does not sum to 1.
+        """
+        mask = game.mask[player]
+        probabilities = np.asarray(probabilities, float)
+        if probabilities.shape != mask.shape:
+            raise ValueError(
+                f"policy {name!r} has shape {probabilities.shape}; "
+                f"player {player} of {game.info.name} needs {mask.shape}"
+            )
+        probabilities = np.where(game.terminal[:, None], 0.0, probabilities)
+        problems = (
+            (~(probabilities >= 0).all(axis=1), "has an entry that is negative or not a number"),
+            (((probabilities > 0) & ~mask).any(axis=1), "gives weight to an illegal action"),
+            (
+                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > 1e-9),
+                "does not sum to 1",
+            ),
+        )
+        for wrong, problem in problems:
+            if wrong.any():
+                state = int(np.argmax(wrong))
+                raise ValueError(
+                    f"policy {name!r} {problem} in state {game.states[state]!r}: "
+                    f"{probabilities[state].tolist()}"
+                )
+        return cls(probabilities, game.model_hash, player, name)
+
+    @classmethod
+    def uniform(cls, game: TabularGame, *, player: int = 0) -> TabularPolicy:
+        """Every legal action with equal probability."""
+        mask = game.mask[player]
+        probabilities = mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
+        return cls.of(game, probabilities, player=player, name="uniform")
+
+    @classmethod
+    def deterministic(
+        cls, game: TabularGame, actions: Ints, *, player: int = 0, name: str = "policy"
+    ) -> TabularPolicy:
+        """One action per state, [S]; entries of terminal states are not read."""
+        mask = game.mask[player]
+        probabilities = np.zeros(mask.shape)
+        live = np.flatnonzero(~game.terminal)
+        probabilities[live, np.asarray(actions)[live]] = 1
+        return cls.of(game, probabilities, player=player, name=name)
+
+    def mode(self) -> TabularPolicy:
+        """The most probable action of each state for certain, the lowest index on ties."""
+        probabilities = np.zeros_like(self.probabilities)
+        live = self.probabilities.any(axis=1)
+        probabilities[live, self.probabilities[live].argmax(axis=1)] = 1
+        return TabularPolicy(probabilities, self.model_hash, self.player, f"{self.name} (mode)")
+
+    def check_is_for(self, game: TabularGame) -> None:
+        """Raise unless this is a policy for `game`.
+
+        Raises:
+            ValueError: If the model hashes differ.
+        """
+        if self.model_hash != game.model_hash:
+            raise ValueError(
+                f"policy {self.name!r} was made for the model {self.model_hash[:12]}, "
+                f"but this {game.info.name} is the model {game.model_hash[:12]}"
+            )
+
+
+class TooManyStatesError(ValueError):
+    """A game has more reachable states than the caller allowed."""
+
+
+def compile_game(
+    game: Game, *, reference: bool = False, max_states: int = 5_000_000
+) -> TabularGame:
+    """Build the arrays of a game: all states that can be reached from its start.
+
+    A game's own vectorised ``tabulate()`` is used where there is one.
+
+    Args:
+        game: The rules.
+        reference: Walk through the rules even if the game has ``tabulate()``.
+        max_states: Refuse larger games instead of filling the memory.
+
+    Raises:
+        TooManyStatesError: If more than `max_states` states are reachable.
+        ValueError: If a distribution does not sum to 1.
+    """
+    tabulate = getattr(game, "tabulate", None)
+    if tabulate is not None and not reference:
+        table = tabulate()
+        if not isinstance(table, TabularGame):
+            raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
+        return table
+    return _walk(game, max_states)
+
+
+def _walk(game: Game, max_states: int) -> TabularGame:
+    """Compile by breadth-first search from the initial states."""
+    players = game.info.players
+    widths = [len(names) for names in game.info.actions] + [1] * (2 - players)
+    index: dict[State, int] = {}
+    queue: deque[State] = deque()
+
+    def index_of(state: State) -> int:
+        if state not in index:
+            if len(index) >= max_states:
+                raise TooManyStatesError(
+                    f"{game.info.name} has more than {max_states} states; allow more with "
+                    f"max_states="
+                )
+            index[state] = len(index)
+            queue.append(state)
+        return index[state]
+
+    start = game.initial()
+    _check_distribution(game, start, "the initial distribution")
+    for outcome in start:
+        index_of(outcome.state)
+
+    row_start, outcome_start = [0], [0]
+    next_state: list[int] = []
+    probability: list[float] = []
+    outcome_reward: list[float] = []
+    masks: tuple[list[Bools], list[Bools]] = ([], [])
+    while queue:
+        state = queue.popleft()
+        legal: tuple[tuple[int, ...], ...] = ((),) * 2
+        if not game.is_terminal(state):
+            legal = game.legal_actions(state) + ((0,),) * (2 - players)
+        for player in (0, 1):
+            mask = np.zeros(widths[player], bool)
+            mask[list(legal[player])] = True
+            masks[player].append(mask)
+        for first in legal[0]:
+            for second in legal[1]:
+                outcomes = game.transition(state, (first, second)[:players])
+                _check_distribution(game, outcomes, f"state {state!r}, action {first, second}")
+                for outcome in outcomes:
+                    next_state.append(index_of(outcome.state))
+                    probability.append(float(outcome.probability))
+                    outcome_reward.append(float(outcome.reward))
+                outcome_start.append(len(next_state))
+        row_start.append(len(outcome_start) - 1)
+
+    initial = np.zeros(len(index))
+    for outcome in start:
+        initial[index[outcome.state]] += float(outcome.probability)
+    states = tuple(index)
+    turn = getattr(game, "turn", None)
+    return TabularGame(
+        info=game.info,
+        states=states,
+        row_start=np.array(row_start),
+        outcome_start=np.array(outcome_start),
+        next_state=np.array(next_state, np.int64),
+        probability=np.array(probability),
+        outcome_reward=np.array(outcome_reward),
+        mask=(np.array(masks[0]), np.array(masks[1])),
+        initial=initial,
+        observation=tuple(
+            np.array([game.observe(s, player) for s in states], np.float32)
+            for player in range(players)
+        ),
+        turn=np.array([turn(s) for s in states]) if turn is not None else None,
+    )
+
+
+def _check_distribution(game: Game, outcomes: Sequence[Any], where: str) -> None:
+    total = sum((outcome.probability for outcome in outcomes), Fraction(0))
+    if total != 1:
+        raise ValueError(f"{game.info.name}: probabilities sum to {total}, not 1, at {where}")

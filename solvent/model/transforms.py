@@ -1,0 +1,154 @@
+"""Games made of other games, and policies made legal.
+
+Everything here maps arrays to arrays and knows no rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.tabular import TabularGame, TabularPolicy
+
+
+def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
+    """Fold a player's policy into chance: the game that is left for the other player.
+
+    One mechanism serves both an environment for one learner with a fixed opponent and exact
+    policy evaluation and best response: each is the solution of a folded game.
+
+    Args:
+        game: The game, of S states.
+        policy: Of the player to be folded in; it stays in the game with one action everywhere.
+
+    Returns:
+        A game with the same states, start and observations. Its row for a state and an action
+        of the other player has an outcome for every outcome of each row that was merged into it
+        with positive weight.
+
+    Raises:
+        ValueError: If the policy is for another game.
+    """
+    policy.check_is_for(game)
+    folded, other = policy.player, 1 - policy.player
+    weight = policy.probabilities[game.row_state, game.row_action[folded]]
+
+    # A row of the new game: a state and the rank of the other player's action in it.
+    mask_other = game.mask[other]
+    rank = np.cumsum(mask_other, axis=1)[game.row_state, game.row_action[other]] - 1
+    row_start = np.concatenate(([0], np.cumsum(game.action_count[other] * ~game.terminal)))
+    new_row = row_start[game.row_state] + rank
+
+    kept = np.flatnonzero(weight > 0)
+    kept = kept[np.argsort(new_row[kept], kind="stable")]
+    length = np.diff(game.outcome_start)[kept]
+    source = concatenated_ranges(game.outcome_start[kept], length)
+    counts = np.bincount(new_row[kept], length, minlength=int(row_start[-1])).astype(np.int64)
+    mask_folded = ~game.terminal[:, None]
+    masks = (mask_folded, mask_other) if folded == 0 else (mask_other, mask_folded)
+    return TabularGame(
+        info=game.info,
+        states=game.states,
+        row_start=row_start,
+        outcome_start=np.concatenate(([0], np.cumsum(counts))),
+        next_state=game.next_state[source],
+        probability=game.probability[source] * np.repeat(weight[kept], length),
+        outcome_reward=game.outcome_reward[source],
+        mask=masks,
+        initial=game.initial,
+        observation=game.observation,
+        turn=game.turn,
+    )
+
+
+def legal_action_table(mask: Bools) -> Ints:
+    """The action that is played when an action is chosen: itself if legal, else the lowest legal.
+
+    Args:
+        mask: [S, A] bool.
+
+    Returns:
+        [S, A] int64; -1 where play has ended and nothing is legal.
+    """
+    lowest = np.where(mask.any(axis=1), mask.argmax(axis=1), -1)
+    return np.where(mask, np.arange(mask.shape[1]), lowest[:, None])
+
+
+def project(probabilities: Floats, mask: Bools) -> Floats:
+    """Make any distribution over actions one over legal actions, as the environments do.
+
+    The weight of every illegal action moves to the lowest legal one, so that the projected
+    policy is exactly what an environment plays when it is given the original one.
+
+    Args:
+        probabilities: [S, A], rows sum to 1 where play goes on.
+        mask: [S, A] bool.
+
+    Returns:
+        [S, A] float64, 0 in rows without a legal action.
+    """
+    illegal = np.where(mask, 0.0, probabilities).sum(axis=1)
+    projected = np.where(mask, probabilities, 0.0)
+    live = np.flatnonzero(mask.any(axis=1))
+    projected[live, mask[live].argmax(axis=1)] += illegal[live]
+    return projected
+
+
+def reachable(game: TabularGame) -> TabularGame:
+    """Drop the states that cannot be reached from the start; the others keep their order."""
+    seen = game.initial > 0
+    frontier = np.flatnonzero(seen)
+    while len(frontier):
+        rows = concatenated_ranges(game.row_start[frontier], np.diff(game.row_start)[frontier])
+        outcomes = concatenated_ranges(game.outcome_start[rows], np.diff(game.outcome_start)[rows])
+        successors = np.unique(game.next_state[outcomes])
+        frontier = successors[~seen[successors]]
+        seen[frontier] = True
+
+    kept = np.flatnonzero(seen)
+    if len(kept) == game.n_states:
+        return game
+    new_index = np.cumsum(seen) - 1
+    row_count = np.diff(game.row_start)[kept]
+    rows = concatenated_ranges(game.row_start[kept], row_count)
+    outcome_count = np.diff(game.outcome_start)[rows]
+    outcomes = concatenated_ranges(game.outcome_start[rows], outcome_count)
+    return TabularGame(
+        info=game.info,
+        states=tuple(game.states[i] for i in kept.tolist()),
+        row_start=np.concatenate(([0], np.cumsum(row_count))),
+        outcome_start=np.concatenate(([0], np.cumsum(outcome_count))),
+        next_state=new_index[game.next_state[outcomes]],
+        probability=game.probability[outcomes],
+        outcome_reward=game.outcome_reward[outcomes],
+        mask=(game.mask[0][kept], game.mask[1][kept]),
+        initial=game.initial[kept],
+        observation=tuple(o[kept] for o in game.observation),
+        turn=None if game.turn is None else game.turn[kept],
+    )
+
+
+def one_hot(game: TabularGame) -> TabularGame:
+    """Replace every entry of the observations by an indicator of its value.
+
+    Each entry takes finitely many values over the states; each of them becomes one input that
+    is 0 or 1. Entries that never change are dropped. Networks learn tables with steps and bands
+    far faster from this than from scaled numbers.
+
+    Returns:
+        The same game (same model hash) with observations [S, D'] float32.
+    """
+    encoded = []
+    for observation in game.observation:
+        columns = [
+            column[:, None] == np.unique(column)[None, :]
+            for column in observation.T
+            if column.min() < column.max()
+        ]
+        if columns:
+            encoded.append(np.concatenate(columns, axis=1).astype(np.float32))
+        else:
+            encoded.append(np.ones((game.n_states, 1), np.float32))
+    return replace(game, observation=tuple(encoded))

@@ -1,0 +1,144 @@
+"""Scores, visits and the location of the gap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvent.exact import (
+    ImproperGameError,
+    expected_length,
+    locate_gap,
+    policy_value,
+    score,
+    solve,
+    state_visitation,
+)
+from solvent.games import FightingFantasy, Pig
+from solvent.model import TabularPolicy, compile_game
+
+
+@pytest.fixture(scope="module")
+def combat() -> Any:
+    table = compile_game(FightingFantasy(stamina=[2, 6], opponent_stamina=6, luck=[0, 5]))
+    return table, solve(table)
+
+
+@pytest.fixture(scope="module")
+def pig() -> Any:
+    table = compile_game(Pig(target=10))
+    return table, solve(table)
+
+
+def random_policy(table: Any, seed: int, player: int = 0) -> TabularPolicy:
+    mask = table.mask[player]
+    weights = np.random.default_rng(seed).random(mask.shape) * mask
+    weights /= np.where(table.terminal, 1, weights.sum(axis=1))[:, None]
+    return TabularPolicy.of(table, weights, player=player)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_gap_is_the_sum_of_what_is_lost_in_each_state(seed: int) -> None:
+    table = compile_game(FightingFantasy(stamina=5, opponent_stamina=6, luck=4))
+    solution = solve(table)
+    policy = random_policy(table, seed)
+    where = locate_gap(table, policy, solution)
+    assert where.contribution.sum() == pytest.approx(where.gap, abs=1e-9)
+    assert (where.loss >= -1e-12).all()
+    assert where.gap == pytest.approx(score(table, policy, solution).optimality_gap, abs=1e-12)
+    assert (np.diff(where.contribution[where.ranked()]) <= 0).all()
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_gap_of_either_player_is_located(pig: Any, player: int) -> None:
+    table, solution = pig
+    policy = random_policy(table, 3, player)
+    where = locate_gap(table, policy, solution)
+    assert where.gap > 0.01
+    assert where.contribution.sum() == pytest.approx(where.gap, abs=1e-9)
+
+
+def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> None:
+    for table, solution in (combat, pig):
+        best = score(table, solution.policies[0], solution)
+        assert best.normalized == pytest.approx(1, abs=1e-9)
+        assert best.optimality_gap == pytest.approx(0, abs=1e-9)
+        assert best.worst_start_gap == pytest.approx(0, abs=1e-9)
+        floor = score(table, TabularPolicy.uniform(table), solution)
+        assert floor.normalized == pytest.approx(0, abs=1e-12)
+        assert floor.optimality_gap > 0.01
+
+
+def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> None:
+    table, solution = pig
+    for player in (0, 1):
+        mine = score(table, TabularPolicy.uniform(table, player=player), solution)
+        assert mine.exploitability == mine.optimality_gap > 0
+        assert mine.optimum == (solution.value if player == 0 else -solution.value)
+    table, solution = combat
+    assert score(table, TabularPolicy.uniform(table), solution).exploitability is None
+
+
+def test_the_worst_start_is_the_start_with_the_largest_gap(combat: Any) -> None:
+    table, solution = combat
+    policy = TabularPolicy.uniform(table)
+    gaps = solution.values - policy_value(table, policy)
+    starts = np.flatnonzero(table.initial > 0)
+    result = score(table, policy, solution)
+    assert result.worst_start_gap == gaps[starts].max()
+    assert gaps[table.index[result.worst_start]] == gaps[starts].max()
+    assert result.optimality_gap == pytest.approx(table.initial @ gaps, abs=1e-12)
+
+
+def test_illegal_mass_is_weighed_by_visits(combat: Any) -> None:
+    table, solution = combat
+    policy = TabularPolicy.uniform(table)
+    visits = state_visitation(table, policy) * ~table.terminal
+    illegal = np.where(table.action_count[0] == 1, 0.5, 0.0)
+    expected = (visits @ illegal) / visits.sum()
+    assert 0 < expected < 0.5
+    assert score(table, policy, solution, illegal=illegal).illegal_mass == pytest.approx(expected)
+
+
+def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
+    for (table, _), cycles in ((combat, False), (pig, True)):
+        policies = [TabularPolicy.uniform(table, player=p) for p in (0, 1)]
+        visits = state_visitation(table, *policies)
+        share = np.prod(
+            [
+                p.probabilities[table.row_state, a]
+                for p, a in zip(policies, table.row_action, strict=True)
+            ],
+            axis=0,
+        )
+        flow = (visits[table.row_state] * share)[table.outcome_row] * table.probability
+        arriving = np.bincount(table.next_state, flow, minlength=table.n_states)
+        np.testing.assert_allclose(visits, table.initial + arriving, atol=1e-12)
+        # Everybody arrives somewhere: visits of the ends sum to one play.
+        assert visits[table.terminal].sum() == pytest.approx(1, abs=1e-12)
+        length = visits[~table.terminal].sum()
+        assert length == pytest.approx(table.initial @ expected_length(table, *policies))
+        assert (visits.max() > 1) == cycles
+
+
+def test_a_policy_that_never_ends_has_no_visits_and_no_length() -> None:
+    import gymnasium as gym
+
+    from solvent.games import GymnasiumTable
+
+    table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+    left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
+    for measure in (policy_value, state_visitation, expected_length):
+        with pytest.raises(ImproperGameError, match="never ends"):
+            measure(table, left)
+    # On the frozen lake going round costs nothing: such play is worth exactly 0.
+    lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
+    up = TabularPolicy.deterministic(lake, np.full(lake.n_states, 3), name="up")
+    assert lake.initial @ policy_value(lake, up) == 0
+    with pytest.raises(ImproperGameError, match="never ends"):
+        state_visitation(lake, up)

@@ -1,0 +1,266 @@
+"""The solver against brute force on random games, outside solvers, and published values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import random_games
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    best_response,
+    exploitability,
+    nash_conv,
+    policy_value,
+    solve,
+    solve_linear_program,
+)
+from solvent.games import FightingFantasy, GymnasiumTable, Pig
+from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
+
+games = st.builds(
+    random_games.RandomGame,
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from(random_games.KINDS),
+    cyclic=st.booleans(),
+)
+
+
+def start_value(game: Any, *policies: TabularPolicy) -> float:
+    return float(game.initial @ policy_value(game, *policies))
+
+
+@settings(max_examples=60, deadline=None)
+@given(games)
+def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    assert solution.lower <= solution.value <= solution.upper
+    first, second = (random_games.pure_policies(table, p) for p in (0, 1))
+    # Where nobody mixes, the best pure policies are the answer; where both act at the same time
+    # pure policies only bound it.
+    mine = [[start_value(table, x, y) for y in second] for x in first]
+    secured, conceded = max(map(min, mine)), min(map(max, zip(*mine, strict=True)))
+    assert secured - 1e-9 <= solution.value <= conceded + 1e-9
+    if game.kind != "simultaneous":
+        assert solution.value == pytest.approx(secured, abs=1e-9)
+        assert solution.value == pytest.approx(conceded, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(games)
+def test_neither_player_gains_by_leaving_the_solution(game: Any) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    first, second = solution.policies
+    assert start_value(table, first, second) == pytest.approx(solution.value, abs=1e-8)
+    assert nash_conv(table, first, second) == pytest.approx(0, abs=1e-8)
+    for policy in (first, second):
+        assert exploitability(table, policy, solution) == pytest.approx(0, abs=1e-8)
+    # The equation of optimality in every state.
+    again = table.expectation(solution.values)
+    np.testing.assert_allclose(again, solution.action_values, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(games, st.integers(0, 1000))
+def test_a_policy_is_worth_at_most_the_optimum(game: Any, seed: int) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    rng = np.random.default_rng(seed)
+    for player in (0, 1):
+        weights = rng.random(table.mask[player].shape) * table.mask[player]
+        weights /= np.where(table.terminal, 1, weights.sum(axis=1))[:, None]
+        policy = TabularPolicy.of(table, weights, player=player)
+        answer = best_response(table, policy)
+        loss = (solution.value - answer.value) * (1 if player == 0 else -1)
+        assert loss >= -1e-9
+        assert exploitability(table, policy, solution) == pytest.approx(loss, abs=1e-12)
+        # Nothing does better against it than the best response.
+        for other in random_games.pure_policies(table, 1 - player):
+            pair = (policy, other) if player == 0 else (other, policy)
+            worse = (start_value(table, *pair) - answer.value) * (1 if player == 0 else -1)
+            assert worse >= -1e-9
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.booleans())
+def test_the_linear_program_agrees(seed: int, cyclic: bool) -> None:
+    table = compile_game(random_games.RandomGame(seed, "single", cyclic))
+    program = solve_linear_program(table)
+    np.testing.assert_allclose(program.values, solve(table).values, atol=1e-9)
+    assert program.primal == pytest.approx(program.dual, abs=1e-9)
+
+
+def test_the_linear_program_agrees_on_a_whole_combat() -> None:
+    table = compile_game(FightingFantasy())
+    solution = solve(table)
+    program = solve_linear_program(table)
+    np.testing.assert_allclose(program.values, solution.values, atol=1e-9)
+    # Weighed by the start distribution the program's optimum is the value itself, and its
+    # dual variables are expected numbers of plays: those of an optimal policy.
+    program = solve_linear_program(table, table.initial)
+    assert program.primal == pytest.approx(solution.value, abs=1e-9)
+    assert program.dual == pytest.approx(solution.value, abs=1e-9)
+    assert program.occupation @ table.reward == pytest.approx(solution.value, abs=1e-9)
+
+
+def test_the_linear_program_is_for_one_player() -> None:
+    with pytest.raises(ValueError, match="player 1 has a choice"):
+        solve_linear_program(compile_game(Pig(target=4)))
+
+
+# Values of other people's environments. State of each: the kernel is the environment's own P, the
+# start its own distribution, undiscounted, without a time limit, over all policies.
+TOY_TEXT = [
+    # No time limit and no discount: 14/17, by solving the chain of the optimal policy by hand.
+    ("FrozenLake-v1", {}, 14 / 17),
+    # The optimum in expectation over starts; the 8.46 in Gymnasium's source is not attainable.
+    ("Taxi-v4", {}, 7.93),
+    # Thirteen steps around the cliff at -1 each.
+    ("CliffWalking-v1", {}, -13.0),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "value"), TOY_TEXT)
+def test_gymnasiums_toy_text(name: str, arguments: dict[str, Any], value: float) -> None:
+    env = gym.make(name, **arguments)
+    table = compile_game(GymnasiumTable.from_env(env))
+    solution = solve(table)
+    assert solution.value == pytest.approx(value, abs=1e-9)
+    assert solution.upper - solution.lower < 1e-9
+
+
+def test_pig_to_20_with_signed_payoffs() -> None:
+    """Published among the values of OpenSpiel's pig: 0.231117099610."""
+    table = compile_game(Pig(target=20, signed=True))
+    solution = solve(table)
+    assert solution.value == pytest.approx(0.231117099610, abs=1e-11)
+    assert (1 + solution.value) / 2 == pytest.approx(solve(compile_game(Pig(target=20))).value)
+
+
+@pytest.mark.slow
+def test_pig_to_100() -> None:
+    """Neller and Presser 2004 print 53.06% for the player who begins; 0.5305927 recomputed."""
+    solution = solve(compile_game(Pig()))
+    assert solution.value == pytest.approx(0.5305927, abs=5e-8)
+
+
+def test_quantecon_agrees_on_frozen_lake() -> None:
+    """DiscreteDP with a discount close to 1 tends to the undiscounted optimum."""
+    quantecon = pytest.importorskip("quantecon")
+    env = gym.make("FrozenLake-v1").unwrapped
+    n, m = 16, 4
+    reward, chance = np.zeros((n, m)), np.zeros((n, m, n))
+    for s, a in np.ndindex(n, m):
+        for p, t, r, _ in env.P[s][a]:
+            reward[s, a] += p * r
+            chance[s, a, t] += p
+    outside = quantecon.markov.DiscreteDP(reward, chance, 1 - 1e-9)
+    value = outside.solve(method="policy_iteration").v[0]
+    ours = solve(compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))))
+    assert ours.value == pytest.approx(value, abs=1e-6)
+
+
+class Graph:
+    """A game given by its branches: per state and action a list of (probability, state, reward)."""
+
+    def __init__(self, branches: dict[str, list[list[tuple[float, str, int]]]], player: int = 0):
+        self.branches, self.player = branches, player
+        widest = max(map(len, branches.values()))
+        self.info = GameInfo(
+            "graph", 2, (tuple("abc"[:widest]),) * 2, False, (-9, 9), ("test",), (), ("state",)
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), next(iter(self.branches))),)
+
+    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+        mine = tuple(range(len(self.branches[state])))
+        return (mine, (0,)) if self.player == 0 else ((0,), mine)
+
+    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        chosen = self.branches[state][joint_action[self.player]]
+        return tuple(Outcome(Fraction(p).limit_denominator(), t, r) for p, t, r in chosen)
+
+    def is_terminal(self, state: str) -> bool:
+        return state not in self.branches
+
+    def observe(self, state: str, player: int) -> Any:
+        return np.array([0], np.float32)
+
+    def draw(self, state: str) -> str:
+        return state
+
+
+def test_play_that_cannot_end_is_named() -> None:
+    game = Graph({"start": [[(0.5, "trap", 0), (0.5, "end", 1)]], "trap": [[(1, "trap", 0)]]})
+    with pytest.raises(ImproperGameError, match="from state 'trap' no end"):
+        solve(compile_game(game))
+
+
+def test_going_round_for_gain_is_named() -> None:
+    game = Graph({"a": [[(1, "b", 1)], [(1, "end", 0)]], "b": [[(1, "a", 0)]]})
+    with pytest.raises(ImproperGameError, match="never ending"):
+        solve(compile_game(game))
+    mirrored = Graph({"a": [[(1, "b", -1)], [(1, "end", 0)]], "b": [[(1, "a", 0)]]}, player=1)
+    with pytest.raises(ImproperGameError, match="never ending"):
+        solve(compile_game(mirrored))
+
+
+def test_preferring_never_to_end_is_named() -> None:
+    """Every end costs 1 and waiting costs nothing: no proper policy is best."""
+    game = Graph({"wait": [[(1, "wait", 0)], [(1, "end", -1)]]})
+    with pytest.raises(ImproperGameError, match="'wait' it is best never to end"):
+        solve(compile_game(game))
+
+
+def test_loops_that_cost_something_are_left() -> None:
+    game = Graph({"wait": [[(1, "wait", -1)], [(1, "end", -5)]]})
+    assert solve(compile_game(game)).value == -5
+
+
+def test_a_free_loop_that_ends_better_is_harmless() -> None:
+    game = Graph({"wait": [[(1, "wait", 0)], [(0.5, "end", 3), (0.5, "wait", 0)]]})
+    solution = solve(compile_game(game))
+    assert solution.value == pytest.approx(3)
+    assert solution.upper - solution.lower < 1e-9
+
+
+def test_a_bracket_wider_than_asked_for_is_refused() -> None:
+    with pytest.raises(CertificateError, match="wider than"):
+        solve(compile_game(FightingFantasy(stamina=4, opponent_stamina=4)), tolerance=0)
+
+
+def test_a_wrong_value_does_not_get_a_bracket() -> None:
+    """The certificate does not trust the solver: values that are off widen it at once."""
+    from solvent.exact.certificate import bracket
+
+    table = compile_game(FightingFantasy(stamina=6, opponent_stamina=6, luck=4))
+    solution = solve(table)
+    lower, upper = bracket(table, solution.values, solution.policies)
+    assert upper - lower < 1e-12
+    uniform = TabularPolicy.uniform(table)
+    worse, upper = bracket(table, solution.values, (uniform, solution.policies[1]))
+    assert worse < solution.value - 0.01
+    assert upper >= solution.value
+    _, wide = bracket(table, solution.values * 0.9, solution.policies)
+    assert wide >= solution.value, "an upper bound must hold whatever values it starts from"
+
+
+def test_policies_of_the_wrong_player_or_game_are_refused() -> None:
+    pig = compile_game(Pig(target=5))
+    with pytest.raises(ValueError, match="player 1 has a choice"):
+        policy_value(pig, TabularPolicy.uniform(pig))
+    with pytest.raises(ValueError, match="2 policies were given for player"):
+        policy_value(pig, TabularPolicy.uniform(pig), TabularPolicy.uniform(pig))
+    other = compile_game(Pig(target=6))
+    with pytest.raises(ValueError, match="was made for the model"):
+        policy_value(pig, TabularPolicy.uniform(other), TabularPolicy.uniform(pig, player=1))

@@ -1,0 +1,154 @@
+"""What the project installs, ships and reveals.
+
+The versions of ``constraints.txt`` cover every extra, the wheel holds the package and its data,
+and no file of the repository depends on the machine or the package index of whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def pins() -> dict[str, str]:
+    """The version of each package in constraints.txt; a line of another form is an error."""
+    result: dict[str, str] = {}
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            match = re.fullmatch(r"([a-z0-9-]+)==([0-9][a-z0-9.]*)", line)
+            assert match, f"{line!r} is not of the form name==version"
+            assert match[1] not in result, f"{match[1]} is pinned twice"
+            result[match[1]] = match[2]
+    return result
+
+
+def requirements() -> list[Requirement]:
+    """Every requirement that pyproject.toml names, those of all extras and the build included."""
+    project = PYPROJECT["project"]
+    lines = [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]
+    for extra in project["optional-dependencies"].values():
+        lines += extra
+    return [r for line in lines if (r := Requirement(line)).name != "solvent"]
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=str)
+def test_every_requirement_is_pinned_at_a_version_it_allows(requirement: Requirement) -> None:
+    assert pins()[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+def _installed_closure() -> Iterator[str]:
+    """Every installed package that some requirement brings along, directly or not."""
+    open_, seen = requirements(), set()
+    while open_:
+        requirement = open_.pop()
+        key = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            needs = metadata.requires(requirement.name) or []
+        except metadata.PackageNotFoundError:
+            continue
+        yield key[0]
+        for need in map(Requirement, needs):
+            extras = requirement.extras or {""}
+            if need.marker is None or any(need.marker.evaluate({"extra": e}) for e in extras):
+                open_.append(need)
+
+
+def test_everything_that_comes_along_is_pinned() -> None:
+    assert sorted(set(_installed_closure()) - set(pins())) == []
+
+
+def test_torch_is_pinned_exactly() -> None:
+    assert pins()["torch"] == "2.13.0"
+
+
+def test_the_core_has_five_dependencies() -> None:
+    names = {Requirement(line).name for line in PYPROJECT["project"]["dependencies"]}
+    assert names == {"gymnasium", "pettingzoo", "numpy", "scipy", "numba"}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    import solvent
+
+    version = PYPROJECT["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert solvent.__version__ == version
+    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == version
+    assert re.search(r"^## (\S+)", changelog, re.MULTILINE)[1] == version
+
+
+def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
+    [wheel] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    names = set(zipfile.ZipFile(wheel).namelist())
+    package = ROOT / "solvent"
+    shipped = {"*.py", "py.typed", "training/hyperparameters/*.yml", "report/*.html.j2"}
+    expected = {f.relative_to(ROOT).as_posix() for p in shipped for f in package.rglob(p)}
+    assert {Path(name).suffix for name in expected} >= {".py", ".typed", ".yml", ".j2"}
+    assert expected <= names
+    assert {name.split("/")[0] for name in names} == {
+        "solvent",
+        f"solvent-{PYPROJECT['project']['version']}.dist-info",
+    }
+
+
+MACHINE = {
+    "the host of a package index": r"pypi\.org|pypi\.python\.org|pythonhosted\.org"
+    r"|download\.pytorch\.org|registry\.npmjs\.org|deb\.debian\.org",
+    "an option naming a package index": r"--(?:extra-)?index-url|--find-link[s]",
+    "an absolute path": r"(?<![\w./~<$})-])/(?:work|root|home|opt|Users)\b",
+}
+
+
+def _tracked_files() -> list[Path]:
+    try:
+        run = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("not a git work tree")
+    return [ROOT / name for name in run.stdout.decode().split("\0") if name]
+
+
+def test_no_file_names_a_package_index_or_a_path_of_some_machine() -> None:
+    found = []
+    for file in _tracked_files():
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+            continue
+        for what, pattern in MACHINE.items():
+            # The patterns themselves are written with a backslash and so do not match.
+            found += [f"{file.name}: {what}: {m[0]}" for m in re.finditer(pattern, text)]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("what", "text"),
+    [
+        ("the host of a package index", "https://" + "pypi" + ".org/simple"),
+        ("an option naming a package index", "pip install --" + "index-url x"),
+        ("an absolute path", "open('" + "/" + "root/file')"),
+        ("an absolute path", "cd " + "/" + "work"),
+    ],
+)
+def test_such_a_name_would_be_found(what: str, text: str) -> None:
+    assert re.search(MACHINE[what], text)
