@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# wired later
+from solvent.envs.registration import register_envs
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,6 @@ _HOME = {
     "score": "solvent.exact",
     "solve": "solvent.exact",
     "state_visitation": "solvent.exact",
-    "play": "solvent.play",
 }
 
 __all__ = sorted([*_HOME, "__version__"])
@@ -51,4 +50,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-
+register_envs()

@@ -172,10 +172,13 @@ class _Cycle:
         target = np.minimum(np.searchsorted(states, game.next_state[outcomes]), len(states) - 1)
         stays = states[target] == game.next_state[outcomes]
         # q = inside @ v + outside, for the values v of the component.
+        self.edge_row, self.edge_target = row[stays], target[stays]
         self.inside = csr_array(
-            (game.probability[outcomes][stays], (row[stays], target[stays])),
+            (game.probability[outcomes][stays], (self.edge_row, self.edge_target)),
             shape=(len(self.rows), len(states)),
         )
+        if len(states) <= DENSE:
+            self.inside = self.inside.toarray()
         outer = np.where(stays, 0.0, values[game.next_state[outcomes]])
         self.outside = grouped_sum(
             row,
@@ -184,6 +187,7 @@ class _Cycle:
         )
         self.leaves = np.bincount(row, ~stays, minlength=len(self.rows)) > 0
         self.state = np.repeat(np.arange(len(states)), row_count)
+        self.first_row = np.cumsum(row_count) - row_count
         self.action = tuple(a[self.rows] for a in game.row_action)
         self.count = tuple(c[states] for c in game.action_count)
 
@@ -273,18 +277,16 @@ class _Cycle:
     def _evaluate(self, weight: Floats) -> Floats:
         """Values of the component when each row is played with the given weight."""
         n = len(self.states)
-        choice = csr_array((weight, (self.state, np.arange(len(weight)))), shape=(n, len(weight)))
-        right = choice @ self.outside
+        right = grouped_sum(self.state, weight * self.outside, n)
         if n <= DENSE:
-            dense = np.eye(n) - (choice @ self.inside).toarray()
-            return np.asarray(np.linalg.solve(dense, right))
+            chain = np.add.reduceat(weight[:, None] * self.inside, self.first_row, axis=0)
+            return np.asarray(np.linalg.solve(np.eye(n) - chain, right))
+        choice = csr_array((weight, (self.state, np.arange(len(weight)))), shape=(n, len(weight)))
         return np.asarray(spsolve((eye_array(n) - choice @ self.inside).tocsc(), right))
 
     def _distance(self, rows: Bools) -> tuple[Ints, Ints]:
         """For each state, the least number of the given rows to leave, and the row to take."""
         n = len(self.states)
-        coordinates = self.inside.tocoo()
-        edge_row, edge_target = coordinates.coords
         distance = np.full(n, -1)
         way = np.zeros(n, np.int64)
         usable = np.flatnonzero(rows & self.leaves)
@@ -293,8 +295,8 @@ class _Cycle:
         steps = 1
         while True:
             steps += 1
-            near = rows[edge_row] & (distance[edge_target] == steps - 1)
-            candidates = np.unique(edge_row[near])
+            near = rows[self.edge_row] & (distance[self.edge_target] == steps - 1)
+            candidates = np.unique(self.edge_row[near])
             candidates = candidates[distance[self.state[candidates]] < 0]
             if not len(candidates):
                 return distance, way
