@@ -17,9 +17,11 @@ from solvent.exact.store import (
     StoreError,
     load_policy,
     load_solution,
+    read_archive,
     read_metadata,
     save_policy,
     save_solution,
+    write_archive,
     write_atomically,
 )
 
@@ -40,6 +42,7 @@ __all__ = [
     "locate_gap",
     "nash_conv",
     "policy_value",
+    "read_archive",
     "read_metadata",
     "save_policy",
     "save_solution",
@@ -48,5 +51,6 @@ __all__ = [
     "solve_linear_program",
     "solve_matrix_game",
     "state_visitation",
+    "write_archive",
     "write_atomically",
 ]

@@ -72,7 +72,7 @@ def save_policy(
         "name": policy.name,
         "metadata": metadata or {},
     }
-    _save(path, header, {"probabilities": policy.probabilities})
+    write_archive(path, header, {"probabilities": policy.probabilities})
 
 
 def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPolicy:
@@ -85,7 +85,7 @@ def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPol
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game.
     """
-    header, arrays = _load(path, "policy", ("probabilities",))
+    header, arrays = read_archive(path, "policy", ("probabilities",))
     policy = TabularPolicy(
         arrays["probabilities"], header["model_hash"], header["player"], header["name"]
     )
@@ -106,7 +106,7 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
     Raises:
         StoreError: If the file is missing or damaged.
     """
-    return _load(path, None, ())[0]
+    return read_archive(path, None, ())[0]
 
 
 def save_solution(path: str | Path, solution: Solution) -> None:
@@ -129,7 +129,7 @@ def save_solution(path: str | Path, solution: Solution) -> None:
         "policy_0": solution.policies[0].probabilities,
         "policy_1": solution.policies[1].probabilities,
     }
-    _save(path, header, arrays)
+    write_archive(path, header, arrays)
 
 
 def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution:
@@ -142,7 +142,9 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
     Raises:
         StoreError: If the file is missing, damaged, of another kind, or for another game.
     """
-    header, arrays = _load(path, "solution", ("values", "action_values", "policy_0", "policy_1"))
+    header, arrays = read_archive(
+        path, "solution", ("values", "action_values", "policy_0", "policy_1")
+    )
     if game is not None and header["model_hash"] != game.model_hash:
         raise StoreError(
             f"{path}: solves the model {header['model_hash'][:12]}, but this {game.info.name} is "
@@ -164,7 +166,17 @@ def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution
     )
 
 
-def _save(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def write_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write a JSON-able header and named arrays as one file, with a checksum.
+
+    Args:
+        path: Where to.
+        header: Says at least its ``"kind"``.
+        arrays: Of plain numbers or strings, by name.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
     header = {"format": FORMAT, **header, "sha256": _checksum(header, arrays)}
     text = json.dumps(header, sort_keys=True).encode()
     buffer = io.BytesIO()
@@ -172,9 +184,19 @@ def _save(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> N
     write_atomically(path, buffer.getvalue())
 
 
-def _load(
+def read_archive(
     path: str | Path, kind: str | None, names: tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the header and the arrays of a file written by :func:`write_archive`.
+
+    Args:
+        path: The file.
+        kind: What its header has to say it is, if that matters.
+        names: Arrays that it has to hold.
+
+    Raises:
+        StoreError: If the file is missing, damaged, or not of that kind.
+    """
     path = Path(path)
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:

@@ -1,0 +1,24 @@
+"""Environments that sample the table of a game, single and vectorised.
+
+The compiled vector environment is loaded only when it is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from solvent.envs.registration import register_envs
+from solvent.envs.tabular_env import TabularEnv
+
+if TYPE_CHECKING:
+    from solvent.envs.vector_env import TabularVectorEnv
+
+__all__ = ["TabularEnv", "TabularVectorEnv", "register_envs"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TabularVectorEnv":
+        from solvent.envs.vector_env import TabularVectorEnv
+
+        return TabularVectorEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""Compiled loops over environments; importing this package compiles nothing."""

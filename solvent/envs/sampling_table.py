@@ -1,0 +1,157 @@
+"""The arrays of a game in the form in which a sampler reads them.
+
+A :class:`~solvent.model.TabularGame` says which outcomes follow a state and a *legal joint*
+action. A sampler wants less, and wants it at once: given a state and *any* action of the one
+player who chooses, which outcomes may follow, and which of them does a random draw pick?
+
+**Which may follow.** They are the outcomes ``span[s, a, 0] .. span[s, a, 1]``. An illegal action
+has the span of the lowest legal one. Where play has ended, every action has the span of the
+start: an environment that resets itself just goes on.
+
+**Which is picked.** A draw k (:mod:`solvent.envs.random_stream`) picks the first outcome of the
+span with k < ``threshold``: the inverse of the distribution function, in units of 2^-53. The last
+threshold of a span is 2^53, so there always is one.
+
+Shapes, with S states, A actions and N outcomes of positive probability, the start's last:
+
+===============  ================  =============================================================
+``span``         [S, A, 2] int32   first and last outcome; ``~first`` if the action is illegal
+``probability``  [N] float64       of an outcome within its span
+``threshold``    [N] int64         2^53 times that of the span's outcomes up to this, rounded up
+``next_state``   [N] int32         the state an outcome leads to
+``reward``       [N] float64       its reward to the player who chooses
+``guide``        [2^m] int32       for the start: the first outcome that a draw can pick whose
+                                   upper m bits are i (Chen and Asau 1974, "On generating random
+                                   variates from an empirical distribution")
+``terminal``     [S] bool          whether play has ended
+``mask``         [S, A] int8       legal actions; all 1 where play has ended, since no action
+                                   counts there
+``observation``  [S, D]            float32 vectors, or [S, 1] int64 numbers of the states
+===============  ================  =============================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.observations import observations
+from solvent.envs.random_stream import DRAWS
+from solvent.envs.thresholds import thresholds
+from solvent.model import TabularGame, legal_action_table
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import check_integer
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingTable:
+    """One player's view of a game; the module's table gives the shapes."""
+
+    span: NDArray[np.int32]
+    probability: Floats
+    threshold: Ints
+    next_state: NDArray[np.int32]
+    reward: Floats
+    guide: NDArray[np.int32]
+    terminal: Bools
+    mask: NDArray[np.int8]
+    observation: NDArray[Any]
+
+    @cached_property
+    def start(self) -> int:
+        """The first outcome of the start; the start's outcomes are the last of all."""
+        return int(self.guide[0])
+
+    @cached_property
+    def depth(self) -> int:
+        """How many halvings find an outcome in any span but the start's."""
+        live = self.span[~self.terminal]
+        first = np.where(live[..., 0] < 0, ~live[..., 0], live[..., 0])
+        return int((live[..., 1] - first).max(initial=0)).bit_length()
+
+
+_views: WeakKeyDictionary[TabularGame, dict[tuple[int, str], SamplingTable]] = WeakKeyDictionary()
+
+
+def sampling_table(game: TabularGame, player: int, observation: str) -> SamplingTable:
+    """The table for one player; built once for a game, however many environments ask for it.
+
+    Args:
+        game: A game in which nobody but `player` ever has a choice.
+        player: 0 or 1.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: If an argument is none of these, the other player has a choice somewhere,
+            the game brings no observations although they are asked for, or it may begin in a
+            state in which play has ended.
+    """
+    check_integer(player, "player", 0, 1)
+    views = _views.setdefault(game, {})
+    if (player, observation) not in views:
+        _check(game, player)
+        views[player, observation] = _build(game, player, observation)
+    return views[player, observation]
+
+
+def _check(game: TabularGame, player: int) -> None:
+    choice = game.action_count[1 - player] > 1
+    if choice.any():
+        raise ValueError(
+            f"player {1 - player} of {game.info.name} has a choice in state "
+            f"{game.states[int(np.argmax(choice))]!r}; fold a policy of theirs into the game "
+            f"with solvent.model.against"
+        )
+    over = game.terminal & (game.initial > 0)
+    if over.any():
+        state = game.states[int(np.argmax(over))]
+        raise ValueError(f"{game.info.name} may begin in {state!r}, where play has ended")
+
+
+def _build(game: TabularGame, player: int, observation: str) -> SamplingTable:
+    start = np.flatnonzero(game.initial)
+    probability = np.concatenate((game.probability, game.initial[start]))
+    outcome = np.flatnonzero(probability > 0)
+    probability = probability[outcome]
+    # The start is one row more than the game has.
+    row = np.concatenate((game.outcome_row, np.full(len(start), game.n_rows)))[outcome]
+    first = np.searchsorted(row, np.arange(game.n_rows + 2))
+
+    threshold = thresholds(probability, first)
+    sign = 1.0 if player == 0 else -1.0
+    return SamplingTable(
+        span=_spans(game, player, first),
+        probability=probability,
+        threshold=threshold,
+        next_state=np.concatenate((game.next_state, start))[outcome].astype(np.int32),
+        reward=np.concatenate((sign * game.outcome_reward, np.zeros(len(start))))[outcome],
+        guide=_guide(threshold, int(first[game.n_rows])),
+        terminal=game.terminal,
+        mask=(game.mask[player] | game.terminal[:, None]).astype(np.int8),
+        observation=observations(game, player, observation),
+    )
+
+
+def _spans(game: TabularGame, player: int, first: Ints) -> NDArray[np.int32]:
+    """The array ``span``; row k has the outcomes ``first[k] : first[k+1]``."""
+    mask = game.mask[player]
+    played = np.maximum(legal_action_table(mask), 0)
+    rank = np.cumsum(mask, axis=1) - 1
+    row = game.row_start[:-1, None] + np.take_along_axis(rank, played, axis=1)
+    row[game.terminal] = game.n_rows
+    illegal = ~mask & ~game.terminal[:, None]
+    return np.stack(
+        (np.where(illegal, ~first[row], first[row]), first[row + 1] - 1), axis=2
+    ).astype(np.int32)
+
+
+def _guide(threshold: Ints, start: int) -> NDArray[np.int32]:
+    """The array ``guide``, with at least as many entries as the start has outcomes."""
+    bits = (len(threshold) - start - 1).bit_length()
+    least_draw = np.arange(1 << bits) << (DRAWS.bit_length() - 1 - bits)
+    return (start + np.searchsorted(threshold[start:], least_draw, side="right")).astype(np.int32)

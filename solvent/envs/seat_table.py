@@ -1,0 +1,216 @@
+"""The arrays of a game for two in the form in which a sampler reads them, from one or both seats.
+
+Here nobody is folded into chance: a transition takes an action of each player. The table serves
+alternating games, in which the player who waits has one action, and simultaneous ones alike.
+
+A *view* is a seat from which the game is seen: 0, 1, or both in this order. What depends on the
+seat is stacked: row ``v * S + s`` belongs to state s as view v sees it. The player in the seat is
+the *learner* here, the other one the *opponent*.
+
+**Which outcomes may follow.** The joint action in which the learner plays its legal action number
+a and the opponent its number b is row ``first + a * own + b * other`` of the game, with the
+numbers of ``node``. The row has `count` outcomes from `first` on, with the thresholds
+(:mod:`solvent.envs.thresholds`) from `cut` on, the numbers of ``row``. Rows with equal
+probabilities share their thresholds: in a dice game there are far fewer distributions than rows,
+few enough to stay in a processor's cache.
+
+Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
+
+===================  ==================  =====================================================
+``node``             [V*S, 6] int32      `first`, `own` and `other` as above; first entry of the
+                                         opponent's actions in a policy (see below) and how
+                                         many there are, 0 after the end; and who is to act: 0
+                                         the learner, maybe with the opponent, 1 the opponent
+                                         alone, 2 nobody
+``rank``             [V*S, A] int32      the number of an action among the learner's legal ones;
+                                         -1 if it is illegal, when number 0 is played
+``row``              [K, 3] int32        `first`, `count` and `cut`
+``threshold``        [T] int64           of all distinct distributions
+``next_state``       [N] int32           the state an outcome leads to
+``reward``           [N] float           its reward to player 0
+``start_state``      [B] int32           where play may begin
+``start_threshold``  [B] int64           how likely
+``mask``             [V*S, A] int8       the learner's legal actions; all 1 where play has ended,
+                                         since no action counts there
+``observation``      [V*S, D]            what the learner sees: float32 vectors, or [V*S, 1]
+                                         int64 numbers of the states
+``sign``             [V] float64         1 for seat 0, -1 for seat 1
+``bonus``            [V] float64         added to the learner's reward where play ends
+===================  ==================  =====================================================
+
+**The opponent's policy** is one list of thresholds: its legal actions in all states, first as
+view 0 meets it, then as view 1 does; ``choices`` is the length of the list.
+
+**Rewards.** Player 1 receives the negative of player 0's rewards and, when play ends, the least
+plus the largest return of the game (``info.reward_range``, if it is finite). So what a play pays
+lies in the same range from either seat: in a game that pays 1 for a victory, 1/2 for a tie and 0
+for a defeat, it does so to both, and only the sum of the two is constant instead of 0. A learner
+that takes both seats could otherwise not tell a victory in one from a defeat in the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.observations import observations
+from solvent.envs.thresholds import row_thresholds, thresholds
+from solvent.model import TabularGame
+from solvent.model.arrays import Bools, Floats, Ints
+
+LEARNER, OPPONENT, NOBODY = 0, 1, 2
+"""Who is to act."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeatTable:
+    """A game of two as its players see it; the module's table gives the shapes."""
+
+    seats: tuple[int, ...]
+    n_states: int
+    node: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    row: NDArray[np.int32]
+    threshold: Ints
+    next_state: NDArray[np.int32]
+    reward: NDArray[Any]
+    start_state: NDArray[np.int32]
+    start_threshold: Ints
+    mask: NDArray[np.int8]
+    observation: NDArray[Any]
+    sign: Floats
+    bonus: Floats
+    choices: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """What does not depend on the seat."""
+
+    row: NDArray[np.int32]
+    threshold: Ints
+    next_state: NDArray[np.int32]
+    start_state: NDArray[np.int32]
+    start_threshold: Ints
+
+
+_joints: WeakKeyDictionary[TabularGame, _Joint] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[TabularGame, dict[tuple[tuple[int, ...], str], SeatTable]]
+_tables = WeakKeyDictionary()
+
+
+def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+    """The table for some seats; built once for a game, however many environments ask for it.
+
+    Args:
+        game: A game for two.
+        seats: ``(0,)``, ``(1,)`` or ``(0, 1)``.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: If the game is for one player, `observation` is none of these or the game
+            brings no observations, the game may begin in a state in which play has ended, or
+            two seats differ in the number of actions or the length of observations.
+    """
+    tables = _tables.setdefault(game, {})
+    if (seats, observation) not in tables:
+        _check(game)
+        tables[seats, observation] = _build(game, seats, observation)
+    return tables[seats, observation]
+
+
+def _check(game: TabularGame) -> None:
+    if game.info.players != 2:
+        raise ValueError(f"{game.info.name} is a game for one; solvent.envs.TabularEnv plays it")
+    over = game.terminal & (game.initial > 0)
+    if over.any():
+        state = game.states[int(np.argmax(over))]
+        raise ValueError(f"{game.info.name} may begin in {state!r}, where play has ended")
+
+
+def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+    if game not in _joints:
+        _joints[game] = _build_joint(game)
+    joint = _joints[game]
+    masks = [game.mask[seat] for seat in seats]
+    seen = [observations(game, seat, observation) for seat in seats]
+    for name, arrays in (("actions", masks), ("entries in an observation", seen)):
+        widths = [array.shape[1] for array in arrays]
+        if len(set(widths)) > 1:
+            raise ValueError(
+                f"the seats of {game.info.name} have {widths[0]} and {widths[1]} {name}; "
+                f"one learner for both needs as many"
+            )
+    counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]
+    # The opponents' actions of all views in one list.
+    choice = np.cumsum(np.concatenate(counts)) - np.concatenate(counts)
+    low, high = game.info.reward_range
+    bonus = low + high if np.isfinite(low) and np.isfinite(high) else 0.0
+    return SeatTable(
+        seats=seats,
+        n_states=game.n_states,
+        node=np.concatenate(
+            [
+                _node(game, seat, choice[v * game.n_states : (v + 1) * game.n_states])
+                for v, seat in enumerate(seats)
+            ]
+        ),
+        rank=np.concatenate([_rank(mask) for mask in masks]),
+        row=joint.row,
+        threshold=joint.threshold,
+        next_state=joint.next_state,
+        reward=game.outcome_reward,
+        start_state=joint.start_state,
+        start_threshold=joint.start_threshold,
+        mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
+        observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
+        sign=np.array([1.0 - 2.0 * seat for seat in seats]),
+        bonus=np.array([seat * bonus for seat in seats]),
+        choices=int(sum(count.sum() for count in counts)),
+    )
+
+
+def _node(game: TabularGame, seat: int, choice: Ints) -> NDArray[np.int32]:
+    """The array ``node`` of one view; `choice` [S] is its fourth column."""
+    own, other = game.action_count[seat], game.action_count[1 - seat]
+    one = np.ones_like(own)
+    # Rows are ordered by player 0's action, then by player 1's.
+    strides = (other, one) if seat == 0 else (one, own)
+    waiting = np.where(game.on_turn(seat), LEARNER, OPPONENT)
+    actor = np.where(game.terminal, NOBODY, waiting)
+    columns = (game.row_start[:-1], *strides, choice, other * ~game.terminal, actor)
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def _rank(mask: Bools) -> NDArray[np.int32]:
+    return np.where(mask, np.cumsum(mask, axis=1) - 1, -1).astype(np.int32)
+
+
+def _build_joint(game: TabularGame) -> _Joint:
+    first = game.outcome_start
+    length = np.diff(first)
+    cut = np.empty(game.n_rows, np.int64)
+    threshold: list[Ints] = []
+    end = 0
+    for n in np.unique(length).tolist():
+        rows = np.flatnonzero(length == n)
+        probability = game.probability[first[rows, None] + np.arange(n)]
+        # Rows are compared as a whole, as strings of 8n bytes.
+        _, example, which = np.unique(
+            probability.view(f"V{8 * n}")[:, 0], return_index=True, return_inverse=True
+        )
+        cut[rows] = end + n * which
+        threshold.append(row_thresholds(probability[example]).ravel())
+        end += n * len(example)
+    start = np.flatnonzero(game.initial)
+    return _Joint(
+        row=np.stack((first[:-1], length, cut), axis=1).astype(np.int32),
+        threshold=np.concatenate(threshold),
+        next_state=np.ascontiguousarray(game.next_state, np.int32),
+        start_state=start.astype(np.int32),
+        start_threshold=thresholds(game.initial[start], np.array([0, len(start)])),
+    )

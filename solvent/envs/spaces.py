@@ -1,0 +1,58 @@
+"""The spaces of a sampling table, and actions checked against them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from solvent.envs.sampling_table import SamplingTable
+
+
+def action_space(table: SamplingTable) -> spaces.Discrete:
+    """One number per action; a new space, since each holds its own generator."""
+    return spaces.Discrete(table.mask.shape[1])
+
+
+def observation_space(table: SamplingTable) -> spaces.Space[Any]:
+    """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry is negative)."""
+    n_states, width = table.observation.shape
+    if table.observation.dtype == np.int64:
+        return spaces.Discrete(n_states)
+    low = -1.0 if (table.observation < 0).any() else 0.0
+    return spaces.Box(low, 1.0, (width,), np.float32)
+
+
+def check_action(action: Any, n_actions: int) -> int:
+    """Return `action` as an int within 0..n_actions-1.
+
+    Raises:
+        ValueError: If it is not one.
+    """
+    try:
+        number = operator.index(action)
+    except TypeError:
+        number = -1
+    if not 0 <= number < n_actions:
+        raise ValueError(
+            f"action is {action!r}; allowed are whole numbers from 0 to {n_actions - 1}"
+        )
+    return number
+
+
+def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
+    """Return the actions of `n_envs` environments as an array [n_envs]; their range is not read.
+
+    Raises:
+        ValueError: If they are not whole numbers, or not one per environment.
+    """
+    array = np.asarray(actions)
+    if array.shape != (n_envs,) or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions have shape {array.shape} and type {array.dtype}; "
+            f"expected whole numbers of shape ({n_envs},)"
+        )
+    return np.ascontiguousarray(array, np.int64)

@@ -1,0 +1,1 @@
+"""Closed formulas that sources publish, against which the solvers are checked."""

@@ -1,0 +1,1 @@
+"""Compiled loops of the solvers; importing this package compiles nothing."""

@@ -1,0 +1,132 @@
+"""The same combats as :mod:`solvent.exact.kernels.fighting_fantasy`, in exact arithmetic.
+
+Plain integers are enough. Let a decided round be won with probability w / d and lost with
+probability (d - w) / d in lowest terms, and let a test of luck l succeed with probability
+s(l) / 36. A point of STAMINA buys at least one round and a point of LUCK one test, so
+
+    V(h, o, l)  =  N(h, o, l) / (d^(h+o+l) * 36^l)      with whole numbers N.
+
+Each step multiplies by a power of d instead of reducing fractions, which is what makes the
+paper's whole box a matter of a second or two. It is slow, obviously right, and decides ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact.kernels.fighting_fantasy import (
+    BOTH,
+    NONE,
+    ON_LOST,
+    ON_WON,
+    STANDARD,
+    checked_box,
+    damage_table,
+)
+from solvent.games.fighting_fantasy import Damage, decided_round, luck_succeeds
+
+
+@dataclass(frozen=True, eq=False)
+class RationalBox:
+    """The exact solution of all combats of a box; axes as in ``CombatBox``.
+
+    Attributes:
+        differences: SKILL differences, in the order of axis 0.
+        value: [D, H, O, L] objects, Fractions.
+        strategy: [D, H, O, L] int8 codes; LUCK is kept where testing is equally good.
+        tied: [D, H, O, L, 2] bool, whether testing after a round that was (won, lost) is exactly
+            as good as keeping LUCK.
+    """
+
+    differences: tuple[int, ...]
+    value: NDArray[Any]
+    strategy: NDArray[np.int8]
+    tied: NDArray[np.bool_]
+
+
+def solve_box_exact(
+    max_stamina: int = 24,
+    max_opponent: int = 24,
+    max_luck: int = 12,
+    differences: Iterable[int] = range(-10, 11),
+    damage: Damage = STANDARD,
+    stamina_above: int = 0,
+    luck_above: int = -1,
+) -> RationalBox:
+    """Solve every combat of a box in exact arithmetic.
+
+    The arguments are those of :func:`solvent.exact.kernels.fighting_fantasy.solve_box`.
+
+    Raises:
+        ValueError: If an argument is out of its range.
+    """
+    wanted = checked_box(max_stamina, max_opponent, max_luck, differences)
+    shape = (len(wanted), max_stamina + 1, max_opponent + 1, max_luck + 1)
+    box = RationalBox(
+        differences=wanted,
+        value=np.empty(shape, object),
+        strategy=np.zeros(shape, np.int8),
+        tied=np.zeros((*shape, 2), np.bool_),
+    )
+    least = (stamina_above, luck_above)
+    for i, difference in enumerate(wanted):
+        _solve_difference(difference, damage_table(damage).tolist(), least, box, i)
+    return box
+
+
+def _solve_difference(
+    difference: int,
+    damage: list[list[int]],
+    least: tuple[int, int],
+    box: RationalBox,
+    i: int,
+) -> None:
+    """Fill in one SKILL difference of a box."""
+    _, n_hero, n_opponent, n_luck = box.value.shape
+    win = decided_round(difference).get("won", Fraction(0))
+    d, weights = win.denominator, (win.numerator, win.denominator - win.numerator)
+    success = [int(36 * luck_succeeds(luck)) for luck in range(n_luck)]
+    codes = {(0, 0): NONE, (1, 1): BOTH, (0, 1): ON_LOST, (1, 0): ON_WON}
+    numerators: dict[tuple[int, int, int], int] = {}
+    for state in product(range(n_hero), range(n_opponent), range(n_luck)):
+        hero, opponent, luck = state
+        scale = d ** sum(state) * 36**luck
+        if hero == 0 or opponent == 0:
+            counts = hero > least[0] and luck > least[1]
+            numerators[state] = scale if counts else 0
+            box.value[i, *state] = Fraction(int(counts))
+            continue
+        total, tested = 0, [0, 0]
+        for r in (0, 1):
+            # Over the common denominator scale / d; the other d is that of the round to come.
+            keep, passed, failed = (
+                numerators[target] * d ** (sum(state) - 1 - sum(target)) if target else 0
+                for target in _after(state, r, damage[r])
+            )
+            if luck > 0:
+                test = success[luck] * passed + (36 - success[luck]) * failed
+                tested[r] = int(test > keep)
+                box.tied[i, *state, r] = test == keep
+                keep = max(test, keep)
+            total += weights[r] * keep
+        numerators[state] = total
+        box.value[i, *state] = Fraction(total, scale)
+        box.strategy[i, *state] = codes[tested[0], tested[1]]
+
+
+def _after(
+    state: tuple[int, int, int], r: int, damage: list[int]
+) -> Iterator[tuple[int, int, int] | None]:
+    """Where damage leads if LUCK was kept, was tested and held, or failed; None without LUCK."""
+    hero, opponent, luck = state
+    for points, used in zip(damage, (0, 1, 1), strict=True):
+        lost = (0, points) if r == 0 else (points, 0)
+        target = max(hero - lost[0], 0), max(opponent - lost[1], 0), luck - used
+        yield target if luck >= used else None

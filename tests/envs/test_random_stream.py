@@ -1,0 +1,98 @@
+"""The stream: the recursion, its full period, its uniformity, and its compiled twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import stats
+
+from solvent.envs.kernels import tabular
+from solvent.envs.random_stream import DRAWS, RandomStream, first_state
+
+BITS = 64
+
+
+def test_the_first_states_from_1() -> None:
+    # By hand: 1 -> 1 + 2^13 -> that xor 2^6 -> that xor itself times 2^17.
+    stream = RandomStream(1)
+    assert stream.draw() == 1082269761 >> 11
+    assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
+
+
+def test_the_period_is_2_to_the_64_minus_1() -> None:
+    """The step is a linear map T over GF(2); its order is computed exactly."""
+
+    def image(x: int) -> int:
+        stream = RandomStream(x)
+        stream.draw()
+        return stream.state
+
+    step = [image(1 << bit) for bit in range(BITS)]
+    identity = [1 << bit for bit in range(BITS)]
+
+    def times(a: list[int], b: list[int]) -> list[int]:
+        """The columns of a∘b."""
+        product = []
+        for column in b:
+            total = 0
+            for bit in range(BITS):
+                if column >> bit & 1:
+                    total ^= a[bit]
+            product.append(total)
+        return product
+
+    def power(exponent: int) -> list[int]:
+        result, square = identity, step
+        while exponent:
+            if exponent & 1:
+                result = times(result, square)
+            square, exponent = times(square, square), exponent >> 1
+        return result
+
+    order, factors = 2**64 - 1, (3, 5, 17, 257, 641, 65537, 6700417)
+    assert np.prod(np.array(factors, object)) == order
+    assert power(order) == identity
+    assert all(power(order // factor) != identity for factor in factors)
+
+
+def test_the_compiled_twin_draws_the_same() -> None:
+    @njit
+    def draws(state: np.uint64, count: int) -> np.ndarray:
+        out = np.empty(count, np.int64)
+        for i in range(count):
+            state = tabular.advance(state)
+            out[i] = tabular.draw_of(state)
+        return out
+
+    for seed in range(5):
+        state = first_state(np.random.default_rng(seed))
+        stream = RandomStream(state)
+        assert draws(np.uint64(state), 2000).tolist() == [stream.draw() for _ in range(2000)]
+
+
+def test_draws_are_uniform_within_a_stream() -> None:
+    stream = RandomStream(first_state(np.random.default_rng(1)))
+    draws = np.array([stream.draw() for _ in range(64_000)])
+    assert draws.min() >= 0
+    assert draws.max() < DRAWS
+    cells = (draws * 32) // DRAWS
+    assert stats.chisquare(np.bincount(cells, minlength=32)).pvalue > 1e-3
+    # Pairs of successive draws, too.
+    pairs = cells[::2] * 32 + cells[1::2]
+    assert stats.chisquare(np.bincount(pairs, minlength=1024)).pvalue > 1e-3
+
+
+def test_draws_are_uniform_across_neighbouring_seeds() -> None:
+    streams = [RandomStream(first_state(np.random.default_rng(seed))) for seed in range(8000)]
+    for _ in range(3):
+        cells = np.array([stream.draw() * 50 // DRAWS for stream in streams])
+        assert stats.chisquare(np.bincount(cells, minlength=50)).pvalue > 1e-3
+        pairs = cells[:-1] // 5 * 10 + cells[1:] // 5
+        assert stats.chisquare(np.bincount(pairs, minlength=100)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("state", [0, -1, 2**64])
+def test_a_state_out_of_range_is_refused(state: int) -> None:
+    with pytest.raises(ValueError, match="allowed are whole numbers from 1"):
+        RandomStream(state)

@@ -1,0 +1,133 @@
+"""The registered environments: names, specs, parameters and thresholds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AutoresetMode
+
+from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact import solve
+from solvent.games import make_game
+from solvent.model import compile_game
+
+register_envs()
+NAMES = list(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reward_threshold_is_the_solvers_value(name: str) -> None:
+    entry = ENVIRONMENTS[name]
+    value = solve(compile_game(make_game(entry.game, **entry.parameters))).value
+    assert gym.spec(name).reward_threshold == pytest.approx(value, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_cuts_episodes_short(name: str) -> None:
+    spec = gym.spec(name)
+    assert spec.max_episode_steps is None
+    assert spec.nondeterministic is False
+
+
+def test_registering_again_changes_nothing() -> None:
+    before = {name: gym.spec(name) for name in NAMES}
+    register_envs()
+    assert all(gym.spec(name) is spec for name, spec in before.items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_spec_survives_json(name: str) -> None:
+    env = gym.make(name, damage="three", observation="index", render_mode="ansi")
+    assert env.spec is not None
+    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+    assert again.spec == env.spec
+    assert env.reset(seed=3)[0] == again.reset(seed=3)[0]
+    assert env.unwrapped.game.model_hash == again.unwrapped.game.model_hash
+
+
+def test_a_spec_of_a_vector_environment_survives_json() -> None:
+    envs = gym.make_vec(NAMES[0], num_envs=3, luck=2, autoreset_mode="SameStep")
+    assert envs.spec is not None
+    again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
+    assert again.num_envs == 3
+    assert again.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_make_vec_gives_the_native_environment(name: str) -> None:
+    envs = gym.make_vec(name, num_envs=4)
+    assert type(envs.unwrapped) is TabularVectorEnv
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+
+
+def test_the_random_starts_are_what_they_are_said_to_be() -> None:
+    env = gym.make("solvent/FFCombatRandom-v0").unwrapped
+    assert isinstance(env, TabularEnv)
+    starts = [s for s, p in zip(env.game.states, env.game.initial, strict=True) if p > 0]
+    ranges = [sorted({state[field] for state in starts}) for field in range(4)]
+    assert [(r[0], r[-1], len(r)) for r in ranges] == [
+        (-3, 3, 7),
+        (2, 24, 23),
+        (2, 24, 23),
+        (0, 12, 13),
+    ]
+
+
+def test_a_thousand_environments_share_one_table() -> None:
+    envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(1000)]
+    assert len({id(env.game) for env in envs}) == 1
+    assert len({id(env._table) for env in envs}) == 1
+
+
+def test_equal_parameters_in_another_form_are_equal() -> None:
+    made = [
+        gym.make("solvent/FFCombat-v0", stamina=stamina).unwrapped for stamina in ((3, 5), [3, 5])
+    ]
+    assert made[0].game is made[1].game
+    named = gym.make("solvent/FFCombat-v0", opponent="hell-demon").unwrapped
+    assert named.game.states[0].difference == -2
+    weighted = gym.make("solvent/FFCombat-v0", luck={"3": 1, "4": 2}).unwrapped
+    assert {
+        s.luck for s, p in zip(weighted.game.states, weighted.game.initial, strict=True) if p
+    } == {3, 4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"stamin": 3},
+            "parameter of ff-combat is 'stamin'; allowed are .* Did you mean 'stamina'",
+        ),
+        ({"stamina": 0}, "stamina is 0; allowed are whole numbers from 1 to 99"),
+        ({"luck": float("nan")}, "luck is nan; allowed are whole numbers"),
+        ({"opponent": "hell demon"}, "Did you mean 'hell-demon'"),
+        ({"stamina": object()}, "parameters of ff-combat are .* not JSON serializable"),
+        ({"observation": "pixel"}, "observation is 'pixel'; allowed are index, onehot, vector"),
+        ({"illegal": 3}, "illegal is 3; allowed are raise, remap"),
+        ({"game": "chess"}, "game is 'chess'; allowed are"),
+    ],
+)
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as error:
+        make("solvent/FFCombat-v0", **arguments)
+    assert "\n" not in str(error.value)
+
+
+def test_the_id_with_the_module_registers_by_itself() -> None:
+    code = (
+        "import gymnasium as gym\n"
+        "env = gym.make('solvent:solvent/FFCombat-v0')\n"
+        "envs = gym.make_vec('solvent:solvent/FFCombat-v0', num_envs=2)\n"
+        "print(env.reset(seed=0)[0].shape, envs.reset(seed=0)[0].shape)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "(5,) (2, 5)"
