@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvent.exact.components import components, end_components
-from solvent.exact.evaluation import expected_length, policy_value, row_weights
+from solvent.exact.evaluation import expectation, expected_length, policy_value, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -58,10 +58,9 @@ def bracket(
             solve(against(game, policies[1])).upper,
         )
     sign = -1 if chooses[1] else 1
-    achieved = sign * float(game.initial @ policy_value(game, *policies)) - _evaluation_error(
-        game, policies
-    )
-    beyond = _upper_bound(game, sign * values, sign * game.expectation(values))
+    evaluated = policy_value(game, *policies)
+    achieved = sign * float(game.initial @ evaluated) - _evaluation_error(game, policies, evaluated)
+    beyond = _upper_bound(game, sign * values, sign * expectation(game, values))
     low, high = (achieved, beyond) if sign > 0 else (-beyond, -achieved)
     return low, high
 
@@ -73,11 +72,12 @@ def _rounding(game: TabularGame, values: Floats) -> float:
     return float((widest + 2) * np.finfo(float).eps * max(largest, 1.0))
 
 
-def _evaluation_error(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> float:
-    """How far the linear solve of `policy_value` may be from the truth, at the start."""
+def _evaluation_error(
+    game: TabularGame, policies: tuple[TabularPolicy, ...], values: Floats
+) -> float:
+    """How far the `values` that `policy_value` found may be from the truth, at the start."""
     weight = row_weights(game, *policies)
-    values = policy_value(game, *policies)
-    again = grouped_sum(game.row_state, weight * game.expectation(values), game.n_states)
+    again = grouped_sum(game.row_state, weight * expectation(game, values), game.n_states)
     residual = float(np.abs(again - values).max()) + _rounding(game, values)
     return residual * float(game.initial @ expected_length(game, *policies))
 

@@ -12,6 +12,7 @@ states with actions that never leave it: where play could go on for ever.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -39,13 +40,19 @@ class Components:
     depth: Ints
 
 
+_FOUND: WeakKeyDictionary[TabularGame, Components] = WeakKeyDictionary()
+"""Components of the games in use: solving and evaluating ask for them again and again."""
+
+
 def components(game: TabularGame) -> Components:
     """Find the strongly connected components of a game, each after all that it can lead to."""
     from solvent.exact.kernels.graph import strong_components
 
-    edges_of_state = game.outcome_start[game.row_start]
-    order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
-    return Components(order, start, cyclic, _spread(depth, order, start))
+    if game not in _FOUND:
+        edges_of_state = game.outcome_start[game.row_start]
+        order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
+        _FOUND[game] = Components(order, start, cyclic, _spread(depth, order, start))
+    return _FOUND[game]
 
 
 def end_components(game: TabularGame, rows: Bools) -> Ints:

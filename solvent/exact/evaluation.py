@@ -39,8 +39,16 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ImproperGameError: If play can go on for ever collecting rewards.
     """
     weight = row_weights(game, *policies)
-    return _solve_chain(
-        game, weight, grouped_sum(game.row_state, weight * game.reward, game.n_states)
+    reward = expectation(game, np.zeros(game.n_states))
+    return _solve_chain(game, weight, grouped_sum(game.row_state, weight * reward, game.n_states))
+
+
+def expectation(game: TabularGame, values: Floats) -> Floats:
+    """Action values, [S] -> [K]: what `TabularGame.expectation` returns, compiled."""
+    from solvent.exact.kernels.induction import expect
+
+    return expect(
+        game.outcome_start, game.next_state, game.probability, game.outcome_reward, values
     )
 
 

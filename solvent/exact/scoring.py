@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -99,8 +100,7 @@ def score(
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy)
     value, optimum = sign * float(game.initial @ values), sign * solution.value
-    uniform = TabularPolicy.uniform(game, player=policy.player)
-    floor = sign * float(game.initial @ _worst_case(game, uniform)[0])
+    floor = sign * _value_of_uniform(game, policy.player)
     span = optimum - floor
 
     starts = np.flatnonzero(game.initial > 0)
@@ -150,6 +150,19 @@ def locate_gap(
         visits=visits,
         contribution=visits * loss,
     )
+
+
+_UNIFORM: WeakKeyDictionary[TabularGame, dict[int, float]] = WeakKeyDictionary()
+"""The values of uniform play in the games in use: every score of a policy asks for one."""
+
+
+def _value_of_uniform(game: TabularGame, player: int) -> float:
+    """What player 0 gets at the start when `player` plays uniformly, in the worst case."""
+    known = _UNIFORM.setdefault(game, {})
+    if player not in known:
+        values, _ = _worst_case(game, TabularPolicy.uniform(game, player=player))
+        known[player] = float(game.initial @ values)
+    return known[player]
 
 
 def _worst_case(

@@ -23,6 +23,7 @@ from scipy.sparse.linalg import spsolve
 
 from solvent.exact.certificate import bracket
 from solvent.exact.components import Components, cannot_end, components
+from solvent.exact.evaluation import expectation
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame, TabularPolicy
@@ -70,7 +71,7 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
     return Solution(
         value=float(game.initial @ values),
         values=values,
-        action_values=game.expectation(values),
+        action_values=expectation(game, values),
         policies=policies,
         lower=lower,
         upper=upper,

@@ -6,14 +6,16 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from solvent.games.fighting_fantasy import FightingFantasy, fighting_fantasy
+from solvent.games.fighting_fantasy import FightingFantasy, ff_combat
+from solvent.games.greed import Greed
 from solvent.games.gymnasium_table import GymnasiumTable
 from solvent.games.pig import Pig
 from solvent.model import Game
 from solvent.model.parameters import check_choice
 
 GAMES: Mapping[str, Callable[..., Game]] = {
-    "ff-combat": fighting_fantasy,
+    "ff-combat": ff_combat,
+    "greed": Greed,
     "pig": Pig,
 }
 """Makers of games by name; their parameters are JSON-able."""
@@ -36,4 +38,12 @@ def make_game(name: str, **parameters: Any) -> Game:
     return maker(**parameters)
 
 
-__all__ = ["GAMES", "FightingFantasy", "GymnasiumTable", "Pig", "fighting_fantasy", "make_game"]
+__all__ = [
+    "GAMES",
+    "FightingFantasy",
+    "Greed",
+    "GymnasiumTable",
+    "Pig",
+    "ff_combat",
+    "make_game",
+]

@@ -281,7 +281,7 @@ class FightingFantasy:
         return _tabulate(self)
 
 
-def fighting_fantasy(
+def ff_combat(
     opponent: str | None = None,
     *,
     skill: int = 12,

@@ -1,7 +1,7 @@
 """What a game is: rules with explicit chance, the same as arrays, and policies as arrays."""
 
 from solvent.model.checks import GameCheckError, check_game, parametrize_with_game_checks
-from solvent.model.dice import dice_sum, probability_at_most
+from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
 from solvent.model.game import Game, GameInfo, JointAction, Outcome, State
 from solvent.model.tabular import (
     TabularGame,
@@ -31,4 +31,5 @@ __all__ = [
     "probability_at_most",
     "project",
     "reachable",
+    "ways_to_sum",
 ]

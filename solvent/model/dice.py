@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from math import comb
 
 
 @cache
@@ -20,10 +21,7 @@ def dice_sum(count: int, sides: int = 6) -> dict[int, Fraction]:
     Raises:
         ValueError: If `count` is negative or `sides` is not positive.
     """
-    if count < 0:
-        raise ValueError(f"count is {count}; a number of dice is at least 0")
-    if sides < 1:
-        raise ValueError(f"sides is {sides}; a die has at least 1 side")
+    _check_dice(count, sides)
     ways = {0: 1}
     for _ in range(count):
         extended: dict[int, int] = {}
@@ -38,3 +36,34 @@ def probability_at_most(bound: int, count: int, sides: int = 6) -> Fraction:
     """The probability that fair dice sum to at most `bound`."""
     pmf = dice_sum(count, sides)
     return sum((p for total, p in pmf.items() if total <= bound), Fraction(0))
+
+
+def ways_to_sum(total: int, count: int, sides: int = 6) -> int:
+    """In how many ways dice can sum to `total`, in closed form.
+
+    With n = `count` dice of s = `sides` sides, the coefficient of x^t in (x + ... + x^s)^n is
+
+        sum over k = 0 .. floor((t - n) / s) of (-1)^k C(n, k) C(t - s k - 1, n - 1)
+
+    (Addis 2023, "A Guide to Optimization and Optimal Play in Greed"; the formula is de Moivre's).
+    The terms alternate in sign and far exceed their sum, so they are added up as integers: in
+    64-bit floats the 29 dice that show 170 come out with a probability of about -1e-4. The printed
+    formula has no value for no dice, which sum to 0 in one way.
+
+    Raises:
+        ValueError: If `count` is negative or `sides` is not positive.
+    """
+    _check_dice(count, sides)
+    if count == 0:
+        return int(total == 0)
+    return sum(
+        (-1) ** k * comb(count, k) * comb(total - sides * k - 1, count - 1)
+        for k in range((total - count) // sides + 1)
+    )
+
+
+def _check_dice(count: int, sides: int) -> None:
+    if count < 0:
+        raise ValueError(f"count is {count}; a number of dice is at least 0")
+    if sides < 1:
+        raise ValueError(f"sides is {sides}; a die has at least 1 side")

@@ -167,7 +167,7 @@ class TabularGame:
             # Little-endian, so that the hash does not depend on the machine.
             canonical = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
             digest.update(f"{canonical.shape}{canonical.dtype.str}".encode())
-            digest.update(canonical.tobytes())
+            digest.update(canonical.reshape(-1).view(np.uint8).data)
         return digest.hexdigest()
 
     def expectation(self, values: Floats) -> Floats:

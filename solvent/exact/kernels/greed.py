@@ -44,9 +44,6 @@ from solvent.exact.solution import CertificateError
 from solvent.games.greed import Greed
 from solvent.model.arrays import Floats
 
-REORDERABLE = {"nnan", "nsz"}
-"""What lets a maximum be taken in any order: no NaN occurs, and -0 equals 0. Sums keep theirs."""
-
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
 
@@ -119,7 +116,7 @@ class GreedSolution:
             if not 0 <= value <= self.limit:
                 raise ValueError(f"{name} is {value!r}; allowed are 0 to {self.limit}")
         dice = Greed(self.limit, self.sides).most_dice(score)
-        pmf = _pmf(dice, self.sides, self.limit - score)
+        pmf = sum_chances(dice, self.sides, self.limit - score)
         if last:
             after = np.sign(np.arange(score, self.limit + 1) - other) / 2 + 0.5
             return np.asarray(pmf @ after)
@@ -152,7 +149,7 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
         CertificateError: If the error could not be bounded by `tolerance`.
     """
     most = Greed(limit, sides).most_dice(0)
-    last, last_roll = _rate_last_turn(_pmf(most, sides, limit))
+    last, last_roll = _rate_last_turn(sum_chances(most, sides, limit), sides)
     normal, normal_roll = _rate_normal(last, sides, most)
     solution = GreedSolution(
         limit=limit,
@@ -182,8 +179,8 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
     limit = len(normal) - 1
     most = Greed(limit, sides).most_dice(0)
     residual = max(
-        _residual_of_last_turn(last, _pmf(most, sides, limit)),
-        float(_residual_of_normal(normal, last, sides, most).max()),
+        _residual_of_last_turn(last, sum_chances(most, sides, limit)),
+        _residual_of_normal(normal, last, sides, most),
     )
     rounding = (min(sides, limit) * most + limit + 4) * np.finfo(float).eps / 2
     moves = 2 * (2 * limit + sides) / (sides + 1) + 2
@@ -191,7 +188,7 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
 
 
 @njit(cache=True)
-def _pmf(most: int, sides: int, room: int) -> Floats:
+def sum_chances(most: int, sides: int, room: int) -> Floats:
     """P(n dice sum to t), [most+1, room+1]; sums of positive terms only, so nothing cancels."""
     pmf = np.zeros((most + 1, room + 1))
     pmf[0, 0] = 1.0
@@ -205,7 +202,7 @@ def _pmf(most: int, sides: int, room: int) -> Floats:
 
 
 @njit(cache=True)
-def _rate_last_turn(pmf: Floats) -> tuple[Floats, NDArray[np.int16]]:
+def _rate_last_turn(pmf: Floats, sides: int) -> tuple[Floats, NDArray[np.int16]]:
     """L [M+1, M+1] and the fewest dice that achieve it, from [N+1, M+1] chances."""
     most, limit = pmf.shape[0] - 1, pmf.shape[1] - 1
     below = np.zeros((limit + 1, most + 1))  # C_n(t), dice last so that inner loops run along
@@ -219,23 +216,15 @@ def _rate_last_turn(pmf: Floats) -> tuple[Floats, NDArray[np.int16]]:
     roll = np.zeros((limit + 1, limit + 1), np.int16)
     rated = np.zeros(most + 1)
     for a in range(limit + 1):
-        rolls = min(most, limit - a)
+        rolls = -(-2 * (limit - a) // (sides + 1))
         for q in range(a, limit + 1):
-            rated[0] = 0.5 if q == a else 0.0
-            best = _rate_differences(below[limit - a], middle[q - a], rolls, rated)
+            rated[0] = best = 0.5 if q == a else 0.0
+            for n in range(1, rolls + 1):
+                rated[n] = below[limit - a, n] - middle[q - a, n]
+                best = max(best, rated[n])
             last[a, q] = best
             roll[a, q] = _first_within(rated, best)
     return last, roll
-
-
-@njit(cache=True, fastmath=REORDERABLE)
-def _rate_differences(below: Floats, middle: Floats, rolls: int, rated: Floats) -> float:
-    """Write ``below - middle`` for 1 to `rolls` dice into `rated`; return its largest entry."""
-    best = rated[0]
-    for n in range(1, rolls + 1):
-        rated[n] = below[n] - middle[n]
-        best = max(best, rated[n])
-    return best
 
 
 @njit(cache=True)
@@ -248,13 +237,13 @@ def _rate_normal(last: Floats, sides: int, most: int) -> tuple[Floats, NDArray[n
     roll = np.zeros((limit + 1, limit + 1), np.int16)
     for m in range(limit, -1, -1):
         for q in range(m + 1, limit + 1):
-            _rate(m, q, last, sides, ring[q], window[q], normal, roll)
+            _rate(m, q, last, sides, ring, window, normal, roll)
         for a in range(limit, m - 1, -1):
-            _rate(a, m, last, sides, ring[m], window[m], normal, roll)
+            _rate(a, m, last, sides, ring, window, normal, roll)
     return normal, roll
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _rate(
     a: int,
     q: int,
@@ -272,30 +261,30 @@ def _rate(
         q: The other one's.
         last: L.
         sides: s.
-        ring: Of row q: F_n(x) is at ``[x % (s + 2), n]`` for the last s + 1 values of x.
-        window: Of row q: the sum over d = 1..s of F_n(a + d) is at ``[n]``.
+        ring: F_n(x) of row q is at ``[q, x % (s + 2), n]`` for the last s + 1 values of x.
+        window: The sum over d = 1..s of F_n(a + d) of row q is at ``[q, n]``.
         normal: V, read and written.
         roll: Fewest optimal dice, written.
     """
-    limit, slots = len(last) - 1, len(ring)
-    entering = ring[(a + 1) % slots]
-    leaving = ring[(a + slots - 1) % slots]
-    rated = ring[a % slots]
+    limit, slots = len(last) - 1, ring.shape[1]
+    entering = ring[q, (a + 1) % slots]
+    leaving = ring[q, (a + slots - 1) % slots]
+    rated = ring[q, a % slots]
     if a < limit:
         entering[0] = 1 - normal[q, a + 1]
     rated[0] = 1 - last[q, a]  # Rolling none is a stand; F_0 takes its place in the next step.
-    rolls = min(len(window) - 1, limit - a)
-    best = _slide(entering, leaving, window, rated, rolls, 1 / sides)
+    rolls = min(window.shape[1] - 1, limit - a)
+    best = _slide(entering, leaving, window[q], rated, rolls, 1 / sides)
     normal[a, q] = best
     roll[a, q] = _first_within(rated, best)
 
 
-@njit(cache=True, fastmath=REORDERABLE)
+@njit(cache=True)
 def _slide(
     entering: Floats, leaving: Floats, window: Floats, rated: Floats, rolls: int, chance: float
 ) -> float:
     """Move the windows on by one, rate 1 to `rolls` dice, and return the best rating."""
-    best = rated[0]
+    best: float = rated[0]
     for n in range(rolls):
         window[n] += entering[n] - leaving[n]
         rated[n + 1] = window[n] * chance
@@ -330,37 +319,25 @@ def _residual_of_last_turn(last: Floats, pmf: Floats) -> float:
 
 
 @njit(cache=True)
-def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int) -> Floats:
-    """How far V misses its equation, at worst for each q, [M+1]."""
+def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int) -> float:
+    """How far V misses its equation."""
     limit = len(normal) - 1
     reach = min(sides, limit)
-    worst = np.zeros(limit + 1)
+    worst = 0.0
     after = np.zeros(limit + 1 + reach)  # F_{n-1}, and 0 beyond the limit
+    sums = np.zeros(limit + 1)
     for q in range(limit + 1):
         best = 1 - last[q]
         after[: limit + 1] = 1 - normal[q]
-        for _ in range(most):
-            after[:limit] = _sums_of_next(after, reach)[:limit] / sides
-            after[limit] = 0.0
-            best = np.maximum(best, after[: limit + 1])
-        worst[q] = np.abs(normal[:, q] - best).max()
+        for n in range(1, most + 1):
+            end = max(limit + 1 - n, 0)  # n dice sum to at least n
+            sums[:] = 0.0
+            for d in range(1, reach + 1):
+                for a in range(end):
+                    sums[a] += after[a + d]
+            for a in range(limit + 1):
+                after[a] = sums[a] / sides
+                best[a] = max(best[a], after[a])
+        for a in range(limit + 1):
+            worst = max(worst, abs(normal[a, q] - best[a]))
     return worst
-
-
-@njit(cache=True)
-def _sums_of_next(values: Floats, count: int) -> Floats:
-    """The sum of the `count` values that follow each one, by doubling; 0 follows the last."""
-    size = len(values)
-    sums = np.zeros(size)
-    block = values.copy()  # sums of `width` values from each one on
-    width, start = 1, 1
-    while count:
-        if count % 2:
-            for i in range(size - start):
-                sums[i] += block[i + start]
-            start += width
-        for i in range(size - width):
-            block[i] += block[i + width]
-        width *= 2
-        count //= 2
-    return sums

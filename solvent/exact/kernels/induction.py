@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from solvent.model.arrays import Bools, Floats, Ints
@@ -47,6 +48,32 @@ def induce(
                 best, row = q, k
         values[s] = best
         chosen[s] = row
+
+
+@njit(cache=True)
+def expect(
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+) -> Floats:
+    """The expected reward and value of the next state of each row, [K].
+
+    Args:
+        outcome_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        outcome_reward: Of each outcome.
+        values: [S].
+    """
+    expected = np.zeros(len(outcome_start) - 1)
+    for k in range(len(expected)):
+        q = 0.0
+        for n in range(outcome_start[k], outcome_start[k + 1]):
+            q += probability[n] * (outcome_reward[n] + values[next_state[n]])
+        expected[k] = q
+    return expected
 
 
 @njit(cache=True)
