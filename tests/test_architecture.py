@@ -48,7 +48,7 @@ ROOMS = {
         "numpy scipy gymnasium pettingzoo numba torch stable_baselines3 sb3_contrib tensorboard "
         "yaml rich",
     ),
-    "report": room("model games exact baselines", "numpy plotly jinja2"),
+    "report": room("model games exact baselines", "numpy jinja2"),
     "play": room("model games exact baselines", "numpy"),
     "cli": room(
         "model games exact envs baselines training report play", "numpy gymnasium typer rich yaml"
@@ -201,7 +201,7 @@ def test_a_broken_arrow_is_found(tmp_path: Path, path: str, source: str, reason:
         ("envs/render.py", "def render():\n    import pygame"),
         ("baselines/pig.py", "def fit():\n    from sklearn.tree import DecisionTreeClassifier"),
         ("training/train.py", "import torch\nfrom solvent.baselines import pig"),
-        ("report/page.py", "import plotly.graph_objects as go\nfrom solvent import __version__"),
+        ("report/page.py", "import jinja2\nfrom solvent import __version__"),
         ("cli.py", "import typer\nfrom solvent.training import train"),
     ],
 )

@@ -301,12 +301,13 @@ def ff_combat(
         skill: The hero's SKILL, within 0..20.
         opponent_skill: SKILL of your own opponent, within 0..20; the hero's if left out.
         skill_difference: Instead of both SKILLs, their difference as a :data:`Spread`.
-        stamina: As in :class:`FightingFantasy`.
-        opponent_stamina: STAMINA of your own opponent, as in the class; 12 if left out.
-        luck: As in the class.
-        damage: As in the class.
-        stamina_above: As in the class.
-        luck_above: As in the class.
+        stamina: The hero's STAMINA at the start, within 1..99, as a :data:`Spread`.
+        opponent_stamina: The same of your own opponent; 12 if left out.
+        luck: The hero's LUCK at the start, within 0..99, as a :data:`Spread`.
+        damage: ``"standard"``, ``"three"`` (a lucky hit deals 3), or a mapping of fields of
+            :class:`Damage` to STAMINA.
+        stamina_above: A victory counts only with more STAMINA than this left.
+        luck_above: A victory counts only with more LUCK than this left.
 
     Raises:
         ValueError: If a parameter is out of its range, or a named opponent is given statistics.

@@ -1,0 +1,297 @@
+"""The commands. What takes long to import is imported by the command that needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from solvent import __version__
+from solvent.cli.errors import OneLineErrors, interruptible
+from solvent.cli.parameters import (
+    find_environment,
+    game_of_training,
+    parse_parameters,
+    read_game,
+)
+
+app = typer.Typer(
+    cls=OneLineErrors,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+TAKES_PARAMETERS: dict[str, Any] = {
+    "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
+    "epilog": (
+        "Every other option is a parameter of the game: [bold]--luck 12[/], "
+        "[bold]--stamina 2:24[/] for a range, or JSON. "
+        "[bold]solvent list GAME[/] shows a game's parameters."
+    ),
+}
+
+Game = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="A game or an environment that `solvent list` shows, or a Gymnasium environment "
+        "that publishes its transitions, such as FrozenLake-v1.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"solvent {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def solvent(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of errors.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Reinforcement-learning environments with known solutions."""
+
+
+@app.command("list")
+def list_(
+    game: Annotated[
+        str | None, typer.Argument(metavar="GAME", help="A game, to see its parameters.")
+    ] = None,
+) -> None:
+    """Show games, environments, baselines and algorithms, or the parameters of one game."""
+    from solvent.cli.printing import show_parameters, show_rooms
+    from solvent.games import GAMES
+    from solvent.model.parameters import check_choice
+
+    console = Console()
+    if game is None:
+        show_rooms(console)
+    else:
+        show_parameters(console, check_choice(game, "game", GAMES))
+
+
+@app.command(**TAKES_PARAMETERS)
+def solve(
+    ctx: typer.Context,
+    game: Game,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the solution (.npz).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Solve a game exactly: value, certified bracket and the best choices at the start.
+
+    [dim]solvent solve ff-combat --opponent hell-demon --stamina 24 --luck 12[/]
+    """
+    from solvent import exact
+    from solvent.cli.printing import show_solution, solution_json
+    from solvent.model import compile_game
+
+    rules = read_game(game, ctx.args)
+    with Console(stderr=True).status(f"solving {game}"):
+        table = compile_game(rules)
+        solution = exact.solve(table)
+    if save is not None:
+        exact.save_solution(save, solution)
+    if json:
+        typer.echo(solution_json(table, solution))
+    else:
+        show_solution(Console(), table, solution)
+
+
+@app.command(**TAKES_PARAMETERS)
+def play(
+    ctx: typer.Context,
+    game: Game,
+    player: Annotated[int, typer.Option(help="Your side in a game for two, 0 or 1.")] = 0,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Your opponent in a game for two: a baseline or a policy file; optimal if left "
+            "out.",
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
+    hints: Annotated[bool, typer.Option(help="Whether ? shows what each action is worth.")] = True,
+) -> None:
+    """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost."""
+    from solvent.play import play as play_game
+
+    rules = read_game(game, ctx.args)
+    opponent = None if against is None else _opponent(rules, against, 1 - player)
+    play_game(rules, player=player, opponent=opponent, seed=seed, hints=hints)
+
+
+def _opponent(rules: Any, name: str, player: int) -> Any:
+    """A policy for a side of a game: that of a file, or a baseline."""
+    from solvent.baselines import make_baseline
+    from solvent.exact import load_policy
+    from solvent.model import compile_game
+
+    table = compile_game(rules)
+    if name.endswith(".npz"):
+        return load_policy(name, table)
+    return make_baseline(name, table, player=player)
+
+
+@app.command(**TAKES_PARAMETERS)
+def train(
+    ctx: typer.Context,
+    game: Game,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
+    algorithm: Annotated[str, typer.Option(help="ppo, dqn, maskable_ppo or masked_dqn.")] = "ppo",
+    seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
+    timesteps: Annotated[
+        int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
+    ] = False,
+) -> None:
+    """Train a network on a game, with its exact gap at every checkpoint.
+
+    Run again after an interruption, it goes on from the last checkpoint.
+    """
+    parameters = parse_parameters(ctx.args)
+    environment = find_environment(game)
+
+    from solvent.cli.printing import show_training
+    from solvent.training import train as train_agent
+
+    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
+        result = train_agent(
+            environment,
+            algorithm,
+            seed=seed,
+            timesteps=timesteps,
+            folder=out,
+            env_kwargs=parameters,
+            resume=not fresh,
+        )
+    show_training(Console(), result)
+
+
+@app.command(**TAKES_PARAMETERS)
+def score(
+    ctx: typer.Context,
+    policy_file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="POLICY", help="A policy.npz, or with --trust a .zip of Stable-Baselines3."
+        ),
+    ],
+    game: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="GAME", help="The policy's game; read from the file if a training wrote it."
+        ),
+    ] = None,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many of the losing states to show.")
+    ] = 10,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Load a .zip, which runs code that is in it.")
+    ] = False,
+    algorithm: Annotated[str, typer.Option(help="The algorithm that made a .zip.")] = "ppo",
+    observation: Annotated[
+        str, typer.Option(help="What the network of a .zip sees: onehot, vector or index.")
+    ] = "onehot",
+    mode: Annotated[
+        bool, typer.Option("--mode", help="Score the most probable action of every state.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Score a policy exactly: value, gap, and the states in which the gap is lost."""
+    from solvent import exact
+    from solvent.cli.printing import score_json, show_score
+    from solvent.model import compile_game
+
+    is_network = policy_file.suffix == ".zip"
+    if game is not None:
+        rules = read_game(game, ctx.args)
+    elif is_network:
+        raise ValueError(f"{policy_file}: name the game after a .zip, which does not say it")
+    else:
+        rules = game_of_training(policy_file)
+    with Console(stderr=True).status("scoring"):
+        table = compile_game(rules)
+        illegal = None
+        if is_network:
+            policy, illegal = _network_policy(
+                policy_file, table, algorithm, observation, trust=trust, mode=mode
+            )
+        else:
+            policy = exact.load_policy(policy_file, table)
+            policy = policy.mode() if mode else policy
+        solution = exact.solve(table)
+        result = exact.score(table, policy, solution, illegal=illegal)
+        location = exact.locate_gap(table, policy, solution)
+    if json:
+        typer.echo(score_json(table, policy, solution, result, location, top))
+    else:
+        show_score(Console(), table, policy, solution, result, location, top)
+
+
+def _network_policy(
+    file: Path, table: Any, algorithm: str, observation: str, *, trust: bool, mode: bool
+) -> tuple[Any, Any]:
+    """The policy of a network, and the probability that it gave to illegal actions."""
+    if not trust:
+        raise ValueError(
+            f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
+        )
+    from solvent.training import extract, load_model
+
+    both = extract(load_model(file, algorithm, trust=True), table, observation=observation)
+    return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
+
+
+@app.command()
+def bench(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
+) -> None:
+    """Solve, train, score and report: the suite's main job.
+
+    Run again after an interruption, it goes on where it was.
+    """
+    from solvent.cli.printing import show_results
+    from solvent.report import write_report
+    from solvent.report.results import read_results
+    from solvent.training.bench import bench as run_bench
+
+    with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
+        run_bench(out)
+        page = write_report(out, out / "report.html")
+    show_results(Console(), read_results(out))
+    typer.echo(f"\nreport: {page}")
+
+
+@app.command()
+def report(
+    results: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="A folder that `solvent bench` wrote.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write one HTML page, complete in itself, about the results of a bench."""
+    from solvent.report import write_report
+
+    with Console(stderr=True).status("drawing"):
+        page = write_report(results, out)
+    typer.echo(f"report: {page}")

@@ -1,0 +1,128 @@
+"""The account of a gap: the states in which it is lost, and its shares by each field of a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from solvent.exact import GapLocation, Solution
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import grouped_sum
+from solvent.report.choices import choice_text
+from solvent.report.state_fields import field_names, field_values
+
+MOST_VALUES = 40
+"""A field that takes more values than this has no split of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class LosingState:
+    """A state in which a policy loses value.
+
+    Attributes:
+        state: The state.
+        fields: The values of its fields.
+        chosen: What the policy does there.
+        best: What an optimal policy does there.
+        contribution: What is lost there in an average play.
+        share: The same as a share of the gap.
+        visits: Expected number of visits in a play.
+        loss: What one visit costs.
+    """
+
+    state: Any
+    fields: tuple[Any, ...]
+    chosen: str
+    best: str
+    contribution: float
+    share: float
+    visits: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """The gap split by the value of one field: pairs of a value and what is lost at it."""
+
+    field: str
+    parts: tuple[tuple[Any, float], ...]
+
+    @property
+    def largest(self) -> float:
+        """The largest part."""
+        return max(part for _, part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class GapAccount:
+    """Where a policy's gap is lost.
+
+    Attributes:
+        gap: Computed from values.
+        total: The sum of what is lost in each state; equal to `gap` up to rounding.
+        losing: In how many states something is lost.
+        field_names: Of the states.
+        worst: The states in which most is lost.
+        marginals: The gap split by each field, unless states have no named fields.
+    """
+
+    gap: float
+    total: float
+    losing: int
+    field_names: tuple[str, ...]
+    worst: tuple[LosingState, ...]
+    marginals: tuple[Marginal, ...]
+
+
+def account(
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution,
+    location: GapLocation,
+    most: int = 10,
+) -> GapAccount:
+    """Draw up the account of a policy's gap, with so many of the worst states at most."""
+    optimal = solution.policies[policy.player]
+    worst = tuple(
+        LosingState(
+            state=game.states[state],
+            fields=field_values(game, game.states[state]),
+            chosen=choice_text(game, policy, state),
+            best=choice_text(game, optimal, state),
+            contribution=float(location.contribution[state]),
+            share=float(location.contribution[state]) / location.gap,
+            visits=float(location.visits[state]),
+            loss=float(location.loss[state]),
+        )
+        for state in location.ranked(most)
+    )
+    names = field_names(game)
+    marginals = () if names == ("state",) else _marginals(game, location, names)
+    return GapAccount(
+        gap=location.gap,
+        total=float(location.contribution.sum()),
+        losing=int((location.contribution > 0).sum()),
+        field_names=names,
+        worst=worst,
+        marginals=marginals,
+    )
+
+
+def _marginals(
+    game: TabularGame, location: GapLocation, names: tuple[str, ...]
+) -> tuple[Marginal, ...]:
+    """The gap by each field that takes more than one value where play goes on."""
+    live = np.flatnonzero(~game.terminal)
+    columns = zip(*(field_values(game, game.states[s]) for s in live.tolist()), strict=True)
+    marginals = []
+    for name, column in zip(names, columns, strict=True):
+        values = sorted(set(column))
+        if not 1 < len(values) <= MOST_VALUES:
+            continue
+        place = {value: i for i, value in enumerate(values)}
+        group = np.array([place[value] for value in column])
+        parts = grouped_sum(group, location.contribution[live], len(values))
+        marginals.append(Marginal(name, tuple(zip(values, parts.tolist(), strict=True))))
+    return tuple(marginals)

@@ -1,0 +1,49 @@
+"""Numbers as a reader sees them."""
+
+from __future__ import annotations
+
+import math
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def exact(value: float) -> str:
+    """A value, with six decimals."""
+    return f"{value:.6f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def brief(value: float) -> str:
+    """A value beside others that bound it, with four decimals."""
+    return f"{value:.4f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def small(value: float) -> str:
+    """A gap, with three significant digits; what is below 1e-12 is rounding and written 0."""
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) < 1e-12:
+        return "0"
+    power = math.floor(math.log10(abs(value)))
+    if power >= -4:
+        return f"{value:.{max(2 - power, 0)}f}"
+    digits, power_text = f"{value:.2e}".split("e")
+    return f"{digits}×{_power_of_ten(int(power_text))}"
+
+
+def whole(value: float) -> str:
+    """A whole number, with narrow spaces between its thousands."""
+    return f"{value:,.0f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def tick(value: float) -> str:
+    """A number beside an axis, such as 250k, 1.5M, 0.01 or 10⁻⁵."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    if 0 < value < 1e-3:
+        return _power_of_ten(round(math.log10(value)))
+    return f"{value:.6g}"
+
+
+def _power_of_ten(power: int) -> str:
+    return f"10{str(power).translate(_RAISED)}"

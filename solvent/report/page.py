@@ -1,0 +1,146 @@
+"""The page: results in, one HTML file out that needs nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from solvent import __version__
+from solvent.exact import write_atomically
+from solvent.report.colours import ALGORITHMS
+from solvent.report.curves import gap_panel, value_panel
+from solvent.report.distances import Distances, distances
+from solvent.report.gap_account import GapAccount, account
+from solvent.report.numbers import brief, exact, small, whole
+from solvent.report.results import Agent, Task, read_results
+from solvent.report.sections import Section, sections_of
+from solvent.report.solved import SolvedTask, solve_task
+from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmRow:
+    """An algorithm over its seeds; estimates are None for fewer than three."""
+
+    name: str
+    seeds: int
+    gap: Estimate | None
+    normalized: Estimate | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """What the template shows of a task."""
+
+    anchor: str
+    task: Task
+    states: int
+    method: str
+    model_hash: str
+    is_chance: bool
+    colours: dict[str, str]
+    agents: tuple[Agent, ...]
+    algorithms: tuple[AlgorithmRow, ...]
+    distances: Distances
+    curves: tuple[str, ...]
+    accounts: tuple[tuple[Agent, GapAccount], ...]
+    sections: tuple[Section, ...]
+
+
+def write_report(folder: str | Path, out: str | Path) -> Path:
+    """Write the page about the results in a folder.
+
+    Args:
+        folder: In which `solvent bench` wrote.
+        out: The page.
+
+    Returns:
+        `out`.
+
+    Raises:
+        ResultsError: If the folder does not hold results, or they contradict the policies.
+        StoreError: If the file of a policy is damaged, or the page cannot be written.
+        ValueError: If there is no such game.
+    """
+    out = Path(out)
+    write_atomically(out, render(folder).encode())
+    return out
+
+
+def render(folder: str | Path) -> str:
+    """The page about the results in a folder; the same results give the same text."""
+    folder = Path(folder)
+    tasks = read_results(folder)
+    views = [_view(solve_task(task, folder)) for task in tasks]
+    environment = Environment(
+        loader=PackageLoader("solvent.report", "."),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
+    return environment.get_template("page.html.j2").render(
+        tasks=views,
+        overall=_overall(tasks),
+        scripts=list(scripts),
+        style=Path(__file__).with_name("page.css").read_text(encoding="utf-8"),
+        version=__version__,
+    )
+
+
+def _view(solved: SolvedTask) -> TaskView:
+    task = solved.task
+    colours = {
+        name: ALGORITHMS[number % len(ALGORITHMS)]
+        for number, name in enumerate(dict.fromkeys(agent.algorithm for agent in task.agents))
+    }
+    curves = {item.agent.name: item.curve for item in solved.agents}
+    panels = (value_panel(task, curves, colours), gap_panel(task, curves, colours))
+    return TaskView(
+        anchor=task.env.rpartition("/")[2],
+        task=task,
+        states=solved.table.n_states,
+        method=solved.solution.method,
+        model_hash=solved.table.model_hash,
+        is_chance=solved.game.info.reward_range == (0, 1),
+        colours=colours,
+        agents=tuple(sorted(task.agents, key=lambda agent: agent.mode_gap)),
+        algorithms=_algorithms(task),
+        distances=distances(task),
+        curves=panels if curves else (),
+        accounts=tuple(
+            (item.agent, account(solved.table, item.policy, solved.solution, item.location))
+            for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap)
+        ),
+        sections=tuple(sections_of(solved)),
+    )
+
+
+def _algorithms(task: Task) -> tuple[AlgorithmRow, ...]:
+    rows = []
+    for name in dict.fromkeys(agent.algorithm for agent in task.agents):
+        own = [agent for agent in task.agents if agent.algorithm == name]
+        rows.append(
+            AlgorithmRow(
+                name,
+                len(own),
+                estimate([[agent.mode_gap for agent in own]]),
+                estimate([[agent.mode_normalized for agent in own]]),
+            )
+        )
+    return tuple(rows)
+
+
+def _overall(tasks: tuple[Task, ...]) -> tuple[AlgorithmRow, ...]:
+    """Normalized scores over all tasks of the algorithms with enough seeds in more than one."""
+    rows = []
+    for name in dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents):
+        scores = [[a.mode_normalized for a in task.agents if a.algorithm == name] for task in tasks]
+        scores = [own for own in scores if len(own) >= LEAST_SEEDS]
+        if len(scores) > 1:
+            rows.append(AlgorithmRow(name, sum(map(len, scores)), None, estimate(scores)))
+    return tuple(rows)

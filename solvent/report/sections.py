@@ -1,0 +1,39 @@
+"""What a game adds to the page beyond what every game has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from solvent.report.solved import SolvedTask
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page.
+
+    Attributes:
+        title: Its heading.
+        html: Its content.
+        script: JavaScript that it needs; equal scripts are put into the page once.
+    """
+
+    title: str
+    html: str
+    script: str = ""
+
+
+MakeSections = Callable[[SolvedTask], list[Section]]
+
+
+def sections_of(task: SolvedTask) -> list[Section]:
+    """The sections that a task's game adds; none for a game that adds nothing."""
+    make = makers().get(task.task.game)
+    return make(task) if make else []
+
+
+def makers() -> Mapping[str, MakeSections]:
+    """The games that add sections."""
+    from solvent.report.fighting_fantasy_maps import combat_sections
+
+    return {"ff-combat": combat_sections}

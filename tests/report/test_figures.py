@@ -1,0 +1,162 @@
+"""The parts of figures: statistics, axes, places, numbers and colours."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvent.exact import locate_gap, solve
+from solvent.games import FightingFantasy
+from solvent.model import TabularPolicy, compile_game
+from solvent.report.axes import Axis, decades
+from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.distances import distances
+from solvent.report.gap_account import account
+from solvent.report.numbers import brief, exact, small, tick, whole
+from solvent.report.results import read_results
+from solvent.report.statistics import estimate, interquartile_mean
+
+
+def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end() -> None:
+    # Worked by hand: of eight, two go at either end; of seven, one.
+    assert interquartile_mean(np.array([9.0, 1, 2, 3, 4, 100, -50, 5])) == (2 + 3 + 4 + 5) / 4
+    assert interquartile_mean(np.array([1.0, 2, 3, 4, 5, 6, 70])) == 4
+    assert interquartile_mean(np.array([1.0, 2, 6])) == 3
+
+
+def test_fewer_than_three_seeds_have_no_interval() -> None:
+    assert estimate([[0.1, 0.2]]) is None
+    assert estimate([[0.1, 0.2, 0.3], [0.1]]) is None
+    assert estimate([]) is None
+
+
+def test_an_interval_holds_its_mean_and_shrinks_with_more_seeds() -> None:
+    random = np.random.default_rng(0)
+    few, many = estimate([random.random(5)]), estimate([random.random(200)])
+    assert few is not None
+    assert many is not None
+    assert few.low < few.mean < few.high
+    assert many.low < many.mean < many.high
+    assert many.high - many.low < (few.high - few.low) / 2
+    constant = estimate([[0.5] * 4])
+    assert constant is not None
+    assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
+
+
+def test_tasks_are_drawn_from_apart() -> None:
+    # Two tasks with constant scores: every stratified draw is the same, so there is no spread.
+    both = estimate([[0.0] * 4, [1.0] * 4])
+    assert both is not None
+    assert both.low == both.mean == both.high == 0.5
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-6, 1e6),
+)
+def test_linear_ticks_are_few_round_and_within_the_axis(low: float, span: float) -> None:
+    axis = Axis(low, low + span)
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 11
+    slack = 1e-6 * span
+    assert all(axis.low - slack <= t <= axis.high + slack for t in ticks)
+    steps = np.diff(ticks)
+    assert steps == pytest.approx(np.full(len(steps), steps[0]), rel=1e-3)
+
+
+def test_logarithmic_axes_take_whole_decades() -> None:
+    axis = decades([0.3, 0.004, 0.0], least=1e-6)
+    assert (axis.low, axis.high) == pytest.approx((1e-3, 1.0))
+    assert axis.ticks() == pytest.approx([1e-3, 1e-2, 1e-1, 1.0])
+    assert axis.share(1e-3) == 0
+    assert axis.share(math.sqrt(1e-3)) == pytest.approx(0.5)
+    assert axis.share(0.0) == 0
+    assert decades([0.0], least=1e-6).low == pytest.approx(1e-6)
+
+
+def test_nearer_policies_stand_further_right(results: Path) -> None:
+    task = read_results(results)[0]
+    chart = distances(task)
+    gaps = {agent.name: agent.mode_gap for agent in task.agents}
+    places = {
+        dot.text.partition(":")[0]: dot.place
+        for row in chart.rows
+        for dot in row.dots
+        if row.algorithm and not dot.sampled
+    }
+    assert sorted(gaps, key=gaps.__getitem__) == sorted(places, key=lambda name: -places[name])
+    [optimal] = [row for row in chart.rows if row.name == "optimal"]
+    assert optimal.dots[0].place == 100
+    assert chart.rows[0] == optimal
+    assert max(places.values()) < 100
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.0012345, "0.00123"),
+        (0.5, "0.500"),
+        (-0.0321, "-0.0321"),
+        (0.0000123, "1.23×10⁻⁵"),
+        (3e-16, "0"),
+        (12.3456, "12.3"),
+        (1234.5, "1234"),
+        (math.nan, "–"),
+    ],
+)
+def test_small_numbers_have_three_digits(number: float, text: str) -> None:
+    assert small(number) == text
+
+
+def test_other_numbers() -> None:
+    assert exact(0.7372926) == "0.737293"
+    assert exact(-0.25) == "−0.250000"
+    assert brief(-0.98765) == "−0.9877"
+    assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
+    assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5)] == [
+        "0", "0.25", "250k", "1.5M", "0.01", "10⁻⁵",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", [VIRIDIS, CIVIDIS])
+def test_scales_grow_lighter_all_the_way(scale: tuple[str, ...]) -> None:
+    def lightness(colour: str) -> float:
+        red, green, blue = bytes.fromhex(colour[1:])
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    shades = [lightness(shade(scale, share)) for share in np.linspace(0, 1, 41)]
+    assert (np.diff(shades) > 0).all()
+    assert (shade(scale, 0), shade(scale, 1)) == (scale[0], scale[-1])
+    assert (shade(scale, -1), shade(scale, 2)) == (scale[0], scale[-1])
+
+
+def test_an_account_splits_the_whole_gap_by_each_field() -> None:
+    game = compile_game(FightingFantasy(skill_difference=[-1, 1], stamina=5, opponent_stamina=5))
+    uniform, solution = TabularPolicy.uniform(game), solve(game)
+    losses = account(game, uniform, solution, locate_gap(game, uniform, solution), most=7)
+    assert losses.total == pytest.approx(losses.gap, abs=1e-9)
+    assert [m.field for m in losses.marginals] == list(losses.field_names)
+    for marginal in losses.marginals:
+        assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)
+    assert len(losses.worst) == 7
+    contributions = [state.contribution for state in losses.worst]
+    assert contributions == sorted(contributions, reverse=True)
+    for state in losses.worst:
+        assert state.visits * state.loss == pytest.approx(state.contribution)
+        assert state.share == pytest.approx(state.contribution / losses.gap)
+        assert state.chosen == "keep 50%, test luck 50%"
+        assert state.best in ("keep", "test luck")
+
+
+def test_an_optimal_policy_has_an_empty_account() -> None:
+    game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=2))
+    solution = solve(game)
+    best = solution.policies[0]
+    losses = account(game, best, solution, locate_gap(game, best, solution))
+    assert losses.total == pytest.approx(0, abs=1e-12)
+    assert sum(state.contribution for state in losses.worst) == pytest.approx(0, abs=1e-12)

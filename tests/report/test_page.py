@@ -1,0 +1,180 @@
+"""The page: its numbers are those of the results, and it needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solvent.exact import StoreError
+from solvent.report import write_report
+from solvent.report.page import render
+from solvent.report.statistics import estimate
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """The attributes of every element, and the texts and data-values inside table rows."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.rows: dict[tuple[str, str], list[float]] = {}
+        self._row: list[float] | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.elements.append((tag, given))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "section":
+            self.task = given.get("id") or ""
+        if tag == "tr":
+            name = given.get("data-agent") or given.get("data-baseline")
+            self._row = self.rows.setdefault((self.task, name), []) if name else None
+        if tag == "td" and self._row is not None and given.get("data-value"):
+            self._row.append(float(given["data-value"] or "nan"))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def having(self, attribute: str) -> list[dict[str, str | None]]:
+        return [given for _, given in self.elements if attribute in given]
+
+
+@pytest.fixture(scope="module")
+def text(results: Path) -> str:
+    return render(results)
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+@pytest.fixture(scope="module")
+def tasks(results: Path) -> list[dict[str, Any]]:
+    content = json.loads((results / "results.json").read_text())
+    return list(content["tasks"])
+
+
+def test_every_element_is_closed(page: Page) -> None:
+    assert page.open == []
+
+
+def test_the_numbers_of_agents_are_those_of_the_results(
+    page: Page, tasks: list[dict[str, Any]]
+) -> None:
+    four = ("value", "gap", "normalized", "worst_start_gap")
+    keys = [*(f"mode_{key}" for key in four), *four, "timesteps", "cpu_seconds"]
+    for task in tasks:
+        anchor = task["env"].partition("/")[2]
+        for agent in task["agents"]:
+            assert page.rows[anchor, agent["name"]] == [agent[key] for key in keys]
+        for baseline in task["baselines"]:
+            assert page.rows[anchor, baseline["name"]] == [baseline[key] for key in four]
+
+
+def test_optimum_and_bracket_are_those_of_the_results(
+    text: str, page: Page, tasks: list[dict[str, Any]]
+) -> None:
+    shown = [float(given["data-value"] or "nan") for tag, given in page.elements
+             if tag == "p" and "data-value" in given]  # fmt: skip
+    assert shown == [task["optimum"] for task in tasks]
+    for task in tasks:
+        assert f"[{task['bracket'][0]}, {task['bracket'][1]}]" in text
+
+
+def test_the_written_number_is_the_exact_one_rounded(text: str) -> None:
+    cells = re.findall(r'data-value="([^"]+)">([^<]+)</td>', text)
+    assert len(cells) > 50
+    for exact, shown in cells:
+        plain = shown.replace("−", "-").replace("\N{NARROW NO-BREAK SPACE}", "").strip()
+        if plain != "–" and "×" not in plain:
+            assert float(plain) == pytest.approx(float(exact), rel=6e-3, abs=1e-6)
+
+
+def test_the_page_needs_nothing_but_itself(text: str, page: Page) -> None:
+    assert [given for given in page.having("src") if given["src"]] == []
+    assert all((given["href"] or "").startswith("#") for given in page.having("href"))
+    assert "link" not in {tag for tag, _ in page.elements}
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(", text)
+    # The name of SVG's elements is an address, but nothing is loaded from it.
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+
+
+def test_links_within_the_page_lead_somewhere(page: Page) -> None:
+    ids = {given["id"] for given in page.having("id")}
+    assert {(given["href"] or "")[1:] for given in page.having("href")} <= ids
+
+
+def test_the_account_of_every_agent_sums_to_its_gap(
+    page: Page, tasks: list[dict[str, Any]]
+) -> None:
+    accounts = page.having("data-account")
+    gaps = [agent["mode_gap"] for task in tasks for agent in task["agents"]]
+    assert len(accounts) == len(gaps) == 5
+    assert sorted(float(a["data-gap"] or "nan") for a in accounts) == pytest.approx(sorted(gaps))
+    for entry in accounts:
+        gap, total = float(entry["data-gap"] or "nan"), float(entry["data-total"] or "nan")
+        assert abs(gap - total) < 1e-9
+        assert gap > 1e-4
+
+
+def test_the_intervals_are_those_of_the_seeds(page: Page, text: str, tasks: Any) -> None:
+    three = [a for a in tasks[0]["agents"] if a["algorithm"] == "ppo"]
+    gap = estimate([[agent["mode_gap"] for agent in three]])
+    assert gap is not None
+    assert f'data-value="{gap.mean}"' in text
+    # One seed of dqn and one of ppo on Pig have none.
+    assert text.count('<td class="n">–</td>') == 4
+
+
+def test_the_same_results_give_the_same_page(results: Path, text: str) -> None:
+    assert render(results) == text
+
+
+def test_a_game_without_sections_of_its_own_has_the_general_ones(text: str) -> None:
+    combat, pig = text.split('id="Pig-v0"')
+    assert '<div class="strategy-maps">' in combat
+    assert '<div class="strategy-maps">' not in pig
+    for heading in ("Agents", "Baselines", "Learning curves", "Where the gap is lost"):
+        assert f"<h3>{heading}</h3>" in combat
+        assert f"<h3>{heading}</h3>" in pig
+
+
+def test_names_cannot_break_the_page(results: Path, tmp_path: Path, tasks: Any) -> None:
+    wicked = "</script><script>alert(1)</script>"
+    content = json.loads(json.dumps({"tasks": tasks[:1]}))
+    content["tasks"][0]["agents"][0]["name"] = wicked
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "Combat-v0").symlink_to(results / "Combat-v0")
+    (copy / "results.json").write_text(json.dumps(content))
+    text = render(copy)
+    assert "<script>alert" not in text
+    assert "alert(1)" in text
+
+
+def test_the_page_is_written_where_it_is_asked_for(
+    results: Path, text: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "page.html"
+    assert write_report(results, out) == out
+    assert out.read_text("utf-8") == text
+
+
+def test_a_place_that_cannot_be_written_is_refused(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_report(results, tmp_path / "file" / "page.html")

@@ -1,0 +1,119 @@
+"""A folder that is not what it should be is refused in one line that says where."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solvent.report.page import render
+from solvent.report.results import ResultsError, read_results
+
+
+@pytest.fixture
+def copy(results: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(results, tmp_path / "results"))
+
+
+def edit(folder: Path, change: Callable[[Any], None]) -> None:
+    path = folder / "results.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # Each caller checks the message.
+        render(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(folder) in message or "game" in message
+    return message
+
+
+def test_results_are_read(results: Path) -> None:
+    combat, pig = read_results(results)
+    assert (combat.game, pig.game) == ("ff-combat", "pig")
+    assert [agent.name for agent in combat.agents] == ["ppo 0", "ppo 1", "ppo 2", "dqn 0"]
+    assert combat.bracket[0] <= combat.optimum <= combat.bracket[1]
+
+
+def test_a_missing_folder(tmp_path: Path) -> None:
+    assert "cannot be read" in refused(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"tasks": [', "\x80"])
+def test_a_truncated_file(copy: Path, content: str) -> None:
+    (copy / "results.json").write_bytes(content.encode("latin-1"))
+    assert "not JSON, or damaged" in refused(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c.clear(), "tasks is None; expected a list"),
+        (lambda c: c["tasks"].clear(), "holds no task"),
+        (lambda c: c["tasks"].__setitem__(0, 3), "task 0: bracket is None"),
+        (lambda c: c["tasks"][0].pop("optimum"), "task 0: optimum is None; expected a number"),
+        (lambda c: c["tasks"][0].update(bracket=[1]), "bracket is [1]; expected two numbers"),
+        (lambda c: c["tasks"][0].update(parameters=[]), "parameters is []; expected an object"),
+        (lambda c: c["tasks"][1].update(env=None), "task 1: env is None; expected a text"),
+        (
+            lambda c: c["tasks"][0]["agents"][2].update(gap="0.1"),
+            "task 0, agent 2: gap is '0.1'; expected a number",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][1].update(seed=True),
+            "agent 1: seed is True; expected a whole number",
+        ),
+        (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 2: name is None"),
+    ],
+)
+def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
+    edit(copy, change)
+    with pytest.raises(ResultsError):
+        read_results(copy)
+    assert message in refused(copy)
+
+
+@pytest.mark.parametrize("key", ["value", "mode_value"])
+def test_a_number_that_the_policy_contradicts(copy: Path, key: str) -> None:
+    def flatter(content: Any) -> None:
+        content["tasks"][0]["agents"][1][key] += 1e-6
+
+    edit(copy, flatter)
+    assert f"ppo 1: {key} is stated as" in refused(copy)
+
+
+def test_an_optimum_that_the_game_contradicts(copy: Path) -> None:
+    edit(copy, lambda c: c["tasks"][0].update(optimum=0.9))
+    assert "optimum is stated as 0.9, but computed as" in refused(copy)
+
+
+def test_an_unknown_game(copy: Path) -> None:
+    edit(copy, lambda c: c["tasks"][0].update(game="chess"))
+    assert "game is 'chess'" in refused(copy)
+
+
+def test_policies_of_another_game(copy: Path) -> None:
+    edit(copy, lambda c: c["tasks"][1]["agents"][0].update(folder="Combat-v0/ppo-0"))
+    assert "was made for the model" in refused(copy)
+
+
+@pytest.mark.parametrize("name", ["policy.npz", "policy_mode.npz", "curve.csv"])
+def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
+    path = copy / "Combat-v0" / "ppo-1" / name
+    path.write_bytes(path.read_bytes()[:40])
+    assert str(path) in refused(copy)
+    path.unlink()
+    assert "cannot be read" in refused(copy)
+
+
+def test_a_curve_without_a_point(copy: Path) -> None:
+    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
+    path.write_text(path.read_text().partition("\n")[0] + "\n")
+    assert "holds no point" in refused(copy)

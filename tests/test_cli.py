@@ -1,0 +1,389 @@
+"""The command: its answers are the library's, and what goes wrong is one line with exit code 2."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from solvent import __version__
+from solvent.cli.app import app
+from solvent.cli.parameters import find_game, parse_parameters
+from solvent.cli.printing import ALGORITHMS
+from solvent.exact import load_solution, locate_gap, save_policy, score, solve
+from solvent.games import GAMES, make_game
+from solvent.model import TabularPolicy, compile_game
+
+SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
+
+
+def run(*words: str, input: str | None = None) -> Any:
+    return CliRunner().invoke(app, list(words), prog_name="solvent", input=input)
+
+
+def answer(*words: str) -> Any:
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refusal(*words: str) -> str:
+    """The one line that a command says when it refuses."""
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("solvent: ")
+    return line.removeprefix("solvent: ")
+
+
+@pytest.fixture(scope="module")
+def small() -> Any:
+    return compile_game(make_game("ff-combat", **parse_parameters(SMALL[1:])))
+
+
+@pytest.fixture
+def policy_file(tmp_path: Path, small: Any) -> Path:
+    """Uniform play of the small combat."""
+    save_policy(tmp_path / "policy.npz", TabularPolicy.uniform(small))
+    return tmp_path / "policy.npz"
+
+
+# The grammar of parameters
+
+
+@pytest.mark.parametrize(
+    ("words", "parameters"),
+    [
+        ("", {}),
+        ("--luck 12", {"luck": 12}),
+        ("--luck=12", {"luck": 12}),
+        ("--skill-difference -3", {"skill_difference": -3}),
+        ("--skill-difference -3:3 --luck 0:12", {"skill_difference": [-3, 3], "luck": [0, 12]}),
+        ("--opponent hell-demon", {"opponent": "hell-demon"}),
+        ("--damage three --luck [2,4]", {"damage": "three", "luck": [2, 4]}),
+        ('--luck {"3":1,"9":2}', {"luck": {"3": 1, "9": 2}}),
+        ("--signed", {"signed": True}),
+        ("--signed --target 20", {"signed": True, "target": 20}),
+        ("--signed false", {"signed": False}),
+        ("--opponent null", {"opponent": None}),
+        ("--map a=b", {"map": "a=b"}),
+    ],
+)
+def test_parameters_are_read(words: str, parameters: dict[str, Any]) -> None:
+    assert parse_parameters(words.split()) == parameters
+
+
+@pytest.mark.parametrize("words", ["luck=3", "3", "--luck 3 4", "-luck 3", "--luck 3 --luck 4"])
+def test_words_that_are_no_parameters_are_refused(words: str) -> None:
+    with pytest.raises(ValueError, match=r"belongs to no parameter|is given twice"):
+        parse_parameters(words.split())
+
+
+def test_environments_and_toy_texts_are_games_too() -> None:
+    random = find_game("solvent/FFCombatRandom-v0", {"luck": [0, 2]})
+    assert dict(random.info.parameters)["luck"] == [0, 2]
+    assert dict(random.info.parameters)["skill_difference"] == [-3, 3]
+    lake = find_game("FrozenLake-v1", {"is_slippery": True})
+    assert solve(compile_game(lake)).value == pytest.approx(14 / 17)
+
+
+# What the commands answer
+
+
+def test_solve_answers_what_the_solver_does(small: Any) -> None:
+    told = answer("solve", *SMALL, "--json")
+    solution = solve(small)
+    for name in ("value", "lower", "upper", "method", "model_hash"):
+        assert told[name] == getattr(solution, name)
+    assert told["lower"] <= told["value"] <= told["upper"]
+    assert told["states"] == small.n_states
+    assert sum(start["probability"] for start in told["start"]) == pytest.approx(1)
+    for start in told["start"]:
+        values = start["action_values"]
+        assert set(values) == {"keep", "test luck"}
+        assert values[start["best"]] == max(values.values()) == start["value"]
+
+
+def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
+    # Johnston 2022, section 2.3: 0.78 with the optimal strategy.
+    words = "solve ff-combat --opponent hell-demon --stamina 24 --luck 12"
+    result = run(*words.split())
+    assert result.exit_code == 0
+    assert re.search(r"value +0\.776367", result.stdout)
+    assert re.search(r"bracket +\[0\.77636709\d+, 0\.77636709\d+\]", result.stdout)
+    assert re.search(r"won +0\.26 0\.8989\d+ test luck +0\.8118\d+ +0\.8989", result.stdout)
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
+    result = run("solve", *SMALL, "--save", str(tmp_path / "new" / "solution.npz"))
+    assert result.exit_code == 0
+    assert load_solution(tmp_path / "new" / "solution.npz", small).value == solve(small).value
+
+
+def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> None:
+    told = answer("score", str(policy_file), *SMALL, "--json", "--top", "4")
+    policy = TabularPolicy.uniform(small)
+    expected = score(small, policy)
+    assert told["value"] == expected.value
+    assert told["optimality_gap"] == expected.optimality_gap
+    assert told["worst_start"] == repr(expected.worst_start)
+    assert told["gap_sum"] == pytest.approx(told["optimality_gap"], abs=1e-9)
+    order = locate_gap(small, policy).ranked(4)
+    assert [loss["state"] for loss in told["losses"]] == [repr(small.states[s]) for s in order]
+
+
+def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
+    result = run("score", str(policy_file), *SMALL, "--top", "3")
+    assert result.exit_code == 0
+    table = result.stdout.partition("Where the gap is lost")[2].strip().splitlines()
+    assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
+    assert re.search(r"3 of \d+ losing states, [\d.]+% of the gap", table[-1])
+
+
+def test_score_of_the_optimum_finds_nothing_lost(tmp_path: Path, small: Any) -> None:
+    save_policy(tmp_path / "best.npz", solve(small).policies[0])
+    result = run("score", str(tmp_path / "best.npz"), *SMALL)
+    assert "nothing is lost anywhere" in result.stdout
+
+
+def test_score_of_the_mode_takes_the_most_probable_actions(policy_file: Path, small: Any) -> None:
+    told = answer("score", str(policy_file), *SMALL, "--mode", "--json")
+    assert told["value"] == score(small, TabularPolicy.uniform(small).mode()).value
+
+
+def test_play_follows_its_input() -> None:
+    result = run("play", *SMALL, "--seed", "1", input="?\ntest luck\nq\n")
+    assert result.exit_code == 0
+    assert "With the best play afterwards:" in result.stdout
+    assert "Decision 1: test luck" in result.stdout
+
+
+def test_play_takes_an_opponent(tmp_path: Path) -> None:
+    pig = compile_game(make_game("pig", target=10))
+    save_policy(tmp_path / "theirs.npz", TabularPolicy.uniform(pig))
+    for opponent in ("uniform", str(tmp_path / "theirs.npz")):
+        words = ["play", "pig", "--target", "10", "--player", "1", "--against", opponent]
+        result = run(*words, input="q\n")
+        assert result.exit_code == 0
+        assert "You are player 1." in result.stdout
+
+
+def test_list_names_everything() -> None:
+    shown = run("list").stdout
+    for name in [*GAMES, "solvent/FFCombat-v0", "uniform", "ppo"]:
+        assert name in shown
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_list_shows_every_parameter_of_a_game(game: str) -> None:
+    shown = run("list", game).stdout
+    for name in inspect.signature(GAMES[game]).parameters:
+        assert f"--{name.replace('_', '-')} " in shown
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"solvent {__version__}\n"
+
+
+def test_the_algorithms_named_are_those_there_are() -> None:
+    training = pytest.importorskip("solvent.training")
+    assert tuple(training.ALGORITHMS) == ALGORITHMS
+
+
+def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    out = tmp_path / "run"
+    result = run("train", *SMALL, "--out", str(out), "--timesteps", "512", "--seed", "3")
+    assert result.exit_code == 0, result.stderr
+    assert re.search(r"trained +ppo, seed 3", result.stdout)
+    told = answer("score", str(out / "policy_mode.npz"), "--json")
+    assert told["parameters"]["stamina"] == 4
+    gap = re.search(r"^gap +([\d.e-]+)", result.stdout, re.MULTILINE)
+    assert gap is not None
+    assert told["optimality_gap"] == pytest.approx(float(gap[1]), abs=1e-8)
+    network = str(out / "model.zip")
+    assert "say --trust if you trust its author" in refusal("score", network, *SMALL)
+    trusted = answer("score", network, *SMALL, "--trust", "--mode", "--json")
+    assert trusted["value"] == told["value"]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("solve ff-comat", "Did you mean 'ff-combat'?"),
+        ("solve --luck 3", "write the game first"),
+        ("solve", "Missing argument 'GAME'"),
+        ("slove ff-combat", "No such command 'slove'"),
+        ("--loud list", "No such option: --loud"),
+        ("solve ff-combat --luk 3", "Did you mean 'luck'?"),
+        ("solve ff-combat --opponent hell-deamon", "Did you mean 'hell-demon'?"),
+        ("solve ff-combat --opponent hell-demon --opponent-skill 3", "brings its own"),
+        ("solve ff-combat --luck 100", "luck is 100; allowed are whole numbers from 0 to 99"),
+        ("solve ff-combat --stamina 0", "stamina is 0; allowed are"),
+        ("solve ff-combat --stamina 9:3", "stamina is [9, 3]; the range is upside down"),
+        ("solve ff-combat --luck NaN", "luck is nan; allowed are"),
+        ("solve ff-combat --luck 1e999", "luck is inf; allowed are"),
+        ("solve ff-combat --luck 9.5", "luck is 9.5; allowed are"),
+        ('solve ff-combat --luck {"3":NaN}', "luck['3'] has weight nan"),
+        ("solve ff-combat --luck", "luck is True; allowed are"),
+        ("solve ff-combat --damage four", "allowed are standard, three"),
+        ("solve CartPole-v1", "has no P; toy-text envs have it"),
+        ("solve FrozenLake-v1 --size 3", "FrozenLake-v1 cannot be made"),
+        ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
+        ("play pig --target 10 --against wizard", "baseline is 'wizard'"),
+        ("train pig --out x", "game to train on is 'pig'"),
+        ("report --in nowhere", "nowhere/results.json: cannot be read"),
+        ("list chess", "game is 'chess'"),
+    ],
+)
+def test_bad_input_is_one_line(words: str, message: str) -> None:
+    assert message in refusal(*words.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--algorithm pppo", "Did you mean 'ppo'?"),
+        ("--seed -1", "seed is -1"),
+        ("--timesteps 0", "timesteps is 0"),
+        ("--luk 3", "luk"),
+    ],
+)
+def test_a_training_that_cannot_be_is_one_line(words: str, message: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    line = refusal("train", "ff-combat", "--out", str(tmp_path / "out"), *words.split())
+    assert message in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_policy_for_another_model(policy_file: Path) -> None:
+    line = refusal("score", str(policy_file), "ff-combat", "--luck", "8")
+    assert "was made for the model" in line
+
+
+def test_a_policy_that_does_not_say_its_game(policy_file: Path) -> None:
+    assert "write the game after it" in refusal("score", str(policy_file))
+    assert "write the game first" in refusal("score", str(policy_file), "--luck", "8")
+
+
+def test_damaged_policies(policy_file: Path, tmp_path: Path) -> None:
+    content = policy_file.read_bytes()
+    policy_file.write_bytes(content[: len(content) // 2])
+    assert "not a file of solvent's, or damaged" in refusal("score", str(policy_file), *SMALL)
+    arrays = dict(np.load(_restored(policy_file, content)))
+    arrays["probabilities"] = arrays["probabilities"][:, ::-1]
+    np.savez(policy_file, **arrays)
+    assert "the checksum does not match" in refusal("score", str(policy_file), *SMALL)
+    policy_file.write_bytes(b"")
+    assert "damaged" in refusal("score", str(policy_file), *SMALL)
+    missing = str(tmp_path / "missing.npz")
+    assert "cannot be read" in refusal("score", missing, *SMALL)
+
+
+def _restored(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+class Trap:
+    """Unpickled, it leaves a file behind."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.path,)
+
+
+def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
+    sprung = tmp_path / "sprung"
+    trap = tmp_path / "policy.npz"
+    trap.write_bytes(pickle.dumps(Trap(sprung)))
+    assert "not a file of solvent's, or damaged" in refusal("score", str(trap), *SMALL)
+    np.savez(trap, header=np.array([Trap(sprung)], object))
+    assert "damaged" in refusal("score", str(trap), *SMALL)
+    assert "damaged" in refusal("score", str(trap))
+    assert not sprung.exists()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("kept")
+    line = refusal("solve", *SMALL, "--save", str(blocked / "solution.npz"))
+    assert "cannot be written" in line
+    assert blocked.read_text() == "kept"
+
+
+def test_debug_shows_the_traceback() -> None:
+    result = run("--debug", "solve", "ff-combat", "--luck", "100")
+    assert isinstance(result.exception, ValueError)
+    assert "luck is 100" in str(result.exception)
+
+
+def test_ctrl_c_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    training = pytest.importorskip("solvent.training")
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(training, "train", interrupt)
+    result = run("train", "ff-combat", "--out", str(tmp_path))
+    assert result.exit_code == 130
+    [line] = result.stderr.splitlines()
+    assert line.startswith("solvent: interrupted; checkpoints are kept in")
+    assert str(tmp_path) in line
+
+
+def test_an_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for module in [name for name in sys.modules if name.startswith("solvent.training")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    line = refusal("train", "ff-combat", "--out", str(tmp_path))
+    assert line == "this needs torch; install it with: pip install 'solvent[train]'"
+
+
+# The real command
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_the_real_command_answers_and_refuses() -> None:
+    done = command("-m", "solvent", "solve", *SMALL, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["game"] == "ff-combat"
+    failed = command("-m", "solvent", "solve", "ff-combat", "--luck", "-1")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr == "solvent: luck is -1; allowed are whole numbers from 0 to 99\n"
+
+
+def test_without_typer_the_command_names_the_extra() -> None:
+    code = "import sys; sys.modules['typer'] = None; from solvent.cli import main; main()"
+    done = command("-c", code)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "solvent: the command needs typer; install it with: pip install 'solvent[cli]'"
+    ]
+
+
+def test_the_command_begins_without_loading_what_is_heavy() -> None:
+    heavy = ["torch", "stable_baselines3", "numba", "jinja2", "pygame", "sklearn"]
+    code = f"import sys, solvent.cli.app; print([m for m in {heavy} if m in sys.modules])"
+    assert command("-c", code).stdout == "[]\n"

@@ -1,0 +1,66 @@
+"""What the quickstart and the page about the command show is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = ["quickstart.md", "cli.md"]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
+    return [textwrap.dedent(body) for _, body in found]
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(b, id=b.splitlines()[0]) for p in PAGES for b in blocks(p, "console")]
+)
+def test_the_command_prints_what_the_page_shows(block: str) -> None:
+    prompt, *expected = block.splitlines()
+    program, *words = shlex.split(prompt.removeprefix("$ "))
+    assert program == "solvent"
+    output = CliRunner().invoke(app, words, prog_name="solvent").output
+    # The last digits of a bracket depend on the machine's arithmetic.
+    shown = [_without_last_digits(line.rstrip()) for line in output.rstrip().splitlines()]
+    assert shown == [_without_last_digits(line) for line in expected]
+
+
+def _without_last_digits(line: str) -> str:
+    return re.sub(r"(\d\.\d{12})\d+", r"\1", line)
+
+
+def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
+    page = (DOCS / "quickstart.md").read_text(encoding="utf-8")
+    shown = re.search(r"^    Decision 6: .*\n(?:    .*\n)+", page, re.MULTILINE)
+    assert shown is not None
+    answers = "2\n1\n2\n1\n1\n1\n1\n"
+    words = ["play", "ff-combat", "--seed", "3"]
+    output = CliRunner().invoke(app, words, prog_name="solvent", input=answers).output
+    assert output.endswith(textwrap.dedent(shown[0]))
+
+
+def test_the_python_of_the_quickstart_runs() -> None:
+    namespace: dict[str, object] = {}
+    found = blocks("quickstart.md", "python")
+    assert len(found) >= 4
+    for block in found:
+        exec(compile(block, "quickstart.md", "exec"), namespace)
+
+
+def test_every_command_is_described() -> None:
+    described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
+    commands = [
+        command.name or getattr(command.callback, "__name__", "")
+        for command in app.registered_commands
+    ]
+    assert sorted(described) == sorted(commands)

@@ -1,0 +1,247 @@
+"""Playing in the terminal: scripted sessions, and what they say of every decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import best_response, solve
+from solvent.games import FightingFantasy, Pig
+from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
+from solvent.play import Record, play
+
+
+class Session:
+    """A play whose answers are given by a list, or by a function of the session."""
+
+    def __init__(self, answers: Iterable[str] | Callable[[Session], str]) -> None:
+        self.shown: list[str] = []
+        self.asked: list[str] = []
+        self._answers = answers if callable(answers) else iter(answers)
+
+    def input(self, prompt: str) -> str:
+        self.asked.append(prompt)
+        if callable(self._answers):
+            return self._answers(self)
+        try:
+            return next(self._answers)
+        except StopIteration:
+            raise EOFError from None
+
+    def play(self, game: Game, **arguments: Any) -> Record:
+        return play(game, input=self.input, output=self.shown.append, **arguments)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.shown)
+
+
+def take_the_best(session: Session) -> str:
+    """Ask for advice, then do what it says."""
+    for line in session.shown[-2:]:
+        if best := re.fullmatch(r"  (\S.*?) +\S+  \(best\)", line):
+            return best[1]
+    return "?"
+
+
+SMALL = FightingFantasy(stamina=6, opponent_stamina=7, luck=5)
+
+
+def test_every_decision_is_priced_by_the_exact_values() -> None:
+    record = Session(["test luck"] * 20).play(SMALL, seed=1)
+    table = compile_game(SMALL)
+    solution = solve(table)
+    assert len(record.decisions) >= 3
+    for decision in record.decisions:
+        state = table.index[decision.state]
+        action_value = solution.action_values[table.row(state, (1, 0))]
+        assert decision.cost == pytest.approx(solution.values[state] - action_value, abs=1e-9)
+        assert decision.best == ("test luck" if decision.cost == 0 else "keep")
+    assert record.cost == pytest.approx(sum(d.cost for d in record.decisions))
+    assert record.cost > 0
+
+
+def test_the_review_names_each_cost_and_adds_up() -> None:
+    session = Session(["test luck"] * 20)
+    record = session.play(SMALL, seed=1)
+    dear = [d for d in record.decisions if d.cost > 0]
+    for decision in dear:
+        assert f"cost {100 * decision.cost:.2f}% of a win; keep was better" in session.text
+    assert f"which cost {100 * record.cost:.2f}% of a win in all" in session.text
+    last = session.shown[-1]
+    start, choices, chance, result = (float(n) for n in re.findall(r"([-+]?[\d.]+)%", last))
+    assert start == pytest.approx(100 * record.start_value, abs=0.01)
+    assert start + choices + chance == pytest.approx(result, abs=0.02)
+
+
+def test_advice_is_the_exact_worth_of_every_action() -> None:
+    session = Session(["?"])
+    session.play(SMALL, seed=3)
+    table = compile_game(SMALL)
+    solution = solve(table)
+    round_ = re.search(r"This round is (\w+)", session.text)
+    assert round_ is not None
+    [state] = [s for s in np.flatnonzero(table.initial) if table.states[s].round == round_[1]]
+    advice = dict(re.findall(r"^  (keep|test luck) +([\d.]+)%", session.text, re.MULTILINE))
+    for action, name in enumerate(("keep", "test luck")):
+        worth = solution.action_values[table.row(state, (action, 0))]
+        assert advice[name] == f"{100 * worth:.2f}"
+
+
+def test_following_the_advice_costs_nothing() -> None:
+    for seed in range(5):
+        session = Session(take_the_best)
+        record = session.play(SMALL, seed=seed)
+        assert record.result in (0, 1)
+        assert record.cost == 0
+        assert "which cost nothing in all" in session.text
+
+
+def test_the_dice_are_those_of_the_model() -> None:
+    # Optimal play from the start: the mean result lies within four standard errors of the optimum.
+    game = FightingFantasy(stamina=3, opponent_stamina=3, luck=4)
+    results = [Session(take_the_best).play(game, seed=seed).result for seed in range(400)]
+    value = solve(compile_game(game)).value
+    error = np.sqrt(value * (1 - value) / len(results))
+    assert abs(np.mean([r for r in results if r is not None]) - value) < 4 * error
+
+
+def test_the_same_seed_gives_the_same_play() -> None:
+    first, second = Session(["1"] * 20), Session(["1"] * 20)
+    assert first.play(SMALL, seed=7) == second.play(SMALL, seed=7)
+    assert first.shown == second.shown
+
+
+@pytest.mark.parametrize("answer", ["2", "test luck", "TEST LUCK", " test luck ", "t"])
+def test_an_action_is_chosen_by_number_name_or_beginning(answer: str) -> None:
+    record = Session([answer, "q"]).play(SMALL, seed=1)
+    assert [d.action for d in record.decisions] == ["test luck"]
+
+
+@pytest.mark.parametrize("answer", ["", "0", "3", "-1", "fly", "tests luck"])
+def test_anything_else_is_asked_again(answer: str) -> None:
+    session = Session([answer, "keep", "q"])
+    record = session.play(SMALL, seed=1)
+    assert f"{answer.strip()!r} is not one of: keep, test luck." in session.text
+    assert [d.action for d in record.decisions] == ["keep"]
+
+
+def interrupt(session: Session) -> str:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("answers", [["1", "q"], ["1", "quit"], ["1"], interrupt])
+def test_a_play_can_be_left(answers: Any) -> None:
+    session = Session(answers)
+    record = session.play(SMALL, seed=1)
+    assert record.result is None
+    assert "You leave the game." in session.shown
+    assert len(record.decisions) == (0 if answers is interrupt else 1)
+    assert session.shown[-1].startswith(f"{len(record.decisions)} decision")
+
+
+def test_without_hints_no_advice_is_given() -> None:
+    session = Session(["?", "q"])
+    session.play(SMALL, seed=1, hints=False)
+    assert "There is no advice in this game." in session.shown
+    assert "%" not in session.text
+
+
+def test_where_there_is_no_choice_nothing_is_asked() -> None:
+    session = Session([])
+    record = session.play(FightingFantasy(stamina=4, opponent_stamina=4, luck=0), seed=1)
+    assert session.asked == []
+    assert record.result in (0, 1)
+    assert "There is no choice: keep." in session.shown
+
+
+def test_pig_against_the_optimum() -> None:
+    game = Pig(target=15)
+    value = solve(compile_game(game)).value
+    for player, start in ((0, value), (1, 1 - value)):
+        session = Session(take_the_best)
+        record = session.play(game, player=player, seed=2)
+        assert record.start_value == pytest.approx(start)
+        assert record.cost == 0
+        assert record.result in (0, 1)
+        assert f"You are player {player}." in session.shown
+        assert any(line.startswith(f"Player {1 - player} chooses: ") for line in session.shown)
+
+
+def test_pig_against_a_given_policy_is_advised_by_the_best_response() -> None:
+    game = Pig(target=12)
+    table = compile_game(game)
+    uniform = TabularPolicy.uniform(table, player=1)
+    record = Session(["q"]).play(game, player=0, opponent=uniform, seed=2)
+    assert record.start_value == pytest.approx(best_response(table, uniform).value)
+    assert record.start_value > solve(table).value
+
+
+def test_wrong_sides_and_opponents_are_refused() -> None:
+    pig = Pig(target=10)
+    table = compile_game(pig)
+    with pytest.raises(ValueError, match="player is 2; allowed in pig are 0 and 1"):
+        Session([]).play(pig, player=2)
+    with pytest.raises(ValueError, match="is for player 0, which is you"):
+        Session([]).play(pig, opponent=TabularPolicy.uniform(table))
+    with pytest.raises(ValueError, match="was made for the model"):
+        Session([]).play(Pig(target=11), opponent=TabularPolicy.uniform(table, player=1))
+    with pytest.raises(ValueError, match="a game for one; it has no opponent"):
+        Session([]).play(SMALL, opponent=TabularPolicy.uniform(compile_game(SMALL)))
+
+
+class MatchingPennies:
+    """Both choose at once; player 0 wins 1 if they match and loses 2 if not."""
+
+    info = GameInfo(
+        name="matching-pennies",
+        players=2,
+        actions=(("heads", "tails"),) * 2,
+        acyclic=True,
+        reward_range=(-2.0, 1.0),
+        sources=("folklore",),
+    )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), "open"),)
+
+    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+        return ((0, 1), (0, 1))
+
+    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), "shown", 1 if len(set(joint_action)) == 1 else -2),)
+
+    def is_terminal(self, state: str) -> bool:
+        return state == "shown"
+
+    def observe(self, state: str, player: int) -> Any:
+        return np.array([float(state == "shown")], np.float32)
+
+    def draw(self, state: str) -> str:
+        return f"The coins are {state}."
+
+
+def always(table: TabularGame, player: int, action: int) -> TabularPolicy:
+    return TabularPolicy.deterministic(
+        table, np.full(table.n_states, action), player=player, name="stubborn"
+    )
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_simultaneous_choices_are_priced_in_points(player: int) -> None:
+    game = MatchingPennies()
+    tails = always(compile_game(game), 1 - player, 1)
+    session = Session(["heads"])
+    record = session.play(game, player=player, opponent=tails)
+    # Against tails, heads is wrong for player 0, who wants a match, and right for player 1.
+    assert record.result == (-2 if player == 0 else 2)
+    assert record.cost == (3 if player == 0 else 0)
+    assert session.shown.index(f"Player {1 - player} chooses: tails.") > session.shown.index(
+        "The coins are open."
+    )
+    assert ("cost 3.0000 points; tails was better" in session.text) == (player == 0)
