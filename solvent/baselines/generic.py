@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,8 +21,14 @@ def first_legal(game: TabularGame, player: int = 0) -> TabularPolicy:
     return TabularPolicy.deterministic(game, lowest, player=player, name="first-legal")
 
 
+_solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = WeakKeyDictionary()
+
+
 def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """The solver's policy: what a normalized score counts as 1."""
+    """The solver's policy: what a normalized score counts as 1. A game is solved once."""
     from solvent.exact import solve
 
-    return replace(solve(game).policies[player], name="optimal")
+    if game not in _solved:
+        first, second = solve(game).policies
+        _solved[game] = replace(first, name="optimal"), replace(second, name="optimal")
+    return _solved[game][player]

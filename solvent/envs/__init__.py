@@ -1,6 +1,6 @@
 """Environments that sample the table of a game, single and vectorised.
 
-The compiled vector environment is loaded only when it is asked for.
+The compiled vector environments are loaded only when they are asked for.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from solvent.envs.registration import register_envs
+from solvent.envs.seat_env import SeatEnv
 from solvent.envs.tabular_env import TabularEnv
 
 if TYPE_CHECKING:
+    from solvent.envs.seat_vector_env import SeatVectorEnv
     from solvent.envs.vector_env import TabularVectorEnv
 
-__all__ = ["TabularEnv", "TabularVectorEnv", "register_envs"]
+__all__ = ["SeatEnv", "SeatVectorEnv", "TabularEnv", "TabularVectorEnv", "register_envs"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,4 +23,8 @@ def __getattr__(name: str) -> Any:
         from solvent.envs.vector_env import TabularVectorEnv
 
         return TabularVectorEnv
+    if name == "SeatVectorEnv":
+        from solvent.envs.seat_vector_env import SeatVectorEnv
+
+        return SeatVectorEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -33,12 +33,12 @@ class OpponentPool:
         size: K, how many there are.
         weight: [K] int64 thresholds from which one of them is drawn.
         policy: [K, C] int64 thresholds of the actions of each, C = ``SeatTable.choices``.
-        names: [K] the names of the policies.
+        opponents: [K] tuples of the policies themselves, one for each seat of the learner.
     """
 
     weight: Ints
     policy: Ints
-    names: tuple[str, ...]
+    opponents: tuple[tuple[TabularPolicy, ...], ...]
 
     @property
     def size(self) -> int:
@@ -68,20 +68,24 @@ def opponent_pool(
     listed = [opponents] if isinstance(opponents, TabularPolicy) else list(opponents)
     if not listed:
         raise ValueError("opponents is empty; at least one is needed")
-    chances = np.ones(len(listed)) if weights is None else np.asarray(weights, float)
-    if chances.shape != (len(listed),) or not (np.isfinite(chances) & (chances > 0)).all():
+    chances = np.ones(len(listed)) if weights is None else np.asarray(weights)
+    if (
+        chances.shape != (len(listed),)
+        or chances.dtype.kind not in "iuf"
+        or not (np.isfinite(chances) & (chances > 0)).all()
+    ):
         raise ValueError(
             f"weights is {weights!r}; allowed is a positive number for each of {len(listed)} "
             f"opponents"
         )
-    policies = [[_policy(game, one, 1 - seat) for seat in table.seats] for one in listed]
+    policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
     cuts = np.empty((len(listed), table.choices), np.int64)
     for k, views in enumerate(policies):
         cuts[k] = np.concatenate([_action_thresholds(game, policy) for policy in views])
     return OpponentPool(
         weight=thresholds(chances / chances.sum(), np.array([0, len(listed)])),
         policy=cuts,
-        names=tuple(views[0].name for views in policies),
+        opponents=tuple(policies),
     )
 
 

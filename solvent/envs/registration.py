@@ -1,6 +1,7 @@
-"""The environments that have a name in Gymnasium's registry.
+"""The environments that have a name in the registries of Gymnasium and PettingZoo.
 
-A line per environment in :data:`ENVIRONMENTS` is all that a new game needs here.
+A line per environment, in :data:`ENVIRONMENTS` and for a game of two in :data:`PETTINGZOO`, is all
+that a new game needs here.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
+import pettingzoo
 
 from solvent.envs.tabular_env import TabularEnv
 
 if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+
+    from solvent.envs.pettingzoo_env import TabularAECEnv
     from solvent.envs.vector_env import TabularVectorEnv
     from solvent.model import Game, TabularGame
 
@@ -26,12 +31,23 @@ class Entry(NamedTuple):
         game: A name of :data:`solvent.games.GAMES`.
         optimum: The value of the game from its start, by :func:`solvent.exact.solve`.
         parameters: The game's, where they are not its defaults; JSON-able.
+        opponent: In a game for two, who plays against the learner unless the caller says: a
+            name of :data:`solvent.baselines.BASELINES`. None in a game for one.
     """
 
     game: str
     optimum: float
     parameters: Mapping[str, Any] = {}
+    opponent: str | None = None
 
+
+ONE_PLAYER = ("solvent.envs.registration:GameEnv", "solvent.envs.registration:game_vector_env")
+ONE_SEAT = (
+    "solvent.baselines.opponents:GameSeatEnv",
+    "solvent.baselines.opponents:seat_vector_env",
+)
+"""Makers of single and vector environments. Those for one seat know opponents by name, so they
+live where the baselines do."""
 
 ENVIRONMENTS: Mapping[str, Entry] = {
     "solvent/FFCombat-v0": Entry("ff-combat", 0.7372926032646748),
@@ -45,19 +61,37 @@ ENVIRONMENTS: Mapping[str, Entry] = {
             "luck": [0, 12],
         },
     ),
+    "solvent/Greed-v0": Entry("greed", 0.5138417330406193, opponent="optimal"),
 }
+
+PETTINGZOO: Mapping[str, Mapping[str, Any]] = {
+    "greed": {},
+    "pig": {"target": 20},
+}
+"""Games for two by name, with the parameters that they have in PettingZoo unless the caller says
+otherwise: Pig to 20 instead of 100, whose table takes a minute to build."""
 
 
 def register_envs() -> None:
-    """Register every environment with Gymnasium; those that are registered already are left."""
+    """Register every environment; those that are registered already are left."""
     for name, entry in ENVIRONMENTS.items():
         if name not in gym.registry:
+            single, many = ONE_PLAYER if entry.opponent is None else ONE_SEAT
+            opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
             gym.register(
                 name,
-                entry_point="solvent.envs.registration:GameEnv",
-                vector_entry_point="solvent.envs.registration:game_vector_env",
+                entry_point=single,
+                vector_entry_point=many,
                 reward_threshold=entry.optimum,
-                kwargs={"game": entry.game, **entry.parameters},
+                kwargs={"game": entry.game, **entry.parameters, **opponent},
+            )
+    for game, parameters in PETTINGZOO.items():
+        if f"solvent/{game}-v0" not in pettingzoo.aec_registry:
+            pettingzoo.register(
+                "aec",
+                f"solvent/{game}-v0",
+                entry_point="solvent.envs.registration:aec_env",
+                kwargs={"game": game, **parameters},
             )
 
 
@@ -84,7 +118,7 @@ class GameEnv(TabularEnv):
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
-        rules, table = _compiled(game, parameters)
+        rules, table = compiled_game(game, parameters)
         super().__init__(
             table, rules=rules, observation=observation, illegal=illegal, render_mode=render_mode
         )
@@ -106,7 +140,7 @@ def game_vector_env(
     """
     from solvent.envs.vector_env import TabularVectorEnv
 
-    rules, table = _compiled(game, parameters)
+    rules, table = compiled_game(game, parameters)
     return TabularVectorEnv(
         table,
         num_envs,
@@ -118,8 +152,59 @@ def game_vector_env(
     )
 
 
-def _compiled(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame]:
-    """A game and its table, which is built once for many environments with equal parameters."""
+def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
+    """A PettingZoo environment of a listed game whose players take turns.
+
+    Args:
+        game: A name of :data:`solvent.games.GAMES`.
+        arguments: Those of :func:`raw_aec_env`.
+
+    Raises:
+        ValueError: If the name or an argument is unknown, or a value is not allowed.
+    """
+    from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+    return OrderEnforcingWrapper(raw_aec_env(game, **arguments))
+
+
+def raw_aec_env(
+    game: str,
+    *,
+    observation: str = "vector",
+    illegal: str = "remap",
+    render_mode: str | None = None,
+    **parameters: Any,
+) -> TabularAECEnv:
+    """The same without the wrapper that reports calls before ``reset`` in PettingZoo's words.
+
+    Args:
+        game: As there.
+        observation: As for :class:`solvent.envs.TabularEnv`, like the next two.
+        illegal: As there.
+        render_mode: As there.
+        parameters: The game's own.
+
+    Raises:
+        ValueError: As there.
+    """
+    from solvent.envs.pettingzoo_env import TabularAECEnv
+
+    rules, table = compiled_game(game, parameters)
+    return TabularAECEnv(
+        table, rules=rules, observation=observation, illegal=illegal, render_mode=render_mode
+    )
+
+
+def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame]:
+    """A game and its table, which is built once for many environments with equal parameters.
+
+    Args:
+        name: Of the game.
+        parameters: The game's own.
+
+    Raises:
+        ValueError: If the name or a parameter is unknown, or a value is not allowed.
+    """
     try:
         text = json.dumps(parameters, sort_keys=True)
     except TypeError as error:

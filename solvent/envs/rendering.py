@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from gymnasium import logger
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from solvent.model import Game, TabularGame
@@ -141,6 +144,71 @@ class Screen:
                         cell = _cells(row, column, 1)
                         surface.blit(glyphs, glyphs.get_rect(center=cell.center))
         return surface
+
+
+class Drawn:
+    """An environment that shows the state in which it is, and can be copied while it does.
+
+    Attributes:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        render_mode: None, or one of :data:`RENDER_MODES`.
+        metadata: Has ``"render_fps"``.
+    """
+
+    game: TabularGame
+    rules: Game | None
+    render_mode: str | None
+    metadata: dict[str, Any]
+    _at: int | None
+    _screen: Screen | None
+
+    _shared: ClassVar[tuple[str, ...]] = ("game", "rules")
+    """Attributes that copies of an environment have in common, since they never change."""
+
+    def _state_of_rules(self) -> Any:
+        if self._at is None:
+            raise ResetNeeded("play has not begun; call reset() first")
+        return self.game.states[self._at]
+
+    def render(self) -> Any:
+        """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        if self.render_mode is None or self.rules is None:
+            logger.warn("render() was called, but no render_mode was given to the environment")
+            return None
+        text = self.rules.draw(self._state_of_rules())
+        if self.render_mode == "ansi":
+            return text
+        if self._screen is None:
+            self._screen = Screen.for_game(self.rules, self.game)
+        if self.render_mode == "rgb_array":
+            return self._screen.picture(text)
+        self._screen.show(text, self.metadata["render_fps"])
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
+            self._screen = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy that plays on by itself; what never changes is shared, a window is not."""
+        for name in self._shared:
+            shared = getattr(self, name)
+            memo[id(shared)] = shared
+        twin = object.__new__(type(self))
+        memo[id(self)] = twin
+        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the window."""
+        return {**self.__dict__, "_screen": None}
 
 
 def _cells(row: int, column: int, width: int) -> pygame.Rect:

@@ -1,4 +1,4 @@
-"""The spaces of a sampling table, and actions checked against them."""
+"""The spaces of arrays of masks and observations, and actions checked against them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.sampling_table import SamplingTable
+
+def action_space(mask: NDArray[np.int8]) -> spaces.Discrete:
+    """One number per column of a mask [S, A]; a new space, since each holds its own generator."""
+    return spaces.Discrete(mask.shape[1])
 
 
-def action_space(table: SamplingTable) -> spaces.Discrete:
-    """One number per action; a new space, since each holds its own generator."""
-    return spaces.Discrete(table.mask.shape[1])
-
-
-def observation_space(table: SamplingTable) -> spaces.Space[Any]:
-    """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry is negative)."""
-    n_states, width = table.observation.shape
-    if table.observation.dtype == np.int64:
-        return spaces.Discrete(n_states)
-    low = -1.0 if (table.observation < 0).any() else 0.0
+def observation_space(observation: NDArray[Any]) -> spaces.Space[Any]:
+    """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry of [S, D] is negative)."""
+    width = observation.shape[1]
+    if observation.dtype == np.int64:
+        return spaces.Discrete(int(observation.max()) + 1)
+    low = -1.0 if (observation < 0).any() else 0.0
     return spaces.Box(low, 1.0, (width,), np.float32)
 
 

@@ -13,9 +13,10 @@ above (it is excessive; Puterman 1994, theorem 7.2.2). Take U = V + h w with a s
   with a gap below 1e-9. The condition is then checked for every row, tight or not.
 
 Tight rows inside an end component (a loop that can be kept up for ever without losing anything)
-are left out of w: along such a loop gains telescope to V(last) - V(first), so going round it
-neither gains nor loses, whatever rounding says. Ties closer than 1e-9 in such loops are taken
-for ties.
+are left out of w. Where such a loop pays nothing, V is first raised to its largest value in the
+loop, which makes the condition hold there with equality. Where its rewards cancel, they
+telescope to V(last) - V(first), so going round it neither gains nor loses, whatever rounding
+says; there alone ties closer than 1e-9 are taken for ties.
 
 **Two players.** The value lies between what player 0's policy gets against a best response and
 what player 1's policy concedes to one. Each is a one-player problem, bounded as above.
@@ -53,9 +54,10 @@ def bracket(
 
     chooses = [bool((count > 1).any()) for count in game.action_count]
     if all(chooses):
+        # However wide the two brackets are, the caller judges the one that they make.
         return (
-            solve(against(game, policies[0])).lower,
-            solve(against(game, policies[1])).upper,
+            solve(against(game, policies[0]), tolerance=np.inf).lower,
+            solve(against(game, policies[1]), tolerance=np.inf).upper,
         )
     sign = -1 if chooses[1] else 1
     evaluated = policy_value(game, *policies)
@@ -79,7 +81,9 @@ def _evaluation_error(
     weight = row_weights(game, *policies)
     again = grouped_sum(game.row_state, weight * expectation(game, values), game.n_states)
     residual = float(np.abs(again - values).max()) + _rounding(game, values)
-    return residual * float(game.initial @ expected_length(game, *policies))
+    starts = game.initial > 0
+    length = expected_length(game, *policies)[starts]
+    return residual * float(game.initial[starts] @ length)
 
 
 def _upper_bound(game: TabularGame, values: Floats, row_values: Floats) -> float:
@@ -95,6 +99,11 @@ def _upper_bound(game: TabularGame, values: Floats, row_values: Floats) -> float
     loops = end_components(game, tight)
     inside = tight & (loops[game.row_state] >= 0) & (_leaving(game, loops) == 0)
     _refuse_endless_play(game, values, scale)
+    lift = _lift_in_free_loops(game, values, loops, inside)
+    values = values + lift
+    row_values = row_values + grouped_sum(
+        game.outcome_row, game.probability * lift[game.next_state], game.n_rows
+    )
     rising = np.where(inside, 0.0, row_values - values[game.row_state])
     height = 2 * (float(rising.max(initial=0.0)) + noise)
     moves = _most_moves(game, tight & ~inside, loops)
@@ -116,6 +125,21 @@ def _leaving(game: TabularGame, label: Ints) -> Ints:
     return np.bincount(game.outcome_row[leaves], minlength=game.n_rows)
 
 
+def _lift_in_free_loops(game: TabularGame, values: Floats, loops: Ints, inside: Bools) -> Floats:
+    """How far each state of a loop without rewards is below the best state of the loop, [S]."""
+    paid = inside[game.outcome_row] & (game.outcome_reward != 0)
+    count = int(loops.max()) + 1
+    free = np.ones(count, bool)
+    free[loops[game.row_state[game.outcome_row[paid]]]] = False
+    best = np.full(count, -np.inf)
+    looping = np.flatnonzero(loops >= 0)
+    np.maximum.at(best, loops[looping], values[looping])
+    looping = looping[free[loops[looping]]]
+    lift = np.zeros(game.n_states)
+    lift[looping] = best[loops[looping]] - values[looping]
+    return lift
+
+
 def _refuse_endless_play(game: TabularGame, values: Floats, scale: float) -> None:
     """Raise if a player could go round for ever at no cost where ending costs something."""
     free = np.ones(game.n_rows, bool)
@@ -124,7 +148,8 @@ def _refuse_endless_play(game: TabularGame, values: Floats, scale: float) -> Non
     if worse.any():
         raise ImproperGameError(
             f"{game.info.name}: from state {game.states[int(np.argmax(worse))]!r} it is best "
-            f"never to end (value {values[worse][0]:.6g} of ending, 0 of going on for ever)"
+            f"never to end (to the player who chooses, ending is worth {values[worse][0]:.6g} and "
+            f"going on for ever 0)"
         )
 
 

@@ -86,10 +86,15 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
 
 def cannot_end(game: TabularGame, rows: Bools) -> Bools:
     """The states from which the given rows ([K] bool) lead to no end, [S] bool."""
+    return ~can_reach(game, rows, game.terminal)
+
+
+def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
+    """The states from which the given rows ([K] bool) lead to the goal ([S] bool), [S] bool."""
     used = rows[game.outcome_row]
     source, target = game.row_state[game.outcome_row[used]], game.next_state[used]
-    # Search backwards from one extra node that every end leads to.
-    ends = np.flatnonzero(game.terminal)
+    # Search backwards from one extra node that every state of the goal leads to.
+    ends = np.flatnonzero(goal)
     graph = csr_array(
         (
             np.ones(len(source) + len(ends), np.int8),
@@ -100,11 +105,9 @@ def cannot_end(game: TabularGame, rows: Bools) -> Bools:
         ),
         shape=(game.n_states + 1,) * 2,
     )
-
-    reached = breadth_first_order(graph, game.n_states, return_predecessors=False)
-    lost = np.ones(game.n_states + 1, bool)
-    lost[reached] = False
-    return lost[:-1]
+    found = np.zeros(game.n_states + 1, bool)
+    found[breadth_first_order(graph, game.n_states, return_predecessors=False)] = True
+    return found[:-1]
 
 
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:

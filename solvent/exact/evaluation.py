@@ -18,10 +18,10 @@ import numpy as np
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from solvent.exact.components import cannot_end, components
-from solvent.exact.solution import ImproperGameError, Solution
+from solvent.exact.components import can_reach, cannot_end, components
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Bools, Floats, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -39,8 +39,14 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ImproperGameError: If play can go on for ever collecting rewards.
     """
     weight = row_weights(game, *policies)
+    endless = _endless(game, weight)
+    if endless.any():
+        # What never ends without a reward is worth 0; any other endless play has no value.
+        rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
+        _refuse_endless_play(game, game.row_state[rewarded])
     reward = expectation(game, np.zeros(game.n_states))
-    return _solve_chain(game, weight, grouped_sum(game.row_state, weight * reward, game.n_states))
+    reward = grouped_sum(game.row_state, weight * reward, game.n_states)
+    return _solve_chain(game, weight, reward, endless)
 
 
 def expectation(game: TabularGame, values: Floats) -> Floats:
@@ -60,13 +66,27 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ImproperGameError: If some reachable state is visited for ever.
     """
     weight = row_weights(game, *policies)
-    return _solve_chain(game, weight, game.initial, transpose=True)
+    endless = _endless(game, weight)
+    visits = _solve_chain(game, weight, game.initial, endless, transpose=True)
+    _refuse_endless_play(game, np.flatnonzero(endless & (visits > 0)))
+    return visits
 
 
 def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
-    """Expected number of moves from every state to the end under the given policies, [S]."""
+    """Expected number of moves from every state to the end under the given policies, [S].
+
+    Returns:
+        Infinity for a state from which play goes on for ever with positive probability.
+
+    Raises:
+        ValueError: As for :func:`policy_value`.
+    """
     weight = row_weights(game, *policies)
-    return _solve_chain(game, weight, (~game.terminal).astype(float))
+    endless = _endless(game, weight)
+    length = _solve_chain(game, weight, (~game.terminal).astype(float), endless)
+    if not endless.any():
+        return length
+    return np.where(can_reach(game, weight > 0, endless), np.inf, length)
 
 
 def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
@@ -90,11 +110,11 @@ def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
 def exploitability(
     game: TabularGame, policy: TabularPolicy, solution: Solution | None = None
 ) -> float:
-    """How much less than the game's value a policy gets against a best response; at least 0.
+    """How much less than the game's value a policy gets against a best response, at least 0.
 
     Args:
-        game: A game of two players, or of one (then this is the optimality gap of 0 by
-            definition, since nobody responds).
+        game: A game of two players, or of one, where nobody responds (then this is the
+            optimality gap).
         policy: Either player's.
         solution: Of `game`, if it is at hand.
     """
@@ -133,9 +153,12 @@ def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
 
 def _solve_chain(
-    game: TabularGame, weight: Floats, right: Floats, *, transpose: bool = False
+    game: TabularGame, weight: Floats, right: Floats, endless: Bools, *, transpose: bool = False
 ) -> Floats:
-    """Solve (I - P) x = right, or the transposed system, for the chain of the weighted rows."""
+    """Solve (I - P) x = right, or the transposed system, for the chain of the weighted rows.
+
+    The chain is cut where it enters the `endless` states.
+    """
     from solvent.exact.kernels.induction import substitute_back, substitute_forward
 
     parts = components(game)
@@ -149,43 +172,35 @@ def _solve_chain(
         )  # fmt: skip
         return result
 
-    endless = cannot_end(game, weight > 0)
-    _refuse_endless_play(game, weight, endless, right if transpose else None)
     live = (weight > 0)[game.outcome_row] & ~endless[game.row_state[game.outcome_row]]
     flow = game.probability[live] * weight[game.outcome_row[live]]
-    # In this order the matrix is triangular but for blocks on the diagonal: little fills in.
-    position = np.empty_like(parts.order)
-    position[parts.order] = diagonal = np.arange(game.n_states)
     source, target = game.row_state[game.outcome_row[live]], game.next_state[live]
+    diagonal = np.arange(game.n_states)
     matrix = csc_array(
         (
             np.concatenate((np.ones(game.n_states), -flow)),
-            (
-                np.concatenate((diagonal, position[source])),
-                np.concatenate((diagonal, position[target])),
-            ),
+            (np.concatenate((diagonal, source)), np.concatenate((diagonal, target))),
         ),
         shape=(game.n_states,) * 2,
     )
-    factors = splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0)
-    solution = factors.solve(right[parts.order], trans="T" if transpose else "N")
-    return np.asarray(solution[position])
+    # I - P has a dominant diagonal, so columns may be ordered for little fill-in alone.
+    try:
+        factors = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.0)
+    except RuntimeError as error:
+        raise CertificateError(
+            f"{game.info.name}: play ends so rarely that floats cannot tell it from never"
+        ) from error
+    return np.asarray(factors.solve(right, trans="T" if transpose else "N"))
 
 
-def _refuse_endless_play(
-    game: TabularGame, weight: Floats, endless: Bools, start: Floats | None
-) -> None:
-    """Raise if play that never ends collects rewards, or is visited from `start`.
+def _endless(game: TabularGame, weight: Floats) -> Bools:
+    """The states from which the weighted rows lead to no end, [S]."""
+    if not components(game).cyclic.any():
+        return np.zeros(game.n_states, bool)
+    return cannot_end(game, weight > 0)
 
-    What never ends without a reward is worth 0; any other endless play has no value.
-    """
-    rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
-    states = np.concatenate(
-        (
-            game.row_state[rewarded],
-            np.flatnonzero(endless & (start > 0)) if start is not None else [],
-        )
-    ).astype(int)
+
+def _refuse_endless_play(game: TabularGame, states: Ints) -> None:
     if len(states):
         raise ImproperGameError(
             f"{game.info.name}: play from state {game.states[states[0]]!r} never ends"

@@ -137,15 +137,20 @@ def one_hot(game: TabularGame) -> TabularGame:
     is 0 or 1. Entries that never change are dropped. Networks learn tables with steps and bands
     far faster from this than from scaled numbers.
 
+    Players whose observations are of one length share the values, so that an input means the
+    same to both and one network can play for both.
+
     Returns:
         The same game (same model hash) with observations [S, D'] float32.
     """
+    same = len({observation.shape[1] for observation in game.observation}) == 1
     encoded = []
     for observation in game.observation:
+        seen = np.concatenate(game.observation) if same else observation
         columns = [
-            column[:, None] == np.unique(column)[None, :]
-            for column in observation.T
-            if column.min() < column.max()
+            column[:, None] == np.unique(values)[None, :]
+            for column, values in zip(observation.T, seen.T, strict=True)
+            if values.min() < values.max()
         ]
         if columns:
             encoded.append(np.concatenate(columns, axis=1).astype(np.float32))

@@ -14,18 +14,28 @@ from gymnasium.vector import AutoresetMode
 from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import solve
+from solvent.exact.kernels.greed import solve_greed
 from solvent.games import make_game
 from solvent.model import compile_game
 
 register_envs()
 NAMES = list(ENVIRONMENTS)
+FOR_ONE = [name for name in NAMES if ENVIRONMENTS[name].opponent is None]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [*FOR_ONE, pytest.param("solvent/Greed-v0", marks=pytest.mark.slow)]
+)
 def test_the_reward_threshold_is_the_solvers_value(name: str) -> None:
     entry = ENVIRONMENTS[name]
     value = solve(compile_game(make_game(entry.game, **entry.parameters))).value
     assert gym.spec(name).reward_threshold == pytest.approx(value, abs=1e-9)
+
+
+def test_the_threshold_of_greed_is_the_value_of_its_own_solver() -> None:
+    assert gym.spec("solvent/Greed-v0").reward_threshold == pytest.approx(
+        solve_greed(100, 6).value, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,7 +51,7 @@ def test_registering_again_changes_nothing() -> None:
     assert all(gym.spec(name) is spec for name, spec in before.items())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FOR_ONE)
 def test_a_spec_survives_json(name: str) -> None:
     env = gym.make(name, damage="three", observation="index", render_mode="ansi")
     assert env.spec is not None
@@ -60,7 +70,7 @@ def test_a_spec_of_a_vector_environment_survives_json() -> None:
     assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FOR_ONE)
 def test_make_vec_gives_the_native_environment(name: str) -> None:
     envs = gym.make_vec(name, num_envs=4)
     assert type(envs.unwrapped) is TabularVectorEnv

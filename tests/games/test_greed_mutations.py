@@ -38,7 +38,9 @@ def whoever_stands_has_the_last_turn(patch: pytest.MonkeyPatch) -> None:
 
     def selfish(game: Any, state: Any, joint: tuple[int, ...]) -> tuple[Outcome, ...]:
         return tuple(
-            replace(o, state=o.state._replace(player=state.player)) if o.state.phase == "last" else o
+            replace(o, state=o.state._replace(player=state.player))
+            if o.state.phase == "last"
+            else o
             for o in transition(game, state, joint)
         )
 

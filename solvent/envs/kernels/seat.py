@@ -1,24 +1,15 @@
 """A step of many environments in which a learner meets opponents of a pool, compiled.
 
-The arrays are those of :class:`solvent.envs.seat_table.SeatTable` (with its ``observation`` and
-``mask`` as records, a row in each) and of :class:`solvent.envs.opponents.OpponentPool`. Of n
-environments, these arrays [n] say where they are:
-
-=============  =======  ====================================================================
-``state``      int32    the state
-``stream``     uint64   the state of the random numbers
-``view``       int32    which of the table's views the learner has
-``opponent``   int32    which opponent of the pool it plays
-``owed``       float64  what the opponent's opening moves have paid and no step has reported
-``over``       bool     whether the end of the play has been reported
-=============  =======  ====================================================================
-
 Everything here agrees to the last bit with :class:`solvent.envs.SeatEnv`.
+
+As in :mod:`solvent.envs.kernels.tabular`, a step is a sequence of short passes, so that
+environments need not wait for one another's memory. After the learners' moves the passes are
+repeated for those environments in which the opponent is to act, until there are none.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,6 +19,48 @@ from solvent.envs.kernels.tabular import advance, draw_of
 
 _U64, _I64 = np.uint64, np.int64
 _OPPONENT, _NOBODY = 1, 2
+
+
+class Plays(NamedTuple):
+    """Where n environments are; arrays [n] that are changed in place.
+
+    Attributes:
+        state: int32, the state of the game.
+        stream: uint64, the state of the random numbers.
+        side: int32, which of the table's views the learner has.
+        opponent: int32, which opponent of the pool it plays.
+        owed: float64, what the opponent's opening moves have paid and no step has reported.
+        over: bool, whether the end of the play has been reported.
+    """
+
+    state: NDArray[np.int32]
+    stream: NDArray[np.uint64]
+    side: NDArray[np.int32]
+    opponent: NDArray[np.int32]
+    owed: NDArray[np.float64]
+    over: NDArray[np.bool_]
+
+
+class Table(NamedTuple):
+    """Arrays of a :class:`solvent.envs.seat_table.SeatTable`, under their names there."""
+
+    node: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    row: NDArray[np.int32]
+    threshold: NDArray[np.int64]
+    next_state: NDArray[np.int32]
+    reward: NDArray[Any]
+    start_state: NDArray[np.int32]
+    start_threshold: NDArray[np.int64]
+    sign: NDArray[np.float64]
+    bonus: NDArray[np.float64]
+
+
+class Pool(NamedTuple):
+    """Arrays of a :class:`solvent.envs.opponents.OpponentPool`, under their names there."""
+
+    weight: NDArray[np.int64]
+    policy: NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")
@@ -43,193 +76,164 @@ def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def transition(
-    x: Any, at: Any, rank: Any, node: Any, row: Any, threshold: Any, policy: Any
-) -> tuple[Any, Any]:
-    """Play the learner's legal action number `rank` and an action of its opponent.
-
-    Draws two numbers: the opponent's action, even where it has but one, and the outcome.
-
-    Args:
-        x: The state of the stream.
-        at: The row of `node` that stands for state and view.
-        rank: The number of the action.
-        node: Of the table, like the next two.
-        row: As there.
-        threshold: As there.
-        policy: The opponent's row of the pool's ``policy``.
-
-    Returns:
-        The state of the stream afterwards, and the outcome.
-    """
-    x = advance(x)
-    reply = pick(draw_of(x), policy, node[at, 3], node[at, 4])
-    r = _U64(_I64(node[at, 0]) + _I64(rank) * node[at, 1] + reply * node[at, 2])
-    x = advance(x)
-    return x, _U64(row[r, 0] + pick(draw_of(x), threshold, row[r, 2], row[r, 1]))
+def node_of(plays: Any, table: Any, i: Any) -> Any:
+    """The row of ``table.node`` at which environment i is."""
+    n_states = len(table.node) // len(table.sign)
+    return _U64(_I64(plays.side[i]) * n_states + plays.state[i])
 
 
 @njit(cache=True)
-def begin(
+def play_on(
     chosen: NDArray[np.int64],
-    state: NDArray[np.int32],
-    stream: NDArray[np.uint64],
-    view: NDArray[np.int32],
-    opponent: NDArray[np.int32],
-    owed: NDArray[np.float64],
-    over: NDArray[np.bool_],
-    node: NDArray[np.int32],
-    row: NDArray[np.int32],
-    threshold: NDArray[np.int64],
-    next_state: NDArray[np.int32],
-    outcome_reward: NDArray[Any],
-    start_state: NDArray[np.int32],
-    start_threshold: NDArray[np.int64],
-    sign: NDArray[np.float64],
-    weight: NDArray[np.int64],
-    policy: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    paid: NDArray[np.float64],
+    plays: Plays,
+    table: Table,
+    pool: Pool,
 ) -> None:
+    """Make a transition in the chosen environments, and more where the opponent is then to act.
+
+    A transition draws two numbers: the opponent's action, even where it has but one, and the
+    outcome.
+
+    Args:
+        chosen: Indices of environments; overwritten.
+        rank: [n] the learner's action as a number among its legal ones; set to 0.
+        paid: [n], to which the learner's rewards are added.
+        plays: Changed.
+        table: Of the game.
+        pool: Of opponents.
+    """
+    node, row = table.node, table.row
+    choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
+    left = len(chosen)
+    picked = np.empty(left, np.int64)
+    while left > 0:
+        for e in range(left):
+            i = _U64(chosen[e])
+            at = node_of(plays, table, i)
+            x = advance(plays.stream[i])
+            first = _I64(plays.opponent[i]) * choices + node[at, 3]
+            reply = pick(draw_of(x), cuts, first, node[at, 4])
+            picked[e] = _I64(node[at, 0]) + _I64(rank[i]) * node[at, 1] + reply * node[at, 2]
+            plays.stream[i] = advance(x)
+        for e in range(left):
+            r = _U64(picked[e])
+            draw = draw_of(plays.stream[_U64(chosen[e])])
+            picked[e] = row[r, 0] + pick(draw, table.threshold, row[r, 2], row[r, 1])
+        for e in range(left):
+            i, j = _U64(chosen[e]), _U64(picked[e])
+            plays.state[i] = table.next_state[j]
+            paid[i] += table.sign[_U64(plays.side[i])] * table.reward[j]
+            rank[i] = 0
+        more = 0
+        for e in range(left):
+            i = _U64(chosen[e])
+            chosen[more] = chosen[e]
+            more += int(node[node_of(plays, table, i), 5] == _OPPONENT)
+        left = more
+
+
+@njit(cache=True)
+def begin(chosen: NDArray[np.int64], plays: Plays, table: Table, pool: Pool) -> None:
     """Begin plays in the chosen environments, up to the learner's first turn.
 
     Args:
-        chosen: Indices of environments.
-        state: Changed, like all arrays [n].
-        stream: See the module.
-        view: See the module.
-        opponent: See the module.
-        owed: See the module.
-        over: See the module.
-        node: Of the table, like the next eight; `outcome_reward` is its ``reward``.
-        row: As there.
-        threshold: As there.
-        next_state: As there.
-        outcome_reward: As there.
-        start_state: As there.
-        start_threshold: As there.
-        sign: As there.
-        weight: Of the pool.
-        policy: Of the pool.
+        chosen: Indices of environments; overwritten.
+        plays: Changed.
+        table: Of the game.
+        pool: Of opponents.
     """
-    n_states = len(node) // len(sign)
+    waiting = 0
     for i in chosen:
-        x = stream[i]
-        if len(sign) > 1:
+        x = plays.stream[i]
+        if len(table.sign) > 1:
             x = advance(x)
-            view[i] = draw_of(x) >> 52
-        if len(weight) > 1:
+            plays.side[i] = draw_of(x) >> 52
+        plays.opponent[i] = 0
+        if len(pool.weight) > 1:
             x = advance(x)
-            opponent[i] = pick(draw_of(x), weight, 0, len(weight))
+            plays.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
         x = advance(x)
-        s = start_state[pick(draw_of(x), start_threshold, 0, len(start_threshold))]
-        paid = 0.0
-        seat = _U64(view[i]) * _U64(n_states)
-        while node[seat + _U64(s), 5] == _OPPONENT:
-            x, j = transition(x, seat + _U64(s), 0, node, row, threshold, policy[opponent[i]])
-            s = next_state[j]
-            paid += sign[view[i]] * outcome_reward[j]
-        state[i] = s
-        stream[i] = x
-        owed[i] = paid
-        over[i] = False
+        start = pick(draw_of(x), table.start_threshold, 0, len(table.start_threshold))
+        plays.state[i] = table.start_state[start]
+        plays.stream[i] = x
+        plays.owed[i] = 0.0
+        plays.over[i] = False
+        chosen[waiting] = i
+        waiting += int(table.node[node_of(plays, table, i), 5] == _OPPONENT)
+    rank = np.zeros(len(plays.state), np.int32)
+    play_on(chosen[:waiting], rank, plays.owed, plays, table, pool)
 
 
 @njit(cache=True)
 def step(
     action: NDArray[np.int64],
-    state: NDArray[np.int32],
-    stream: NDArray[np.uint64],
-    view: NDArray[np.int32],
-    opponent: NDArray[np.int32],
-    owed: NDArray[np.float64],
-    over: NDArray[np.bool_],
-    node: NDArray[np.int32],
-    rank: NDArray[np.int32],
-    row: NDArray[np.int32],
-    threshold: NDArray[np.int64],
-    next_state: NDArray[np.int32],
-    outcome_reward: NDArray[Any],
-    sign: NDArray[np.float64],
-    bonus: NDArray[np.float64],
-    policy: NDArray[np.int64],
+    plays: Plays,
+    table: Table,
+    pool: Pool,
     reward: NDArray[np.float64],
+    terminated: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
-) -> None:
-    """Play an action in each environment whose play is not over, up to the learner's next turn.
+) -> int:
+    """Play an action in each environment, up to the learner's next turn, or begin it again.
 
     Args:
-        action: [n], each within the table's actions; not read where play is over.
-        state: Changed, like `stream`, `owed` and `over`.
-        stream: See the module.
-        view: See the module.
-        opponent: See the module.
-        owed: See the module.
-        over: See the module.
-        node: Of the table, like the next seven; `outcome_reward` is its ``reward``.
-        rank: As there.
-        row: As there.
-        threshold: As there.
-        next_state: As there.
-        outcome_reward: As there.
-        sign: As there.
-        bonus: As there.
-        policy: Of the pool.
-        reward: [n], filled; 0 where play was over.
+        action: [n]; not read where play has ended.
+        plays: Changed. Those that are over begin again.
+        table: Of the game.
+        pool: Of opponents.
+        reward: [n], filled.
+        terminated: [n], filled.
         illegal: [n], filled.
+
+    Returns:
+        How many actions are out of range; unless it is 0, nothing has been changed or filled.
     """
-    n_states = len(node) // len(sign)
-    for i in range(len(state)):
-        reward[i] = 0.0
-        illegal[i] = False
-        if over[i]:
-            continue
-        x = stream[i]
-        s = state[i]
-        v = view[i]
-        seat = _U64(v) * _U64(n_states)
-        paid = owed[i]
-        owed[i] = 0.0
-        if node[seat + _U64(s), 5] != _NOBODY:
-            chosen = rank[seat + _U64(s), action[i]]
-            illegal[i] = chosen < 0
-            chosen = max(chosen, 0)
-            cuts = policy[opponent[i]]
-            while True:
-                x, j = transition(x, seat + _U64(s), chosen, node, row, threshold, cuts)
-                s = next_state[j]
-                paid += sign[v] * outcome_reward[j]
-                chosen = 0
-                if node[seat + _U64(s), 5] != _OPPONENT:
-                    break
-            state[i] = s
-            stream[i] = x
-        if node[seat + _U64(s), 5] == _NOBODY:
-            paid += bonus[v]
-            over[i] = True
-        reward[i] = paid
+    n, n_actions = len(action), table.rank.shape[1]
+    wrong = 0
+    for i in range(n):
+        wrong += (action[i] < 0) | (action[i] >= n_actions)
+    if wrong > 0:
+        return wrong
+
+    acting, n_acting = np.empty(n, np.int64), 0
+    again, n_again = np.empty(n, np.int64), 0
+    chosen = np.zeros(n, np.int32)
+    for i in range(n):
+        at = node_of(plays, table, i)
+        reward[i] = plays.owed[i]
+        plays.owed[i] = 0.0
+        # Where play ended before the learner's first turn, there is nothing to play.
+        acts = table.node[at, 5] != _NOBODY
+        rank = table.rank[at, _U64(action[i])]
+        illegal[i] = acts & (rank < 0)
+        chosen[i] = max(rank, 0)
+        acting[n_acting] = i
+        n_acting += int(acts)
+        again[n_again] = i
+        n_again += int(plays.over[i])
+    play_on(acting[:n_acting], chosen, reward, plays, table, pool)
+    for i in range(n):
+        ends = table.node[node_of(plays, table, i), 5] == _NOBODY
+        terminated[i] = ends & ~plays.over[i]
+        reward[i] += terminated[i] * table.bonus[plays.side[i]]
+        plays.over[i] = ends
+    begin(again[:n_again], plays, table, pool)
+    return 0
 
 
 @njit(cache=True)
-def look(
-    state: NDArray[np.int32],
-    view: NDArray[np.int32],
-    n_states: int,
-    legal: NDArray[Any],
-    seen: NDArray[Any],
-    mask: NDArray[Any],
-    observation: NDArray[Any],
-) -> None:
-    """Copy what each environment shows its learner.
+def draw_opponents(plays: Plays, pool: Pool) -> None:
+    """Draw an opponent for each environment, from a pool of one without drawing a number.
 
     Args:
-        state: See the module.
-        view: See the module.
-        n_states: How many states the game has.
-        legal: [V*S] records, rows of the table's ``mask``.
-        seen: [V*S] records, rows of the table's ``observation``.
-        mask: [n] records, filled.
-        observation: [n] records, filled.
+        plays: Changed.
+        pool: Of opponents.
     """
-    for i in range(len(state)):
-        at = _U64(view[i]) * _U64(n_states) + _U64(state[i])
-        mask[i] = legal[at]
-        observation[i] = seen[at]
+    for i in range(len(plays.state)):
+        plays.opponent[i] = 0
+        if len(pool.weight) > 1:
+            x = advance(plays.stream[i])
+            plays.stream[i] = x
+            plays.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))

@@ -148,9 +148,7 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
         ValueError: If a parameter is out of its range.
         CertificateError: If the error could not be bounded by `tolerance`.
     """
-    most = Greed(limit, sides).most_dice(0)
-    last, last_roll = _rate_last_turn(sum_chances(most, sides, limit), sides)
-    normal, normal_roll = _rate_normal(last, sides, most)
+    normal, last, normal_roll, last_roll = rate_positions(limit, sides)
     solution = GreedSolution(
         limit=limit,
         sides=sides,
@@ -166,6 +164,20 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
             f"{solution.error:.1e}, which is more than {tolerance:.1e}"
         )
     return solution
+
+
+def rate_positions(
+    limit: int, sides: int
+) -> tuple[Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
+    """The four tables of a :class:`GreedSolution`, in its order, without a proof.
+
+    Raises:
+        ValueError: If a parameter is out of its range.
+    """
+    most = Greed(limit, sides).most_dice(0)
+    last, last_roll = _rate_last_turn(sum_chances(most, sides, limit), sides)
+    normal, normal_roll = _rate_normal(last, sides, most)
+    return normal, last, normal_roll, last_roll
 
 
 def error_bound(normal: Floats, last: Floats, sides: int) -> float:

@@ -1,0 +1,244 @@
+"""Games of two in PettingZoo: its own checks, whole plays by seed, and the rules behind them."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import data_equivalence
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.utils import parallel_to_aec
+from random_games import RandomGame
+from two_players import OneShot
+
+from solvent.envs import pettingzoo_games, register_envs
+from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
+from solvent.games import Greed, Pig
+from solvent.model import compile_game
+
+register_envs()
+
+# What PettingZoo says of every observation with a mask in it that is not in its own list.
+ABOUT_DICTIONARIES = {
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box or "
+    "gymnasium.spaces.discrete",
+}
+
+
+def make_greed(**arguments: Any) -> Any:
+    return pettingzoo.make("aec", "solvent/greed", limit=20, sides=4, **arguments)
+
+
+def make_pig(**arguments: Any) -> Any:
+    return pettingzoo.make("aec", "solvent/pig_v0", target=12, **arguments)
+
+
+def make_simultaneous(**arguments: Any) -> TabularParallelEnv:
+    return TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True), **arguments)
+
+
+AEC: list[Callable[..., Any]] = [make_greed, make_pig]
+
+
+@pytest.mark.parametrize("make", AEC)
+def test_the_aec_checks_have_nothing_else_to_say(make: Any) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(make(), num_cycles=300)
+    assert {str(warning.message) for warning in caught} <= ABOUT_DICTIONARIES
+
+
+def test_the_parallel_checks_have_nothing_to_say() -> None:
+    parallel_api_test(make_simultaneous(), num_cycles=300)
+    parallel_seed_test(make_simultaneous)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(parallel_to_aec(make_simultaneous(observation="onehot")), num_cycles=300)
+    # This game's observation is a single number, and its first one is 0.
+    assert all(
+        str(warning.message) in ABOUT_DICTIONARIES or "all zeros" in str(warning.message)
+        for warning in caught
+    )
+
+
+def whole_plays(env: Any, seed: int, plays: int) -> list[Any]:
+    """Everything that an environment says in some plays, of which only the first has a seed."""
+    log: list[Any] = []
+    for agent in env.possible_agents:
+        env.action_space(agent).seed(seed)
+    for play in range(plays):
+        env.reset(seed=seed if play == 0 else None)
+        for agent in env.agent_iter():
+            told = env.last()
+            log.append((agent, *copy.deepcopy(told)))
+            ended = told[2] or told[3]
+            env.step(None if ended else env.action_space(agent).sample())
+    return log
+
+
+@pytest.mark.parametrize("make", [*AEC, lambda: parallel_to_aec(make_simultaneous())])
+def test_a_seed_decides_whole_plays(make: Any) -> None:
+    first = whole_plays(make(), 5, 20)
+    env = make()
+    whole_plays(env, 1, 3)
+    assert data_equivalence(first, whole_plays(env, 5, 20), exact=True)
+    assert not data_equivalence(first, whole_plays(env, 6, 20), exact=True)
+    assert len(first) > 60
+    seed_test(make)
+
+
+@pytest.mark.parametrize("rules", [Greed(20, 4), Pig(12), Pig(6, signed=True)])
+def test_a_play_follows_the_rules(rules: Any) -> None:
+    env = TabularAECEnv(rules)
+    table = compile_game(rules)
+    rng = np.random.default_rng(0)
+    low, high = rules.info.reward_range
+    for seed in range(30):
+        env.reset(seed=seed)
+        returns = dict.fromkeys(AGENTS, 0.0)
+        for agent in env.agent_iter():
+            seen, _, over, truncated, _ = env.last()
+            assert type(over) is bool
+            assert truncated is False
+            state = table.states[env._at]
+            for player, one in enumerate(AGENTS):
+                observed = env.observe(one)
+                assert (observed["observation"] == rules.observe(state, player)).all()
+                assert env.observation_space(one).contains(observed)
+                mask = observed["action_mask"]
+                assert (env.infos[one]["action_mask"] == mask).all() if not over else mask.all()
+                if not over and one != agent:
+                    assert not mask.any()
+            if over:
+                env.step(None)
+                continue
+            player = rules.turn(state)
+            assert agent == AGENTS[player]
+            legal = rules.legal_actions(state)[player]
+            assert np.flatnonzero(seen["action_mask"]).tolist() == list(legal)
+            action = int(rng.integers(env.action_space(agent).n))
+            played = action if action in legal else legal[0]
+            joint = (played, 0) if player == 0 else (0, played)
+            env.step(action)
+            assert env.infos[agent]["illegal_action"] is (action not in legal)
+            outcomes = {(o.state, o.reward) for o in rules.transition(state, joint)}
+            assert (table.states[env._at], env.rewards["player_0"]) in outcomes
+            for one in AGENTS:
+                returns[one] += env.rewards[one]
+        assert env.agents == []
+        assert sum(returns.values()) == low + high
+        assert all(low <= paid <= high for paid in returns.values())
+
+
+def test_both_agents_are_told_what_the_end_has_paid() -> None:
+    env = make_greed()
+    seen = set()
+    for seed in range(40):
+        env.reset(seed=seed)
+        last = {}
+        for agent in env.agent_iter():
+            observation, reward, over, _, _ = env.last()
+            if over:
+                last[agent] = reward
+                env.step(None)
+            else:
+                env.step(env.action_space(agent).sample(observation["action_mask"]))
+        seen.add((last["player_0"], last["player_1"]))
+    assert {(1.0, 0.0), (0.0, 1.0)} <= seen <= {(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)}
+
+
+def test_both_act_at_once() -> None:
+    rules = OneShot()
+    env = TabularParallelEnv(rules, observation="index")
+    env.reset(seed=0)
+    seen, rewards, over, truncated, infos = env.step({"player_0": 2, "player_1": 3})
+    # Action 2 of player 0 is illegal, so its lowest one is played.
+    assert env.game.states[seen["player_0"]["observation"]] == (0, 3)
+    assert rewards == {"player_0": -3.0, "player_1": 3.0}
+    assert over == {"player_0": True, "player_1": True}
+    assert truncated == {"player_0": False, "player_1": False}
+    assert [infos[agent]["illegal_action"] for agent in AGENTS] == [True, False]
+    assert env.agents == []
+    with pytest.raises(ResetNeeded):
+        env.step({"player_0": 0, "player_1": 0})
+
+
+def test_bad_input() -> None:
+    env = TabularAECEnv(Greed(5, 2), illegal="raise")
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    env.reset(seed=0)
+    for action in (-1, 99, 0.5, None):
+        with pytest.raises(ValueError, match="allowed are whole numbers from 0"):
+            env.step(action)
+    strict = TabularAECEnv(Pig(5), illegal="raise")
+    strict.reset(seed=0)
+    with pytest.raises(ValueError, match=r"action 1 is not legal in state .*legal are \[0\]"):
+        strict.step(1)
+    both = make_simultaneous()
+    both.reset(seed=0)
+    with pytest.raises(ValueError, match="actions are for player_0; needed is one for each"):
+        both.step({"player_0": 0})
+    with pytest.raises(ValueError, match="the players of random act at the same time"):
+        TabularAECEnv(RandomGame(4, "simultaneous", cyclic=True))
+    with pytest.raises(ValueError, match="the players of pig take turns; TabularAECEnv plays that"):
+        TabularParallelEnv(Pig(5))
+    with pytest.raises(ValueError, match="Did you mean 'limit'"):
+        pettingzoo.make("aec", "solvent/greed", limits=3)
+
+
+def test_the_wrapper_reports_calls_out_of_order() -> None:
+    env = make_greed()
+    with pytest.raises(AttributeError, match="before reset"):
+        env.agent_selection  # noqa: B018
+    raw = pettingzoo_games.greed.raw_env(limit=5)
+    assert type(raw) is TabularAECEnv
+
+
+def test_games_are_modules_too() -> None:
+    assert dir(pettingzoo_games) == ["greed", "pig"]
+    module = pettingzoo_games.greed.env(limit=20, sides=4)
+    assert data_equivalence(whole_plays(module, 3, 2), whole_plays(make_greed(), 3, 2), exact=True)
+    assert pettingzoo_games.pig.raw_env().game.info.parameters[0] == ("target", 20)
+    with pytest.raises(AttributeError, match="no attribute 'chess'"):
+        pettingzoo_games.chess  # noqa: B018
+
+
+def test_import_registers_and_registering_again_changes_nothing() -> None:
+    before = dict(pettingzoo.aec_registry)
+    register_envs()
+    assert dict(pettingzoo.aec_registry) == before
+    code = (
+        "import solvent, pettingzoo\n"
+        "env = pettingzoo.make('aec', 'solvent/greed', limit=3, sides=2)\n"
+        "env.reset(seed=0)\n"
+        "print(env.agent_selection, str(env))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "player_0 greed_v0"
+
+
+def test_pictures_and_copies() -> None:
+    rules = Greed(20, 4)
+    env = TabularAECEnv(rules, render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == rules.draw(rules.initial()[0].state)
+    painted = TabularAECEnv(rules, render_mode="rgb_array")
+    painted.reset(seed=0)
+    assert painted.render().std() > 0
+    painted.close()
+    twin = copy.deepcopy(env)
+    assert twin.game is env.game
+    for _ in range(3):
+        for one in (env, twin):
+            one.step(2)
+        assert twin._at == env._at
