@@ -187,7 +187,7 @@ class _Table:
 
     def _ask(self, state: Any, legal: Sequence[int]) -> int:
         """Ask until the answer is one of the legal actions."""
-        menu = "   ".join(f"{k} {self.names[action]}" for k, action in enumerate(legal, 1))
+        menu = "   ".join(f"{action} {self.names[action]}" for action in legal)
         while True:
             answer = self.ask(f"{menu} > ").strip().lower()
             chosen = self._match(answer, legal)
@@ -204,10 +204,9 @@ class _Table:
                 self.show(f"{answer!r} is not one of: {', '.join(self.names[a] for a in legal)}.")
 
     def _match(self, answer: str, legal: Sequence[int]) -> int | None:
-        """The action meant by a number, a name, or the beginning of one name only."""
+        """The action meant by its number, its name, or the beginning of one name only."""
         if answer.isdecimal():
-            place = int(answer) - 1
-            return legal[place] if 0 <= place < len(legal) else None
+            return int(answer) if int(answer) in legal else None
         if answer in (exact := {self.names[a].lower(): a for a in legal}):
             return exact[answer]
         begin = [a for name, a in exact.items() if answer and name.startswith(answer)]

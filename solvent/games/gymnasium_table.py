@@ -43,7 +43,8 @@ class GymnasiumTable:
 
     Raises:
         ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or
-            a next state is not in the dictionary.
+            one is negative or not a number, a next state is not in the dictionary, or the states
+            are not numbered 0, 1, 2 and so on.
     """
 
     transitions: Transitions
@@ -68,8 +69,14 @@ class GymnasiumTable:
             raise ValueError(
                 f"start has {len(self.start)} entries for {len(self.transitions)} states"
             )
+        if not self.transitions or set(self.transitions) != set(range(len(self.transitions))):
+            raise ValueError(f"P has states {list(self.transitions)[:5]}...; expected 0, 1, 2, ...")
+        _check_weights(self.start, "start")
         for state, actions in self.transitions.items():
+            if not actions:
+                raise ValueError(f"P[{state}] lists no action")
             for action, branches in actions.items():
+                _check_weights([branch[0] for branch in branches], f"P[{state}][{action}]")
                 total = sum(branch[0] for branch in branches)
                 if abs(total - 1) > 1e-9:
                     raise ValueError(f"P[{state}][{action}] has probabilities that sum to {total}")
@@ -125,8 +132,18 @@ class GymnasiumTable:
         return f"state {state.number}{' (over)' if state.over else ''}"
 
 
+def _check_weights(weights: Sequence[float], name: str) -> None:
+    if any(not 0 <= w < np.inf for w in weights) or not any(w > 0 for w in weights):
+        raise ValueError(f"{name} has probabilities {list(weights)}; allowed are positive numbers")
+
+
 def _rationals(weights: Sequence[float]) -> list[Fraction]:
-    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly."""
-    simple = [Fraction(float(w)).limit_denominator(10**6) for w in weights]
-    total = sum(simple, Fraction(0))
-    return [w / total for w in simple]
+    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly.
+
+    A float that no simple rational rounds to, such as 1e-9, stands for itself.
+    """
+    exact = [Fraction(float(w)) for w in weights]
+    simple = [w.limit_denominator(10**6) for w in exact]
+    chosen = [s if abs(s - w) <= w / 10**15 else w for s, w in zip(simple, exact, strict=True)]
+    total = sum(chosen, Fraction(0))
+    return [w / total for w in chosen]

@@ -187,7 +187,7 @@ def check_rewards(game: Game) -> None:
         return
     for sign in (1, -1):
         best = np.zeros(table.n_states)
-        while True:
+        for _ in range(table.n_states + 1):
             terms = sign * table.outcome_reward + best[table.next_state]
             grown = np.full(table.n_states, -np.inf)
             np.maximum.at(grown, table.row_state[table.outcome_row], terms)
@@ -195,6 +195,8 @@ def check_rewards(game: Game) -> None:
             if (grown == best).all():
                 break
             best = grown
+        else:
+            raise GameCheckError("info says acyclic, but rewards add up without end")
         extreme = sign * best[table.initial > 0].max()
         low, high = game.info.reward_range
         if not low - 1e-9 <= extreme <= high + 1e-9:

@@ -75,6 +75,13 @@ class TabularGame:
                 f"row_start ends at {self.row_start[-1]} and outcome_start at "
                 f"{self.outcome_start[-1]}; expected {k} rows and {n} outcomes"
             )
+        for name in ("row_start", "outcome_start", "next_state"):
+            if getattr(self, name).dtype.kind not in "iu":
+                raise ValueError(f"{name} is {getattr(self, name).dtype}; expected whole numbers")
+        if n and not 0 <= self.next_state.min() <= self.next_state.max() < s:
+            raise ValueError(f"next_state leaves 0..{s - 1}, the indices of the states")
+        if n and not 0 <= self.probability.min() <= self.probability.max() < np.inf:
+            raise ValueError("probability has an entry that is negative or not a number")
         joint = self.mask[0].sum(axis=1) * self.mask[1].sum(axis=1)
         wrong = np.flatnonzero(np.diff(self.row_start) != joint)
         if len(wrong):
@@ -256,11 +263,27 @@ class TabularPolicy:
     def deterministic(
         cls, game: TabularGame, actions: Ints, *, player: int = 0, name: str = "policy"
     ) -> TabularPolicy:
-        """One action per state, [S]; entries of terminal states are not read."""
+        """One action per state, [S]; entries of terminal states are not read.
+
+        Raises:
+            ValueError: If the shape is not [S], or an action is not a legal one.
+        """
         mask = game.mask[player]
+        actions = np.asarray(actions)
+        if actions.shape != mask.shape[:1] or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"policy {name!r} has actions of shape {actions.shape} and type {actions.dtype}; "
+                f"expected {mask.shape[0]} whole numbers"
+            )
         probabilities = np.zeros(mask.shape)
         live = np.flatnonzero(~game.terminal)
-        probabilities[live, np.asarray(actions)[live]] = 1
+        unknown = live[(actions[live] < 0) | (actions[live] >= mask.shape[1])]
+        if len(unknown):
+            raise ValueError(
+                f"policy {name!r} takes action {actions[unknown[0]]} in state "
+                f"{game.states[int(unknown[0])]!r}; there are {mask.shape[1]}"
+            )
+        probabilities[live, actions[live]] = 1
         return cls.of(game, probabilities, player=player, name=name)
 
     def mode(self) -> TabularPolicy:
