@@ -32,21 +32,30 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
         policies: One for each player who has a choice.
 
     Returns:
-        [S] values to player 0. The value at the start is ``game.initial @ values``.
+        [S] values to player 0, for :meth:`~solvent.model.TabularGame.at_start` to weigh. NaN for
+        states that such play never comes to and from which it could go on for ever collecting
+        rewards.
 
     Raises:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.
-        ImproperGameError: If play can go on for ever collecting rewards.
+        ImproperGameError: If play from the start can go on for ever collecting rewards.
     """
     weight = row_weights(game, *policies)
     endless = _endless(game, weight)
-    if endless.any():
-        # What never ends without a reward is worth 0; any other endless play has no value.
-        rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
-        _refuse_endless_play(game, game.row_state[rewarded])
     reward = expectation(game, np.zeros(game.n_states))
     reward = grouped_sum(game.row_state, weight * reward, game.n_states)
-    return _solve_chain(game, weight, reward, endless)
+    if not endless.any():
+        return _solve_chain(game, weight, reward, endless)
+
+    # What never ends without a reward is worth 0; any other endless play has no value.
+    rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
+    goal = np.zeros(game.n_states, bool)
+    goal[game.row_state[rewarded]] = True
+    undefined = can_reach(game, weight > 0, goal)
+    if (undefined & (game.initial > 0)).any():
+        _refuse_endless_play(game, game.row_state[rewarded])
+    values = _solve_chain(game, weight, np.where(undefined, 0.0, reward), endless | undefined)
+    return np.where(undefined, np.nan, values)
 
 
 def expectation(game: TabularGame, values: Floats) -> Floats:
@@ -117,10 +126,15 @@ def exploitability(
             optimality gap).
         policy: Either player's.
         solution: Of `game`, if it is at hand.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game.
+        ImproperGameError: If the other player can keep play from ending.
     """
     from solvent.exact.solve import solve
 
     solution = solution or solve(game)
+    solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     return sign * (solution.value - best_response(game, policy).value)
 

@@ -92,14 +92,15 @@ def score(
             if that is known.
 
     Raises:
-        ValueError: If the policy is for another game.
+        ValueError: If the policy or the solution is for another game.
         ImproperGameError: If play under the policy can go on for ever collecting rewards.
     """
     policy.check_is_for(game)
     solution = solution or solve(game)
+    solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy)
-    value, optimum = sign * float(game.initial @ values), sign * solution.value
+    value, optimum = sign * game.at_start(values), sign * solution.value
     floor = sign * _value_of_uniform(game, policy.player)
     span = optimum - floor
 
@@ -133,11 +134,12 @@ def locate_gap(
         solution: Of `game`, if it is at hand.
 
     Raises:
-        ValueError: If the policy is for another game.
+        ValueError: If the policy or the solution is for another game.
         ImproperGameError: If play under the policy need not end.
     """
     policy.check_is_for(game)
     solution = solution or solve(game)
+    solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy)
     weight = row_weights(game, *pair)
@@ -145,7 +147,7 @@ def locate_gap(
     loss = np.where(game.terminal, 0.0, sign * (solution.values - played))
     visits = state_visitation(game, *pair)
     return GapLocation(
-        gap=sign * (solution.value - float(game.initial @ values)),
+        gap=sign * (solution.value - game.at_start(values)),
         loss=loss,
         visits=visits,
         contribution=visits * loss,
@@ -161,7 +163,7 @@ def _value_of_uniform(game: TabularGame, player: int) -> float:
     known = _UNIFORM.setdefault(game, {})
     if player not in known:
         values, _ = _worst_case(game, TabularPolicy.uniform(game, player=player))
-        known[player] = float(game.initial @ values)
+        known[player] = game.at_start(values)
     return known[player]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvent.model import TabularPolicy
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
 
@@ -39,6 +39,18 @@ class Solution:
     upper: float
     method: str
     model_hash: str
+
+    def check_is_for(self, game: TabularGame) -> None:
+        """Raise unless this is a solution of `game`.
+
+        Raises:
+            ValueError: If the model hashes differ.
+        """
+        if self.model_hash != game.model_hash:
+            raise ValueError(
+                f"the solution is of the model {self.model_hash[:12]}, but this {game.info.name} "
+                f"is the model {game.model_hash[:12]}"
+            )
 
     def __repr__(self) -> str:
         """The value and its bracket."""

@@ -53,6 +53,9 @@ DENSE = 400
 def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
     """Find the value of every state and an optimal policy of each player, and prove it.
 
+    Policies that end play for certain are compared. Where rewards cancel in a loop (+1, then -1)
+    going round for ever has no value, so it is not among them.
+
     Args:
         game: Any game for one player or two, with or without cycles.
         tolerance: Widest bracket accepted, in units of the largest payoff.

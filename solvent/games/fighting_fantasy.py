@@ -23,7 +23,7 @@ the list of inequalities prints X1 + X2 for a draw; both should read X1 - X2 + d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
@@ -491,4 +491,6 @@ def _plain(value: Any) -> Any:
         return {item.name: getattr(value, item.name) for item in fields(value)}
     if isinstance(value, Mapping):
         return {str(k): v if isinstance(v, (int, float)) else str(v) for k, v in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [int(v) for v in value]
+    return value if isinstance(value, str) else int(value)

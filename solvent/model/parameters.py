@@ -55,8 +55,12 @@ def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]
             raise ValueError(f"{name} is empty; a distribution needs at least one value")
         weights: dict[int, Fraction] = {}
         for key, weight in value.items():
-            point = int(key) if isinstance(key, str) and key.lstrip("-").isdigit() else key
-            weights[check_integer(point, name, low, high)] = _weight(weight, f"{name}[{key!r}]")
+            # The keys of a JSON object are text.
+            whole = isinstance(key, str) and key.removeprefix("-").isdecimal()
+            point = check_integer(int(key) if whole else key, name, low, high)
+            if point in weights:
+                raise ValueError(f"{name} gives the value {point} twice")
+            weights[point] = _weight(weight, f"{name}[{key!r}]")
         total = sum(weights.values())
         return {point: weights[point] / total for point in sorted(weights)}
     if isinstance(value, Sequence) and not isinstance(value, str):

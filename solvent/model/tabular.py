@@ -178,9 +178,17 @@ class TabularGame:
         return digest.hexdigest()
 
     def expectation(self, values: Floats) -> Floats:
-        """Action values: expected reward plus expected value of the next state, [S] -> [K]."""
+        """Action values: expected reward plus expected value of the next state, [S] -> [K].
+
+        This is the definition in NumPy; solvers use a compiled loop that is tested against it.
+        """
         terms = self.probability * (self.outcome_reward + values[self.next_state])
         return grouped_sum(self.outcome_row, terms, self.n_rows)
+
+    def at_start(self, values: Floats) -> float:
+        """The expected value at the start, [S] -> scalar; values elsewhere are not looked at."""
+        starts = self.initial > 0
+        return float(self.initial[starts] @ values[starts])
 
     def row(self, state: int, actions: tuple[int, int]) -> int:
         """The row of a state and a legal joint action.
@@ -320,7 +328,8 @@ def compile_game(
     Args:
         game: The rules.
         reference: Walk through the rules even if the game has ``tabulate()``.
-        max_states: Refuse larger games instead of filling the memory.
+        max_states: Refuse larger games instead of filling the memory; not looked at where the
+            game has ``tabulate()``.
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.

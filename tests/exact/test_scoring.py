@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from solvent.exact import (
     ImproperGameError,
     expected_length,
+    exploitability,
     locate_gap,
     policy_value,
     score,
@@ -133,12 +134,59 @@ def test_a_policy_that_never_ends_has_no_visits_and_no_length() -> None:
 
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
-    for measure in (policy_value, state_visitation, expected_length):
+    for measure in (policy_value, state_visitation):
         with pytest.raises(ImproperGameError, match="never ends"):
             measure(table, left)
+    assert table.initial @ np.where(table.initial > 0, expected_length(table, left), 0) == np.inf
     # On the frozen lake going round costs nothing: such play is worth exactly 0.
     lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
     up = TabularPolicy.deterministic(lake, np.full(lake.n_states, 3), name="up")
     assert lake.initial @ policy_value(lake, up) == 0
     with pytest.raises(ImproperGameError, match="never ends"):
         state_visitation(lake, up)
+
+
+def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
+    """The best way along the cliff, with one square elsewhere where the policy runs into a wall."""
+    import gymnasium as gym
+
+    from solvent.games import GymnasiumTable
+
+    table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+    solution = solve(table)
+    actions = solution.policies[0].probabilities.argmax(axis=1)
+    corner = next(i for i, cell in enumerate(table.states) if cell.number == 0)
+    actions[corner] = 0  # Up, into the wall.
+    policy = TabularPolicy.deterministic(table, actions)
+    values = policy_value(table, policy)
+    assert np.isnan(values[corner])
+    assert table.at_start(values) == solution.value == -13
+    assert score(table, policy, solution).optimality_gap == 0
+    assert locate_gap(table, policy, solution).gap == 0
+
+
+def test_a_trap_behind_the_start_is_noticed() -> None:
+    """From the start play ends or gets caught in a state that the policy never leaves."""
+    import gymnasium as gym
+
+    from solvent.games import GymnasiumTable
+
+    lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
+    chances = TabularPolicy.uniform(lake).probabilities.copy()
+    trap = next(s for s, cell in enumerate(lake.states) if cell.number == 4)
+    chances[trap] = [1, 0, 0, 0]  # into the wall on the left
+    caught = TabularPolicy.of(lake, chances, name="caught")
+    assert 0 < lake.initial @ policy_value(lake, caught) < solve(lake).value
+    for measure in (state_visitation, locate_gap):
+        with pytest.raises(ImproperGameError, match="never ends"):
+            measure(lake, caught)
+    length = expected_length(lake, caught)
+    assert np.isinf(length[~lake.terminal]).all()
+    assert (length[lake.terminal] == 0).all()
+
+
+def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
+    policy = TabularPolicy.uniform(pig[0])
+    for measure in (score, locate_gap, exploitability):
+        with pytest.raises(ValueError, match="the solution is of the model"):
+            measure(pig[0], policy, combat[1])

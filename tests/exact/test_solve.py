@@ -222,6 +222,107 @@ def test_preferring_never_to_end_is_named() -> None:
         solve(compile_game(game))
 
 
+Alternating = dict[str, tuple[int, list[list[tuple[float, str, int]]]]]
+
+
+class TwoSided(Graph):
+    """A game in which each state says whose turn it is."""
+
+    def __init__(self, states: Alternating):
+        super().__init__({name: branches for name, (_, branches) in states.items()})
+        self.owner = {name: owner for name, (owner, _) in states.items()}
+
+    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+        mine = tuple(range(len(self.branches[state])))
+        return (mine, (0,)) if self.owner[state] == 0 else ((0,), mine)
+
+    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        self.player = self.owner[state]
+        return super().transition(state, joint_action)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_way_out_that_the_opponent_can_block_is_not_insisted_on(player: int) -> None:
+    """From a the shortest way out leads through b, where the opponent gains by going back."""
+    sign = 1 - 2 * player
+    game = TwoSided(
+        {
+            "a": (player, [[(1, "b", -sign)], [(1, "c", 0)]]),
+            "b": (1 - player, [[(1, "a", 0)], [(1, "end", 0)]]),
+            "c": (player, [[(1, "a", 0)], [(1, "end", 0)]]),
+        }
+    )
+    solution = solve(compile_game(game))
+    assert solution.value == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_tie_in_which_the_opponent_can_wait_for_ever_is_avoided(player: int) -> None:
+    """Both of a's moves are worth 1, but after one of them the opponent need never pay."""
+    sign = 1 - 2 * player
+    game = TwoSided(
+        {
+            "a": (player, [[(1, "b", 0)], [(1, "c", 0)]]),
+            "b": (1 - player, [[(1, "a", 0)], [(1, "end", sign)]]),
+            "c": (player, [[(1, "a", 0)], [(1, "end", sign)]]),
+        }
+    )
+    solution = solve(compile_game(game))
+    assert solution.value == pytest.approx(sign)
+    assert solution.policies[player].probabilities[0].tolist() == [0, 1]
+
+
+def test_steps_too_small_to_be_taken_widen_the_bracket() -> None:
+    """Walking on is worth 0.9e-13 a step, below what the solver tells apart, and costs nothing."""
+    from dataclasses import replace
+
+    last = 40
+    names = [f"s{i:02d}" for i in range(last + 1)]
+    walk: dict[str, list[list[tuple[float, str, int]]]] = {
+        name: [[(1, "end", i)], [(1, names[min(i + 1, last)], 0)], [(1, names[max(i - 1, 0)], 0)]]
+        for i, name in enumerate(names)
+    }
+    table = compile_game(Graph(walk))
+    table = replace(table, outcome_reward=table.outcome_reward * 0.9e-13)
+    solution = solve(table)
+    truth = last * 0.9e-13
+    assert solution.lower <= truth <= solution.upper
+
+
+def test_a_game_without_an_optimal_policy_is_refused() -> None:
+    """Everett's recursive games: hide or run; 1 can be approached, but not attained."""
+
+    class HideOrRun(Graph):
+        def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+            return ((0, 1), (0, 1))
+
+        def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+            if joint_action == (0, 0):
+                return (Outcome(Fraction(1), state),)
+            return (Outcome(Fraction(1), "end", int(joint_action != (1, 1))),)
+
+    with pytest.raises(CertificateError, match="perhaps no policy is optimal"):
+        solve(compile_game(HideOrRun({"hide": [[], []]})))
+
+
+def test_an_end_that_floats_cannot_see_is_named() -> None:
+    from dataclasses import replace
+
+    table = compile_game(Graph({"a": [[(0.5, "a", 0), (0.25, "end", 1), (0.25, "end", 0)]]}))
+    table = replace(table, probability=np.array([1.0, 1e-17, 1e-17]))
+    with pytest.raises(CertificateError, match="so rarely"):
+        solve(table)
+    with pytest.raises(CertificateError, match="so rarely"):
+        policy_value(table, TabularPolicy.uniform(table))
+
+
+def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
+    table = compile_game(Pig(target=10))
+    with pytest.raises(CertificateError, match="tolerance= accepts it"):
+        solve(table, tolerance=0)
+    assert solve(table, tolerance=1).value == solve(table).value
+
+
 def test_loops_that_cost_something_are_left() -> None:
     game = Graph({"wait": [[(1, "wait", -1)], [(1, "end", -5)]]})
     assert solve(compile_game(game)).value == -5

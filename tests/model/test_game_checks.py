@@ -137,3 +137,14 @@ def test_a_game_without_an_end_is_caught() -> None:
 
     with pytest.raises(GameCheckError, match="no end"):
         check_game(Endless())
+
+
+def test_rewards_of_a_false_acyclic_game_are_not_added_up_for_ever() -> None:
+    from solvent.model.checks import check_rewards
+
+    class Paying(Coin):
+        def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+            return (Outcome(Fraction(1, 2), "toss", 1), Outcome(Fraction(1, 2), "lost"))
+
+    with pytest.raises(GameCheckError, match="without end"):
+        check_rewards(Paying())

@@ -171,3 +171,55 @@ def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
     other = compile_game(Pig(target=7, sides=4))
     with pytest.raises(ValueError, match="was made for the model"):
         against(pig, TabularPolicy.uniform(other, player=1))
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (lambda p: np.full(p.n_states, -1), "takes action -1 in state"),
+        (lambda p: np.full(p.n_states, 2), "takes action 2 in state .* there are 2"),
+        (lambda p: np.zeros(p.n_states), "whole numbers"),
+        (lambda p: np.zeros(3, int), "whole numbers"),
+    ],
+)
+def test_actions_that_do_not_exist_are_refused(pig: Any, actions: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TabularPolicy.deterministic(pig, actions(pig))
+
+
+@pytest.mark.parametrize(
+    ("field", "change", "message"),
+    [
+        ("next_state", lambda x: np.where(np.arange(len(x)) == 5, -1, x), "next_state leaves"),
+        ("next_state", lambda x: x.astype(float), "expected whole numbers"),
+        ("probability", lambda x: np.where(np.arange(len(x)) == 5, np.nan, x), "not a number"),
+        ("probability", lambda x: -x, "negative"),
+        ("initial", lambda x: x[1:], "initial has shape"),
+        ("row_start", lambda x: np.append(x[:-1], x[-1] + 1), "row_start ends at"),
+    ],
+)
+def test_a_table_that_makes_no_sense_is_refused(
+    pig: Any, field: str, change: Any, message: str
+) -> None:
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match=message):
+        replace(pig, **{field: change(getattr(pig, field))})
+
+
+def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
+    from dataclasses import replace
+
+    from solvent.exact import best_response, solve
+
+    narrow = replace(
+        pig,
+        next_state=pig.next_state.astype(np.int32),
+        outcome_reward=pig.outcome_reward.astype(np.float32),
+    )
+    wide, same = solve(pig), solve(narrow)
+    assert same.value == wide.value
+    assert reachable(narrow).n_states == pig.n_states
+    policy = TabularPolicy.uniform(narrow, player=1)
+    answer = best_response(narrow, policy)
+    assert answer.value == best_response(pig, TabularPolicy.uniform(pig, player=1)).value
