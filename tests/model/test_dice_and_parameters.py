@@ -57,6 +57,8 @@ def test_a_spread_is_a_value_a_range_or_weights() -> None:
         {1: float("inf")},
         {11: 1},
         {"a": 1},
+        {"--3": 1},
+        {"3": 1, 3: 2},
     ],
 )
 def test_anything_else_is_refused_by_name(value: Any) -> None:
