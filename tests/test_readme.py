@@ -1,0 +1,59 @@
+"""The README runs: its Python is a doctest, its figures are the solver's."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import solvent
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact.kernels.greed import solve_greed
+
+README = Path(__file__).parents[1] / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    results = doctest.testfile(str(README), module_relative=False)
+    assert results.attempted > 10
+    assert results.failed == 0
+
+
+def optimum(row: str) -> str:
+    """The figure in the column of optima of a row of the table of games."""
+    [line] = [line for line in TEXT.splitlines() if line.startswith(f"| {row}")]
+    return line.split("|")[4].split()[0]
+
+
+def test_the_optima_of_the_readme_are_the_solvers() -> None:
+    assert optimum("Fighting Fantasy") == f"{ENVIRONMENTS['solvent/FFCombat-v0'].optimum:.6f}"
+    assert optimum("the same") == f"{ENVIRONMENTS['solvent/FFCombatRandom-v0'].optimum:.6f}"
+    assert optimum("Greed") == f"{solve_greed().value:.6f}"
+    # The page of the game has the same figure; the slow test of that page solves for it.
+    page = (README.parent / "docs" / "games" / "pig.md").read_text(encoding="utf-8")
+    assert f"| 100 | false | 961092 | {optimum('Pig')} |" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "env"),
+    [("FrozenLake", "FrozenLake-v1"), ("Taxi", "Taxi-v4"), ("CliffWalking", "CliffWalking-v1")],
+)
+def test_the_optima_of_other_environments_are_the_solvers(name: str, env: str) -> None:
+    from solvent.games import GymnasiumTable
+
+    found = re.search(rf"{name} (−?[\d./]+)", TEXT)
+    assert found is not None
+    numerator, _, denominator = found[1].replace("−", "-").rstrip(".").partition("/")
+    stated = float(numerator) / float(denominator or 1)
+    table = solvent.compile_game(GymnasiumTable.from_env(gym.make(env)))
+    assert solvent.solve(table).value == pytest.approx(stated, abs=1e-9)
+
+
+def test_every_link_of_the_readme_leads_somewhere() -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
+    assert len(links) > 8
+    assert [link for link in links if not (README.parent / link).is_file()] == []
