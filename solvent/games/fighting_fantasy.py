@@ -43,6 +43,7 @@ from solvent.model import (
     reachable,
 )
 from solvent.model.arrays import Ints
+from solvent.model.drawing import gauge
 from solvent.model.parameters import Spread, check_choice, check_integer, spread
 
 KEEP, TEST = 0, 1
@@ -269,9 +270,9 @@ class FightingFantasy:
         return "\n".join(
             (
                 f"SKILL difference {state.difference:+d}",
-                f"hero      {_gauge(state.hero, hero)}",
-                f"opponent  {_gauge(state.opponent, opponent)}",
-                f"LUCK      {_gauge(state.luck, luck)}",
+                f"hero      {gauge(state.hero, hero)}",
+                f"opponent  {gauge(state.opponent, opponent)}",
+                f"LUCK      {gauge(state.luck, luck)}",
                 news,
             )
         )
@@ -478,11 +479,6 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
             observation=(observation,),
         )
     )
-
-
-def _gauge(value: int, maximum: int, width: int = 24) -> str:
-    filled = -(-value * width // maximum) if maximum else 0
-    return f"{'█' * filled}{'░' * (width - filled)} {value:2d}/{maximum}"
 
 
 def _plain(value: Any) -> Any:

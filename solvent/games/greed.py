@@ -47,8 +47,10 @@ from solvent.model import (
     TabularGame,
     TooManyStatesError,
     dice_sum,
+    probability_at_most,
 )
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer
 
 STAND = 0
@@ -167,16 +169,25 @@ class Greed:
         )
 
     def draw(self, state: Position) -> str:
-        """The scores, and who is to move or how it ended."""
-        shown = ["bust" if score > self.limit else f"{score:4d}" for score in state.scores]
-        if state.phase == "play":
-            news = f"player {state.player} is on turn"
-        elif state.phase == "last":
-            news = f"player {state.player} has the last turn"
-        else:
+        """Both scores, who is to move or how it ended, and the odds of going bust."""
+        lines = [
+            f"player {player}  {'bust' if score > self.limit else gauge(score, self.limit)}"
+            for player, score in enumerate(state.scores)
+        ]
+        if state.phase == "over":
             winner: dict[Fraction | int, str] = {1: "player 0 wins", 0: "player 1 wins"}
-            news = winner.get(self._payoff(state.scores), "a tie")
-        return f"player 0: {shown[0]}   player 1: {shown[1]}   (bust above {self.limit})\n{news}"
+            return "\n".join((*lines, winner.get(self._payoff(state.scores), "a tie")))
+        turn = "is on turn" if state.phase == "play" else "has the last turn"
+        lines.append(f"player {state.player} {turn}")
+        most = self.most_dice(state.scores[state.player])
+        if most:
+            # A few numbers of dice, evenly spread, the largest among them.
+            shown = sorted({-(-most * part // 6) for part in range(1, 7)})
+            room = self.limit - state.scores[state.player]
+            bust = [1 - probability_at_most(room, n, self.sides) for n in shown]
+            lines.append("dice    " + "".join(f"{n:5d}" for n in shown))
+            lines.append("bust    " + "".join(f"{float(p):5.0%}" for p in bust))
+        return "\n".join(lines)
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game (rows and outcomes as `transition` orders them).

@@ -32,6 +32,7 @@ def dice_sum(count: int, sides: int = 6) -> dict[int, Fraction]:
     return {total: Fraction(number, sides**count) for total, number in sorted(ways.items())}
 
 
+@cache
 def probability_at_most(bound: int, count: int, sides: int = 6) -> Fraction:
     """The probability that fair dice sum to at most `bound`."""
     pmf = dice_sum(count, sides)

@@ -123,8 +123,18 @@ def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) ->
     ],
 )
 def test_the_drawing_says_what_happens(state: Position, news: str) -> None:
-    assert Greed().draw(state).splitlines()[1] == news
-    assert (": bust " in Greed().draw(state).splitlines()[0]) == (101 in state.scores)
+    first, second, said, *odds = Greed().draw(state).splitlines()
+    assert said == news
+    for line, score in zip((first, second), state.scores, strict=True):
+        assert line.endswith("bust" if score > 100 else f" {score}/100")
+    assert bool(odds) == (state.phase != "over" and state.scores[state.player] < 100)
+
+
+def test_the_drawing_has_the_odds_of_going_bust() -> None:
+    *_, dice, bust = Greed(10, 6).draw(Position(0, (4, 0), "play")).splitlines()
+    assert dice.split() == ["dice", "1", "2"]
+    # Two dice show more than 6 in 21 of 36 cases.
+    assert bust.split() == ["bust", "0%", f"{21 / 36:.0%}"]
 
 
 # Where the source, Addis 2023, cannot be taken at its word (see the module's docstring).
