@@ -1,0 +1,29 @@
+"""Learning and scoring: networks trained on a game, and exact numbers about them."""
+
+from solvent.training.algorithms import ALGORITHMS, load_model
+from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
+from solvent.training.extract import Extraction, extract, extract_policy
+from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.self_play import SelfPlayResult, train_self_play
+from solvent.training.self_play_curve import SelfPlayEvalCallback, SelfPlayEvaluation
+from solvent.training.train import TrainingResult, train
+from solvent.training.vec_env import NativeVecEnv
+
+__all__ = [
+    "ALGORITHMS",
+    "Evaluation",
+    "ExactEvalCallback",
+    "Extraction",
+    "MaskedDQN",
+    "NativeVecEnv",
+    "SelfPlayEvalCallback",
+    "SelfPlayEvaluation",
+    "SelfPlayResult",
+    "TrainingResult",
+    "extract",
+    "extract_policy",
+    "load_model",
+    "read_curve",
+    "train",
+    "train_self_play",
+]

@@ -1,0 +1,75 @@
+"""The learning algorithms by name, and networks from other people's files."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from solvent.model.parameters import check_choice
+from solvent.training.masked_dqn import MaskedDQN
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A learning algorithm.
+
+    Attributes:
+        model: Its class.
+        hyperparameters: The name of its file in :mod:`solvent.training.hyperparameters`.
+        masked: Whether it is told which actions are legal.
+    """
+
+    model: type[BaseAlgorithm]
+    hyperparameters: str
+    masked: bool
+
+
+ALGORITHMS: Mapping[str, Algorithm] = {
+    "ppo": Algorithm(PPO, "ppo", masked=False),
+    "dqn": Algorithm(DQN, "dqn", masked=False),
+    "maskable_ppo": Algorithm(MaskablePPO, "ppo", masked=True),
+    "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
+}
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """An algorithm by name.
+
+    Raises:
+        ValueError: If there is none of that name.
+    """
+    return ALGORITHMS[check_choice(name, "algorithm", ALGORITHMS)]
+
+
+def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> BaseAlgorithm:
+    """Load a network that Stable-Baselines3 saved.
+
+    Such a ``.zip`` holds pickled objects, and unpickling runs whatever code its author put
+    there. Policies saved by this project (``policy.npz``) hold numbers only and need no trust.
+
+    Args:
+        path: The file.
+        algorithm: A key of :data:`ALGORITHMS`.
+        trust: Whether the author of the file may run code here.
+
+    Raises:
+        ValueError: If `trust` is not given, or the file is not such a network.
+    """
+    model = find_algorithm(algorithm).model
+    if not trust:
+        raise ValueError(
+            f"{path}: loading a network of Stable-Baselines3 runs code from its file; "
+            f"say that you trust the author (trust=True), or load a policy.npz instead"
+        )
+    try:
+        return model.load(path, device="cpu")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (ValueError, KeyError, TypeError, AssertionError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path}: not a network of {algorithm} ({error})") from error

@@ -1,0 +1,190 @@
+"""Everything that the rest of a training depends on, in one file that is never half written.
+
+Training that was killed goes on from its last checkpoint as if nothing had happened, and ends
+with the same network to the last bit. For that a checkpoint holds
+
+- the networks' parameters and the optimizer's moments,
+- how far learning has come (the schedules of learning rate and exploration follow from that),
+- the state of every random generator: torch, NumPy, Python, the action space,
+- the states and random streams of the environments and what the agent last saw of them,
+- the replay buffer, for algorithms that have one,
+- the learning curve so far.
+
+All of these are numbers, so a checkpoint is plain arrays with a JSON header and a checksum, like
+every other file of the project: nothing is unpickled when training goes on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import ReplayBuffer
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+
+from solvent.exact import StoreError, read_archive, write_archive
+from solvent.training.callback import Evaluation, Point
+from solvent.training.packed_bits import is_binary, pack, unpack
+from solvent.training.vec_env import NativeVecEnv
+
+Arrays = dict[str, NDArray[Any]]
+
+KIND = "checkpoint"
+COUNTERS = (
+    "num_timesteps",
+    "_n_updates",
+    "_current_progress_remaining",
+    "_episode_num",
+    "_n_calls",
+    "exploration_rate",
+)
+"""Attributes of a learner that count or follow a schedule; each learner has some of them."""
+
+LAST_SEEN = ("_last_obs", "_last_episode_starts")
+
+
+def save_checkpoint(
+    path: str | Path, model: BaseAlgorithm, curve: Sequence[Evaluation], request: str
+) -> None:
+    """Save a learner between two collections of experience.
+
+    Args:
+        path: Where to.
+        model: The learner, whose environment is a :class:`NativeVecEnv`.
+        curve: Its evaluations so far.
+        request: A text that says which training this is.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    optimizer = model.policy.optimizer.state_dict()
+    moments = {
+        f"{parameter}/{name}": value
+        for parameter, state in optimizer["state"].items()
+        for name, value in state.items()
+    }
+    # Stable-Baselines3 draws from NumPy's global generator.
+    name, words, *position = np.random.get_state(legacy=True)  # noqa: NPY002
+    header = {
+        "kind": KIND,
+        "request": request,
+        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
+        "groups": optimizer["param_groups"],
+        "python": random.getstate(),
+        "numpy": [name, *position],
+        "actions": model.action_space.np_random.bit_generator.state,
+        "curve": [astuple(point) for point in curve],
+    }
+    arrays: Arrays = {
+        **_prefixed("policy", _to_numpy(model.policy.state_dict())),
+        **_prefixed("moments", _to_numpy(moments)),
+        **_prefixed("env", _env(model).get_state()),
+        "torch": torch.get_rng_state().numpy(),
+        "numpy": np.asarray(words),
+    }
+    for last in LAST_SEEN:
+        if getattr(model, last, None) is not None:
+            arrays[last] = np.asarray(getattr(model, last))
+    buffer = _replay_buffer(model)
+    if buffer is not None:
+        filled = buffer.buffer_size if buffer.full else buffer.pos
+        contents = {k: v[:filled] for k, v in _contents(buffer).items()}
+        binary = {k: v.shape for k, v in contents.items() if is_binary(v)}
+        header["replay"] = [buffer.pos, buffer.full, binary]
+        kept = {k: pack(v) if k in binary else v for k, v in contents.items()}
+        arrays |= _prefixed("replay", kept)
+    write_archive(path, header, arrays)
+
+
+def restore_checkpoint(
+    path: str | Path,
+    model: BaseAlgorithm,
+    request: str,
+    kind: type[Point] = Evaluation,  # type: ignore[assignment]
+) -> list[Point]:
+    """Bring a newly made learner to where another was saved.
+
+    Args:
+        path: What :func:`save_checkpoint` wrote.
+        model: A learner made with the same arguments, on a new environment.
+        request: As it was saved.
+        kind: The class of the evaluations.
+
+    Returns:
+        The evaluations so far.
+
+    Raises:
+        StoreError: If the file is missing, damaged, or of another training.
+    """
+    header, arrays = read_archive(path, KIND, ("torch", "numpy"))
+    if header["request"] != request:
+        raise StoreError(f"{path}: is of another training than the one in this folder")
+    model.policy.load_state_dict(_to_torch(_without_prefix("policy", arrays)))
+    moments: dict[int, dict[str, torch.Tensor]] = {}
+    for key, tensor in _to_torch(_without_prefix("moments", arrays)).items():
+        parameter, name = key.split("/")
+        moments.setdefault(int(parameter), {})[name] = tensor
+    model.policy.optimizer.load_state_dict({"state": moments, "param_groups": header["groups"]})
+    for name, value in header["counters"].items():
+        setattr(model, name, value)
+    for name in LAST_SEEN:
+        if name in arrays:
+            setattr(model, name, arrays[name])
+    buffer = _replay_buffer(model)
+    if buffer is not None:
+        buffer.pos, buffer.full, binary = header["replay"]
+        contents = _contents(buffer)
+        for name, kept in _without_prefix("replay", arrays).items():
+            value = unpack(kept, tuple(binary[name])) if name in binary else kept
+            contents[name][: len(value)] = value
+
+    _env(model).set_state(_without_prefix("env", arrays))
+    model.action_space.np_random.bit_generator.state = header["actions"]
+    version, words, gauss = header["python"]
+    random.setstate((version, tuple(words), gauss))
+    name, *rest = header["numpy"]
+    np.random.set_state((name, arrays["numpy"], *rest))  # noqa: NPY002
+    torch.set_rng_state(torch.from_numpy(arrays["torch"]))
+    return [kind(*point) for point in header["curve"]]
+
+
+def _env(model: BaseAlgorithm) -> NativeVecEnv:
+    assert isinstance(model.env, NativeVecEnv)
+    return model.env
+
+
+def _replay_buffer(model: BaseAlgorithm) -> ReplayBuffer | None:
+    return model.replay_buffer if isinstance(model, OffPolicyAlgorithm) else None
+
+
+def _contents(buffer: ReplayBuffer) -> Arrays:
+    """The arrays of a replay buffer, of whatever class: those with a row for each time step."""
+    return {
+        name: value
+        for name, value in vars(buffer).items()
+        if isinstance(value, np.ndarray) and value.shape[:1] == (buffer.buffer_size,)
+    }
+
+
+def _prefixed(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}:{name}": value for name, value in arrays.items()}
+
+
+def _without_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    start = f"{prefix}:"
+    return {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
+
+
+def _to_numpy(tensors: dict[str, torch.Tensor]) -> Arrays:
+    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
+
+
+def _to_torch(arrays: Arrays) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(value) for name, value in arrays.items()}

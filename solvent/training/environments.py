@@ -1,0 +1,120 @@
+"""Native vector environments as training needs them, and what is learned in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.vector import AutoresetMode, VectorEnv
+
+from solvent.envs import SeatVectorEnv, TabularVectorEnv, register_envs
+from solvent.envs.registration import ENVIRONMENTS, compiled_game
+from solvent.model import Game, TabularGame, against
+from solvent.model.parameters import check_choice
+
+
+def make_vector_env(
+    game: str | Game | TabularGame, num_envs: int, env_kwargs: Mapping[str, Any]
+) -> VectorEnv[Any, Any, Any]:
+    """A native vector environment over a table, as training needs it.
+
+    Args:
+        game: The id of an environment, or a game in which only one player has a choice.
+        num_envs: How many environments.
+        env_kwargs: The environment's own arguments.
+
+    Raises:
+        ValueError: If there is no such environment, it has no table, or an argument is not one
+            of its own.
+    """
+    same_step = AutoresetMode.SAME_STEP.value
+    if not isinstance(game, str):
+        return TabularVectorEnv(game, num_envs, autoreset_mode=same_step, **env_kwargs)
+    register_envs()
+    try:
+        gym.spec(game)
+    except (gym.error.Error, ImportError):
+        check_choice(game, "environment", ENVIRONMENTS)
+    try:
+        env: VectorEnv[Any, Any, Any] = gym.make_vec(
+            game, num_envs=num_envs, autoreset_mode=same_step, **env_kwargs
+        )
+    except (gym.error.Error, TypeError) as error:
+        raise ValueError(f"environment {game!r} cannot be made: {error}") from error
+    if not isinstance(getattr(env.unwrapped, "game", None), TabularGame):
+        env.close()
+        raise ValueError(f"environment is {game!r}; allowed are those that sample a table")
+    return env
+
+
+def game_of(env_id: str, env_kwargs: Mapping[str, Any] | None = None) -> TabularGame:
+    """The table that an environment samples.
+
+    Raises:
+        ValueError: As for :func:`make_vector_env`.
+    """
+    env = make_vector_env(env_id, 1, env_kwargs or {})
+    env.close()
+    return table_of(env)
+
+
+def table_named(env_id: str, parameters: Mapping[str, Any]) -> TabularGame:
+    """The table that an environment of the project's own samples, without the environment.
+
+    Args:
+        env_id: Its id.
+        parameters: The game's own, where they are not those of the environment.
+
+    Raises:
+        ValueError: If there is no such environment, or a parameter is unknown or not allowed.
+    """
+    entry = ENVIRONMENTS[check_choice(env_id, "environment", ENVIRONMENTS)]
+    return compiled_game(entry.game, {**entry.parameters, **parameters})[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is learned in an environment.
+
+    Attributes:
+        game: The game that is played.
+        left: The game that a policy is scored on: against one opponent, what is left for the
+            learner when it is folded into chance; against several, of which the learner does
+            not know which it meets, the game itself, that is, against the worst opponent.
+        player: Whose policy is learned.
+    """
+
+    game: TabularGame
+    left: TabularGame
+    player: int
+
+
+def task_of(env: VectorEnv[Any, Any, Any], player: int = 0) -> Task:
+    """What is learned in a native vector environment.
+
+    Args:
+        env: The environment.
+        player: Whose policy, in a game in which only one player has a choice.
+
+    Raises:
+        ValueError: If the learner takes either seat.
+    """
+    game, native = table_of(env), env.unwrapped
+    if not isinstance(native, SeatVectorEnv):
+        return Task(game, game, player)
+    if len(native.seats) > 1:
+        raise ValueError(
+            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by "
+            "solvent.training.train_self_play"
+        )
+    several = len(native.opponents) > 1
+    left = game if several else against(game, native.opponents[0][0])
+    return Task(game, left, native.seats[0])
+
+
+def table_of(env: VectorEnv[Any, Any, Any]) -> TabularGame:
+    """The table that a native vector environment samples."""
+    table: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    return table

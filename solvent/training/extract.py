@@ -1,0 +1,171 @@
+"""Networks as tabular policies: the bridge from learning to exact scores.
+
+A policy network is a function of the observation, and a finite game has finitely many of those.
+Evaluating the network on every one of them gives the table of its action probabilities, and from
+then on every number about the network is exact. In a game for two that is done for each player
+with what this player sees, where it is on turn.
+
+What an algorithm does with illegal actions is kept. One that is told the legal actions
+(MaskablePPO, :class:`~solvent.training.masked_dqn.MaskedDQN`) chooses among them. One that is
+not may choose any, and the environment plays the lowest legal action in the place of an illegal
+one: its table is projected in the same way, and the probability that was moved is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.dqn.policies import DQNPolicy
+from torch.distributions import Categorical
+
+from solvent.envs.observations import observations
+from solvent.model import TabularGame, TabularPolicy, project
+from solvent.model.arrays import Bools, Floats
+from solvent.training.masked_dqn import MaskedDQN
+
+
+@dataclass(frozen=True, eq=False)
+class Extraction:
+    """A network's two policies.
+
+    Attributes:
+        sampled: As it plays with ``deterministic=False``, but without epsilon-exploration; for
+            DQN therefore the same as `mode`.
+        mode: As it plays with ``deterministic=True``.
+        illegal: [S] probability that it gave to illegal actions when sampled.
+        illegal_mode: [S] 1 where its mode is illegal, else 0.
+    """
+
+    sampled: TabularPolicy
+    mode: TabularPolicy
+    illegal: Floats
+    illegal_mode: Floats
+
+
+def extract_policy(
+    model: BaseAlgorithm,
+    game: TabularGame,
+    *,
+    observation: str = "onehot",
+    player: int = 0,
+    deterministic: bool = False,
+    batch_size: int = 8192,
+    name: str | None = None,
+) -> TabularPolicy:
+    """The policy that a network plays; the arguments are those of :func:`extract`.
+
+    Args:
+        model: See :func:`extract`.
+        game: See there.
+        observation: See there.
+        player: See there.
+        deterministic: Whether the network's mode is wanted, as in its ``predict``.
+        batch_size: See there.
+        name: See there.
+    """
+    both = extract(
+        model, game, observation=observation, player=player, batch_size=batch_size, name=name
+    )
+    return both.mode if deterministic else both.sampled
+
+
+def extract(
+    model: BaseAlgorithm,
+    game: TabularGame,
+    *,
+    observation: str = "onehot",
+    player: int = 0,
+    batch_size: int = 8192,
+    name: str | None = None,
+) -> Extraction:
+    """Evaluate a network on every state of a game.
+
+    Args:
+        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN.
+        game: The table that its environment samples.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        player: Whose policy it is.
+        batch_size: How many states are evaluated at once.
+        name: Of the policy; that of the algorithm's class if left out.
+
+    Raises:
+        ValueError: If the network is of another kind, or made for other observations or actions.
+    """
+    seen = observations(game, player, observation)
+    mask = game.mask[player]
+    if observation == "index":
+        seen = seen[:, 0]
+    _check_fits(model, seen, mask, observation)
+
+    acting = np.flatnonzero(game.on_turn(player))
+    # Where it is the other's turn the player has one action, and is not asked.
+    sampled = np.where(game.on_turn(player)[:, None], 0.0, mask)
+    mode = sampled.copy()
+    was_training = model.policy.training
+    model.policy.set_training_mode(False)
+    with torch.no_grad():
+        for first in range(0, len(acting), batch_size):
+            batch = acting[first : first + batch_size]
+            # float64 before dividing, so that the rows sum to 1 as exactly as floats can.
+            weights = _action_weights(model, seen[batch], mask[batch]).astype(np.float64)
+            sampled[batch] = weights / weights.sum(axis=1, keepdims=True)
+            mode[batch, weights.argmax(axis=1)] = 1
+    model.policy.set_training_mode(was_training)
+
+    name = name or type(model).__name__
+    return Extraction(
+        TabularPolicy.of(game, project(sampled, mask), player=player, name=name),
+        TabularPolicy.of(game, project(mode, mask), player=player, name=f"{name} (mode)"),
+        np.where(mask, 0.0, sampled).sum(axis=1),
+        np.where(mask, 0.0, mode).sum(axis=1),
+    )
+
+
+def _action_weights(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
+    """Weights of the actions, [n, A]; the network's mode has the largest, the first on ties."""
+    policy = model.policy
+    observation = policy.obs_to_tensor(seen)[0]
+    if isinstance(policy, DQNPolicy):
+        q = policy.q_net(observation).cpu().numpy()
+        if isinstance(model, MaskedDQN):
+            q = np.where(legal, q, -np.inf)
+        greedy: Floats = np.eye(q.shape[1])[q.argmax(axis=1)]
+        return greedy
+    if isinstance(policy, MaskableActorCriticPolicy):
+        distribution = policy.get_distribution(observation, action_masks=legal).distribution
+        assert isinstance(distribution, Categorical)
+        # sb3-contrib masks with a logit of -1e8, which is small but not nothing.
+        return np.where(legal, distribution.probs.cpu().numpy(), 0.0)
+    assert isinstance(policy, ActorCriticPolicy)
+    distribution = policy.get_distribution(observation).distribution
+    assert isinstance(distribution, Categorical)
+    probabilities: Floats = distribution.probs.cpu().numpy()
+    return probabilities
+
+
+def _check_fits(
+    model: BaseAlgorithm, seen: NDArray[np.generic], mask: Bools, observation: str
+) -> None:
+    kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, DQNPolicy)
+    if not isinstance(model.policy, kinds):
+        raise ValueError(
+            f"the network is a {type(model.policy).__name__}; "
+            f"allowed are {', '.join(kind.__name__ for kind in kinds)}"
+        )
+    expected = model.observation_space.shape
+    if expected != seen.shape[1:]:
+        raise ValueError(
+            f"the network takes observations of shape {expected}, "
+            f"but observation={observation!r} has shape {seen.shape[1:]}"
+        )
+    actions = getattr(model.action_space, "n", None)
+    if actions != mask.shape[1]:
+        raise ValueError(
+            f"the network chooses among {actions} actions, the game has {mask.shape[1]}"
+        )

@@ -1,0 +1,175 @@
+"""Deep Q-learning that knows which actions are legal.
+
+Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over all a of Q(s', a),
+so that the value of an action which the rules forbid can leak into every target. Here both the
+epsilon-greedy choice and the maximum range over legal actions only; nothing else differs. The
+masks of the states that follow are kept in the replay buffer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3 import DQN
+from stable_baselines3.common.buffers import ReplayBuffer
+from stable_baselines3.common.noise import ActionNoise
+from stable_baselines3.common.vec_env import VecNormalize
+from torch.nn import functional
+
+Masks = NDArray[np.bool_]
+Action = TypeVar("Action", bound=NDArray[Any])
+
+
+class MaskedSamples(NamedTuple):
+    """A batch of transitions; all tensors have one row for each."""
+
+    observations: torch.Tensor
+    actions: torch.Tensor
+    next_observations: torch.Tensor
+    next_masks: torch.Tensor
+    dones: torch.Tensor
+    rewards: torch.Tensor
+
+
+class MaskedReplayBuffer(ReplayBuffer):
+    """A replay buffer that also keeps the legal actions of the state that follows.
+
+    They are read from ``info["action_mask"]``. Where play has ended that is the mask of the next
+    play's first state, which does no harm since nothing is bootstrapped there.
+
+    Attributes:
+        next_masks: [size, environments, actions] bool.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        width = int(getattr(self.action_space, "n"))  # noqa: B009  # Discrete, as DQN checks
+        self.next_masks = np.ones((self.buffer_size, self.n_envs, width), bool)
+
+    def add(
+        self,
+        obs: NDArray[Any],
+        next_obs: NDArray[Any],
+        action: NDArray[Any],
+        reward: NDArray[Any],
+        done: NDArray[Any],
+        infos: list[dict[str, Any]],
+    ) -> None:
+        self.next_masks[self.pos] = [info["action_mask"] for info in infos]
+        super().add(obs, next_obs, action, reward, done, infos)
+
+    def _get_samples(  # type: ignore[override]
+        self, batch_inds: NDArray[Any], env: VecNormalize | None = None
+    ) -> MaskedSamples:
+        at = (batch_inds, np.random.randint(0, self.n_envs, len(batch_inds)))  # noqa: NPY002
+        over = self.dones[at] * (1 - self.timeouts[at])
+        arrays = (
+            self._normalize_obs(self.observations[at], env),
+            self.actions[at],
+            self._normalize_obs(self.next_observations[at], env),
+            self.next_masks[at],
+            over[:, None],
+            self._normalize_reward(self.rewards[at][:, None], env),
+        )
+        return MaskedSamples(*map(self.to_torch, arrays))
+
+
+class MaskedDQN(DQN):
+    """DQN that chooses and bootstraps among legal actions only.
+
+    The environment has to report ``info["action_mask"]`` and have a method ``action_masks``.
+    Arguments are those of :class:`stable_baselines3.DQN`, except that ``n_steps`` has to be 1.
+
+    Raises:
+        ValueError: If it is not.
+    """
+
+    def _setup_model(self) -> None:
+        if self.n_steps != 1:
+            raise ValueError(f"n_steps is {self.n_steps!r}; MaskedDQN allows 1 only")
+        if self.replay_buffer_class is None:
+            self.replay_buffer_class = MaskedReplayBuffer
+        super()._setup_model()
+
+    def train(self, gradient_steps: int, batch_size: int = 100) -> None:
+        """Fit Q to targets that bootstrap from the best *legal* action."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        assert self.replay_buffer is not None
+        losses = []
+        for _ in range(gradient_steps):
+            batch: Any = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
+            with torch.no_grad():
+                following = self.q_net_target(batch.next_observations)
+                following = following.masked_fill(~batch.next_masks, -torch.inf)
+                best = following.max(dim=1, keepdim=True).values
+                target = batch.rewards + (1 - batch.dones) * self.gamma * best
+            chosen = torch.gather(self.q_net(batch.observations), 1, batch.actions.long())
+            loss = functional.smooth_l1_loss(chosen, target)
+            self.policy.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+            losses.append(loss.item())
+        self._n_updates += gradient_steps
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record("train/loss", np.mean(losses))
+
+    def predict(
+        self,
+        observation: NDArray[Any] | dict[str, NDArray[Any]],
+        state: tuple[NDArray[Any], ...] | None = None,
+        episode_start: NDArray[Any] | None = None,
+        deterministic: bool = False,
+        action_masks: Masks | None = None,
+    ) -> tuple[NDArray[Any], tuple[NDArray[Any], ...] | None]:
+        """The best legal action, or with the probability of exploration any legal one.
+
+        Args:
+            observation: One, or a batch of them.
+            state: Not used.
+            episode_start: Not used.
+            deterministic: Whether to leave exploration out.
+            action_masks: Legal actions, [A] or [batch, A]; all if left out.
+        """
+        self.policy.set_training_mode(False)
+        tensor, is_batch = self.policy.obs_to_tensor(observation)
+        with torch.no_grad():
+            q = self.q_net(tensor).cpu().numpy()
+        legal = np.ones(q.shape, bool)
+        if action_masks is not None:
+            legal = np.asarray(action_masks, bool).reshape(q.shape)
+        epsilon = 0.0 if deterministic else self.exploration_rate
+        actions = np.where(legal, q, -np.inf).argmax(axis=1)
+        if epsilon > 0:
+            actions = np.where(_uniform(len(q)) < epsilon, _any_legal(legal), actions)
+        return actions if is_batch else actions[0], state
+
+    def _sample_action(
+        self,
+        learning_starts: int,
+        action_noise: ActionNoise | None = None,
+        n_envs: int = 1,
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        assert self.env is not None
+        assert self._last_obs is not None
+        legal = get_action_masks(self.env)
+        if self.num_timesteps < learning_starts:
+            actions = _any_legal(legal)
+        else:
+            actions, _ = self.predict(self._last_obs, action_masks=legal)
+        return actions, actions
+
+
+def _any_legal(legal: Masks) -> NDArray[np.int64]:
+    """A legal action for each row, all of them equally probable."""
+    return np.asarray(np.where(legal, _uniform(*legal.shape), -1.0).argmax(axis=1))
+
+
+def _uniform(*shape: int) -> NDArray[np.float64]:
+    """Numbers from the global generator, which Stable-Baselines3 seeds and draws from."""
+    return np.random.random(shape)  # noqa: NPY002

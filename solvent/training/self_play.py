@@ -1,0 +1,316 @@
+"""Training by self-play: one network learns both seats of a game for two.
+
+The observation of a player is relative (my score, the other's score), so one network can play
+either seat. It takes a seat drawn at each play, and its past selves take the other one
+(:mod:`solvent.training.past_selves`).
+
+**Exploring starts.** A policy that is hard to exploit must be right where its own play never goes,
+since that is where a best response leads it. So a share of the plays begins in a state drawn
+evenly from all in which play goes on. Scores are of the game from its own start.
+
+**Entropy.** The bonus for it (`ent_coef`, of PPO and MaskablePPO) falls in a line to 0. A large one
+early keeps all actions alive while the values that decide between them are still wrong, since
+what the opponent does there is; none at the end leaves nothing random that costs anything.
+
+A training writes everything into one folder:
+
+==========================  ================================================================
+``run.json``                what was asked for, with which versions, and the exact result
+``curve.csv``               the exact learning curve
+                            (:class:`~solvent.training.self_play_curve.SelfPlayEvaluation`)
+``policy_0.npz``            the network's policy in seat 0 as it is sampled, as a table
+``policy_1.npz``            the same in seat 1
+``policy_mode_0.npz``       its most probable actions in seat 0, as a table
+``policy_mode_1.npz``       the same in seat 1
+``model.zip``               the network as Stable-Baselines3 saves it
+``tensorboard/``            the curve and the learner's own figures
+``checkpoint.npz``          where to go on from, while the training is not finished
+==========================  ================================================================
+
+It goes on after being killed as :func:`~solvent.training.train.train` does, past selves included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gymnasium.vector import AutoresetMode
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from solvent.envs import SeatVectorEnv
+from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, score, solve
+from solvent.model import Game, TabularGame, TabularPolicy, compile_game
+from solvent.model.parameters import check_integer
+from solvent.training.algorithms import Algorithm, find_algorithm
+from solvent.training.callback import read_curve
+from solvent.training.environments import table_named
+from solvent.training.hyperparameters import Hyperparameters, prepare, requested
+from solvent.training.learning import learn, new_model, one_thread, save_model
+from solvent.training.past_selves import PastSelvesEnv, RememberCallback
+from solvent.training.plain_score import from_plain, plain
+from solvent.training.progress import Report, bar_for
+from solvent.training.run_folder import RunFolder
+from solvent.training.self_play_curve import (
+    SEATS,
+    SelfPlayEvalCallback,
+    SelfPlayEvaluation,
+    extract_seats,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SelfPlayResult:
+    """A finished training by self-play. Pairs are of seat 0 and seat 1.
+
+    Attributes:
+        folder: Where its files are.
+        algorithm: Its name.
+        seed: Of everything random in it.
+        timesteps: Steps taken, in all environments together.
+        cpu_seconds: CPU time spent, exact evaluations included.
+        policies: As they are sampled.
+        modes: Their most probable actions.
+        scores: Of `policies`.
+        mode_scores: Of `modes`.
+        curve: The exact learning curve.
+    """
+
+    folder: Path
+    algorithm: str
+    seed: int
+    timesteps: int
+    cpu_seconds: float
+    policies: tuple[TabularPolicy, TabularPolicy]
+    modes: tuple[TabularPolicy, TabularPolicy]
+    scores: tuple[Score, Score]
+    mode_scores: tuple[Score, Score]
+    curve: list[SelfPlayEvaluation]
+
+    @property
+    def exploitability(self) -> float:
+        """Of the sampled policies, mean over both seats: half of NashConv."""
+        return sum(result.optimality_gap for result in self.scores) / 2
+
+    @property
+    def mode_exploitability(self) -> float:
+        """Of their most probable actions, mean over both seats."""
+        return sum(result.optimality_gap for result in self.mode_scores) / 2
+
+
+def train_self_play(
+    game: str | Game | TabularGame,
+    algorithm: str = "ppo",
+    *,
+    seed: int = 0,
+    timesteps: int | None = None,
+    folder: str | Path,
+    env_kwargs: Mapping[str, Any] | None = None,
+    hyperparameters: Mapping[str, Any] | None = None,
+    past_selves: int = 3,
+    latest: float = 0.7,
+    refresh: int = 50_000,
+    exploring: float = 0.1,
+    evaluations: int = 10,
+    solution: Solution | None = None,
+    progress: bool | Report = True,
+    resume: bool = True,
+) -> SelfPlayResult:
+    """Train one network for both seats by self-play and compute how exploitable it is.
+
+    Args:
+        game: The id of an environment such as ``"solvent/Greed-v0"``, or a game for two of your
+            own.
+        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`.
+        seed: Of networks, exploration and environments.
+        timesteps: Steps in all environments together; as tuned if left out.
+        folder: Where the module's table of files is written.
+        env_kwargs: ``observation`` (``"onehot"`` unless it says otherwise), and with an id the
+            game's own parameters.
+        hyperparameters: To use instead of the tuned ones of the same name.
+        past_selves: How many of them are in the pool at most.
+        latest: The chance of meeting the latest of them, in (0, 1].
+        refresh: Steps after which the present self joins the pool.
+        exploring: The share of plays with an exploring start, in [0, 1].
+        evaluations: As for :func:`~solvent.training.train.train`, like what follows.
+        solution: As there.
+        progress: As there.
+        resume: As there.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed, or the folder holds another
+            training.
+        StoreError: If a file in the folder is damaged or cannot be written.
+    """
+    chosen = find_algorithm(algorithm)
+    env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
+    setup = prepare(raw, chosen.model)
+    env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
+    table = _table(env_id or game, {k: v for k, v in env_kwargs.items() if k != "observation"})
+    run = RunFolder(
+        Path(folder),
+        {
+            "environment": env_id or table.info.name,
+            "model_hash": table.model_hash,
+            "algorithm": algorithm,
+            "seed": check_integer(seed, "seed", 0, 2**31 - 1),
+            "env_kwargs": env_kwargs,
+            "hyperparameters": raw,
+            "past_selves": check_integer(past_selves, "past_selves", 1, 1000),
+            "latest": _check_share(latest, "latest", positive=True),
+            "refresh": check_integer(refresh, "refresh", 1, 10**12),
+            "exploring": _check_share(exploring, "exploring"),
+            "evaluations": check_integer(evaluations, "evaluations", 1, 10**6),
+        },
+    )
+    env = _seat_env(table, setup.n_envs, run.request)
+    try:
+        if not run.open(resume):
+            shown = bar_for(f"{env_id or table.info.name} {algorithm} self-play seed {seed}")
+            with shown if progress is True else nullcontext(progress or None) as report:
+                _learn(run, chosen, setup, env, table, solution or solve(table), report)
+        return _read_back(run, table)
+    finally:
+        env.close()
+
+
+def _table(game: str | Game | TabularGame, parameters: Mapping[str, Any]) -> TabularGame:
+    """The table of a game for two."""
+    if isinstance(game, str):
+        table = table_named(game, parameters)
+    elif parameters:
+        raise ValueError(f"env_kwargs has {', '.join(parameters)}; a game has its parameters")
+    else:
+        table = game if isinstance(game, TabularGame) else compile_game(game)
+    if table.info.players != 2:
+        raise ValueError(f"{table.info.name} is a game for one; solvent.training.train trains it")
+    return table
+
+
+def _check_share(value: float, name: str, *, positive: bool = False) -> float:
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1 or (positive and value == 0):
+        allowed = "above 0 and up to 1" if positive else "from 0 to 1"
+        raise ValueError(f"{name} is {value!r}; allowed are numbers {allowed}")
+    return float(value)
+
+
+def _seat_env(table: TabularGame, num_envs: int, request: Mapping[str, Any]) -> SeatVectorEnv:
+    """The environment of a training; past selves take the place of the uniform opponents."""
+    begun = exploring_starts(table, request["exploring"])
+    first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)
+    return SeatVectorEnv(
+        begun,
+        [(first, second)],
+        num_envs,
+        seat="random",
+        observation=request["env_kwargs"]["observation"],
+        autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+
+
+def exploring_starts(game: TabularGame, share: float) -> TabularGame:
+    """The same game, a share of its plays beginning in any state in which play goes on.
+
+    Args:
+        game: The game.
+        share: In [0, 1]; the other plays begin as they do in `game`.
+    """
+    live = ~game.terminal
+    return replace(game, initial=(1 - share) * game.initial + share * live / live.sum())
+
+
+class EntropyCallback(BaseCallback):
+    """Lets the bonus for entropy fall in a line to 0, for learners that have one."""
+
+    def _init_callback(self) -> None:
+        self._begin = getattr(self.model, "ent_coef", 0.0)
+
+    def _on_rollout_start(self) -> None:
+        if isinstance(self.model, (PPO, MaskablePPO)):
+            self.model.ent_coef = self._begin * self.model._current_progress_remaining
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def _learn(
+    run: RunFolder,
+    algorithm: Algorithm,
+    setup: Hyperparameters,
+    env: SeatVectorEnv,
+    table: TabularGame,
+    solution: Solution,
+    report: Report | None,
+) -> None:
+    """Train from the checkpoint, if there is one, to the end, and write all results."""
+    request = run.request
+    observation = request["env_kwargs"]["observation"]
+    venv = PastSelvesEnv(
+        env, observation=observation, most=request["past_selves"], latest=request["latest"]
+    )
+    with one_thread():
+        model = new_model(algorithm, setup, venv, request["seed"])
+        venv.remember(model)
+        evaluation = SelfPlayEvalCallback(
+            table,
+            every=max(setup.n_timesteps // request["evaluations"], 1),
+            observation=observation,
+            solution=solution,
+            path=run.folder / "curve.csv",
+        )
+        # Past selves come first, so that a checkpoint has the one of its own step.
+        remember = RememberCallback(venv, request["refresh"])
+        before = [remember, EntropyCallback()]
+        learn(run, model, evaluation, setup.n_timesteps, report, before=before)
+        name = f"{request['algorithm']} self-play {request['seed']}"
+        seats = extract_seats(model, table, observation=observation, name=name)
+    origin = {"request": request, "timesteps": model.num_timesteps}
+    for seat, policies in enumerate(seats):
+        save_policy(run.folder / f"policy_{seat}.npz", policies.sampled, origin)
+        save_policy(run.folder / f"policy_mode_{seat}.npz", policies.mode, origin)
+    save_model(run.folder, model)
+    run.write(
+        {
+            "timesteps": model.num_timesteps,
+            "cpu_seconds": evaluation.curve[-1].seconds,
+            "scores": [plain(score(table, p.sampled, solution, illegal=p.illegal)) for p in seats],
+            "mode_scores": [
+                plain(score(table, p.mode, solution, illegal=p.illegal_mode)) for p in seats
+            ],
+        }
+    )
+
+
+def _read_back(run: RunFolder, table: TabularGame) -> SelfPlayResult:
+    """The result of a finished run, from its files."""
+    result = run.read()["result"]
+    run.checkpoint.unlink(missing_ok=True)
+    try:
+        (first, second), (mode_first, mode_second) = (
+            [load_policy(run.folder / f"{name}_{seat}.npz", table) for seat in SEATS]
+            for name in ("policy", "policy_mode")
+        )
+        scores, mode_scores = (
+            (from_plain(result[name][0], table), from_plain(result[name][1], table))
+            for name in ("scores", "mode_scores")
+        )
+        return SelfPlayResult(
+            folder=run.folder,
+            algorithm=run.request["algorithm"],
+            seed=run.request["seed"],
+            timesteps=result["timesteps"],
+            cpu_seconds=result["cpu_seconds"],
+            policies=(first, second),
+            modes=(mode_first, mode_second),
+            scores=scores,
+            mode_scores=mode_scores,
+            curve=read_curve(run.folder / "curve.csv", SelfPlayEvaluation),
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise StoreError(f"{run.record}: not the record of a training, or damaged") from error

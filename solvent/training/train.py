@@ -1,0 +1,220 @@
+"""Training a network on a game whose optimum is known.
+
+A training writes everything into one folder:
+
+====================  =====================================================================
+``run.json``          what was asked for, with which versions, and the exact result
+``curve.csv``         the exact learning curve (:class:`~solvent.training.callback.Evaluation`)
+``policy.npz``        the network's policy as it is sampled, as a table
+``policy_mode.npz``   its most probable actions, as a table
+``model.zip``         the network as Stable-Baselines3 saves it
+``tensorboard/``      the curve and the learner's own figures
+``checkpoint.npz``    where to go on from, while the training is not finished
+====================  =====================================================================
+
+It may be killed at any moment. Called again with the same arguments it goes on from the last
+checkpoint and ends with the same policy as if it had not been interrupted; a finished training
+is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gymnasium.vector import VectorEnv
+
+from solvent.exact import (
+    Score,
+    Solution,
+    StoreError,
+    exploitability,
+    load_policy,
+    save_policy,
+    score,
+    solve,
+)
+from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model.parameters import check_integer
+from solvent.training.algorithms import Algorithm, find_algorithm
+from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
+from solvent.training.environments import Task, make_vector_env, task_of
+from solvent.training.extract import extract
+from solvent.training.hyperparameters import Hyperparameters, prepare, requested
+from solvent.training.learning import learn, new_model, one_thread, save_model
+from solvent.training.plain_score import from_plain, plain
+from solvent.training.progress import Report, bar_for
+from solvent.training.run_folder import RunFolder
+from solvent.training.vec_env import NativeVecEnv
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """A finished training.
+
+    Attributes:
+        folder: Where its files are.
+        algorithm: Its name.
+        seed: Of everything random in it.
+        timesteps: Steps taken, in all environments together.
+        cpu_seconds: CPU time spent, exact evaluations included.
+        policy: As it is sampled.
+        mode: Its most probable actions.
+        score: Of `policy`; its `exploitability` is always that in the game for two.
+        mode_score: Of `mode`.
+        curve: The exact learning curve.
+    """
+
+    folder: Path
+    algorithm: str
+    seed: int
+    timesteps: int
+    cpu_seconds: float
+    policy: TabularPolicy
+    mode: TabularPolicy
+    score: Score
+    mode_score: Score
+    curve: list[Evaluation]
+
+
+def train(
+    game: str | Game | TabularGame,
+    algorithm: str = "ppo",
+    *,
+    seed: int = 0,
+    timesteps: int | None = None,
+    folder: str | Path,
+    env_kwargs: Mapping[str, Any] | None = None,
+    hyperparameters: Mapping[str, Any] | None = None,
+    evaluations: int = 20,
+    solution: Solution | None = None,
+    progress: bool | Report = True,
+    resume: bool = True,
+) -> TrainingResult:
+    """Train a network and score it exactly.
+
+    Args:
+        game: The id of an environment such as ``"solvent/FFCombat-v0"``, or a game of your own,
+            in which only one player has a choice. In an environment for one seat of a game for
+            two, scores are against its opponent, if it has one only, and the optimum is the best
+            answer to that one; among several, scores are against the worst opponent there is.
+        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`.
+        seed: Of networks, exploration and environments.
+        timesteps: Steps in all environments together; as tuned if left out.
+        folder: Where the module's table of files is written.
+        env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
+        hyperparameters: To use instead of the tuned ones of the same name.
+        evaluations: How many points the learning curve has besides the first; there is a
+            checkpoint at each.
+        solution: Of the game that is played, if it is at hand.
+        progress: Whether to show a bar, or what to report to instead.
+        resume: Whether to go on with what is in the folder; otherwise it is begun again.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed, or the folder holds another
+            training.
+        StoreError: If a file in the folder is damaged or cannot be written.
+    """
+    chosen = find_algorithm(algorithm)
+    seed = check_integer(seed, "seed", 0, 2**31 - 1)
+    evaluations = check_integer(evaluations, "evaluations", 1, 10**6)
+    env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
+    env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
+    setup = prepare(raw, chosen.model)
+    env = make_vector_env(game, setup.n_envs, env_kwargs)
+    try:
+        task = task_of(env, env_kwargs.get("player", 0))
+        table = task.left
+        run = RunFolder(
+            Path(folder),
+            {
+                "environment": env_id or table.info.name,
+                "model_hash": table.model_hash,
+                "algorithm": algorithm,
+                "seed": seed,
+                "env_kwargs": env_kwargs,
+                "hyperparameters": raw,
+                "evaluations": evaluations,
+            },
+        )
+        finished = run.open(resume)
+        if not finished:
+            shown = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
+            with shown if progress is True else nullcontext(progress or None) as report:
+                _learn(run, chosen, setup, env, task, solution or solve(task.game), report)
+        return _read_back(run, task.game)
+    finally:
+        env.close()
+
+
+def _learn(
+    run: RunFolder,
+    algorithm: Algorithm,
+    setup: Hyperparameters,
+    env: VectorEnv[Any, Any, Any],
+    task: Task,
+    solution: Solution,
+    report: Report | None,
+) -> None:
+    """Train from the checkpoint, if there is one, to the end, and write all results."""
+    table, seed = task.left, run.request["seed"]
+    view = {"observation": run.request["env_kwargs"]["observation"], "player": task.player}
+    optimum = solution if table is task.game else solve(table)
+    with one_thread():
+        model = new_model(algorithm, setup, NativeVecEnv(env), seed)
+        evaluation = ExactEvalCallback(
+            table,
+            every=max(setup.n_timesteps // run.request["evaluations"], 1),
+            solution=optimum,
+            path=run.folder / "curve.csv",
+            **view,
+        )
+        learn(run, model, evaluation, setup.n_timesteps, report)
+        policies = extract(model, table, name=f"{run.request['algorithm']} {seed}", **view)
+    origin = {"request": run.request, "timesteps": model.num_timesteps}
+    scores = {}
+    for file, name, policy, illegal in (
+        ("policy.npz", "score", policies.sampled, policies.illegal),
+        ("policy_mode.npz", "mode_score", policies.mode, policies.illegal_mode),
+    ):
+        result = score(table, policy, optimum, illegal=illegal)
+        policy = replace(policy, model_hash=task.game.model_hash)
+        if table is not task.game:
+            # The gap is to the best answer to one opponent, exploitability to the worst opponent.
+            worst = exploitability(task.game, policy, solution)
+            result = replace(result, exploitability=worst)
+        scores[name] = plain(result)
+        save_policy(run.folder / file, policy, origin)
+    save_model(run.folder, model)
+    run.write(
+        {
+            "timesteps": model.num_timesteps,
+            "cpu_seconds": evaluation.curve[-1].seconds,
+            **scores,
+        }
+    )
+
+
+def _read_back(run: RunFolder, table: TabularGame) -> TrainingResult:
+    """The result of a finished run, from its files."""
+    result = run.read()["result"]
+    run.checkpoint.unlink(missing_ok=True)
+    try:
+        return TrainingResult(
+            folder=run.folder,
+            algorithm=run.request["algorithm"],
+            seed=run.request["seed"],
+            timesteps=result["timesteps"],
+            cpu_seconds=result["cpu_seconds"],
+            policy=load_policy(run.folder / "policy.npz", table),
+            mode=load_policy(run.folder / "policy_mode.npz", table),
+            score=from_plain(result["score"], table),
+            mode_score=from_plain(result["mode_score"], table),
+            curve=read_curve(run.folder / "curve.csv"),
+        )
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"{run.record}: not the record of a training, or damaged") from error

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from solvent.envs import TabularVectorEnv
+from solvent.games import FightingFantasy
+from solvent.model import TabularGame, compile_game
+from solvent.training import ALGORITHMS, NativeVecEnv
+
+MakeModel = Callable[..., BaseAlgorithm]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def small() -> TabularGame:
+    """A combat of a few hundred states, in some of which testing luck is illegal."""
+    return compile_game(FightingFantasy(stamina=4, opponent_stamina=[3, 5], luck=[0, 3]))
+
+
+@pytest.fixture(scope="session")
+def default() -> TabularGame:
+    """The combat of the published baseline values, 12/12/9 against an equal."""
+    return compile_game(FightingFantasy())
+
+
+@pytest.fixture
+def make_model() -> MakeModel:
+    """An untrained learner on a native environment."""
+
+    def make(name: str, game: TabularGame, *, illegal: str = "remap", **kwargs: object):  # type: ignore[no-untyped-def]
+        env = TabularVectorEnv(
+            game, 8, observation="onehot", illegal=illegal, autoreset_mode="SameStep"
+        )
+        if name.endswith("dqn"):
+            kwargs = {"learning_starts": 64, "batch_size": 32, "train_freq": 1} | kwargs
+        else:
+            kwargs = {"n_steps": 16, "batch_size": 64, "n_epochs": 2} | kwargs
+        arguments = {"seed": 0, "gamma": 1.0, "device": "cpu"} | kwargs
+        return ALGORITHMS[name].model("MlpPolicy", NativeVecEnv(env), **arguments)  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,124 @@
+"""The main job: everything scored, and the same table however often it was interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solvent.exact import StoreError, load_policy, score, solve
+from solvent.training.bench import TASKS, bench, task
+from solvent.training.callback import read_curve
+from solvent.training.environments import game_of
+
+ENV = "solvent/FFCombat-v0"
+
+
+def without_times(results: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "tasks": [
+            {**item, "agents": [{**agent, "cpu_seconds": None} for agent in item["agents"]]}
+            for item in results["tasks"]
+        ]
+    }
+
+
+def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
+    tasks = [task(ENV, 10_000, ppo=1, dqn=1)]
+    returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results == returned
+    [item] = results["tasks"]
+    game = game_of(ENV)
+    solution = solve(game)
+    assert item["env"] == ENV
+    assert item["game"] == game.info.name
+    assert item["optimum"] == solution.value
+    low, high = item["bracket"]
+    assert low <= item["optimum"] <= high
+    assert [agent["name"] for agent in item["agents"]] == ["ppo 0", "dqn 0"]
+    for agent in item["agents"]:
+        folder = tmp_path / agent["folder"]
+        for prefix, file in (("", "policy.npz"), ("mode_", "policy_mode.npz")):
+            found = score(game, load_policy(folder / file, game), solution)
+            assert agent[f"{prefix}value"] == pytest.approx(found.value, abs=1e-12)
+            assert agent[f"{prefix}gap"] == pytest.approx(found.optimality_gap, abs=1e-12)
+            assert agent[f"{prefix}normalized"] == pytest.approx(found.normalized, abs=1e-12)
+            assert agent[f"{prefix}worst_start_gap"] == pytest.approx(found.worst_start_gap)
+        assert read_curve(folder / "curve.csv")[-1].timesteps == agent["timesteps"]
+    baselines = {entry["name"]: entry for entry in item["baselines"]}
+    assert baselines["uniform"]["value"] == pytest.approx(0.5889, abs=5e-5)
+    assert baselines["uniform"]["normalized"] == 0
+    assert baselines["optimal"]["gap"] == pytest.approx(0, abs=1e-12)
+
+    # Called again, it only reads.
+    times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
+    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == results
+    assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
+
+
+def test_what_it_does_by_default_is_what_the_project_promises() -> None:
+    assert {(item.env, run.algorithm): run.seed + 1 for item in TASKS for run in item.runs} == {
+        (ENV, "ppo"): 3,
+        (ENV, "dqn"): 3,
+        ("solvent/FFCombatRandom-v0", "ppo"): 1,
+        ("solvent/FFCombatRandom-v0", "dqn"): 1,
+    }
+
+
+@pytest.mark.slow
+def test_killed_halfway_it_ends_with_the_same_table(tmp_path: Path) -> None:
+    tasks = [task(ENV, 60_000, ppo=2, dqn=1)]
+    whole = bench(tmp_path / "whole", tasks=tasks, progress=False)
+    out = tmp_path / "killed"
+    code = (
+        "from solvent.training.bench import bench, task\n"
+        "if __name__ == '__main__':\n"
+        f"    bench({str(out)!r}, tasks=[task({ENV!r}, 60_000, ppo=2, dqn=1)], progress=False)\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    process = subprocess.Popen([sys.executable, str(script)])
+    deadline = time.monotonic() + 300
+    while process.poll() is None and time.monotonic() < deadline:
+        curves = list(out.rglob("curve.csv"))
+        if any(len(curve.read_text().splitlines()) > 8 for curve in curves):
+            os.kill(process.pid, signal.SIGKILL)
+            break
+        time.sleep(0.01)
+    process.wait()
+    assert not (out / "results.json").exists(), "it ended before it could be killed"
+    assert list(out.rglob("checkpoint.npz"))
+    time.sleep(1)  # The workers notice that their parent is gone.
+    states = {f: f.read_bytes() for f in out.rglob("curve.csv")}
+    time.sleep(1)
+    assert states == {f: f.read_bytes() for f in out.rglob("curve.csv")}, "a worker lives on"
+    assert without_times(bench(out, tasks=tasks, progress=False)) == without_times(whole)
+
+
+def test_a_failing_training_stops_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "FFCombat-v0" / "ppo-0"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("damaged")
+    with pytest.raises(StoreError, match=r"run\.json: not the record"):
+        bench(tmp_path, tasks=[task(ENV, ppo=1, dqn=2)], processes=1, progress=False)
+    assert not (tmp_path / "results.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("env", "algorithm", "message"),
+    [(ENV, "pop", "algorithm is 'pop'"), ("solvent/FF-v0", "ppo", "environment is 'solvent/FF")],
+)
+def test_bad_tasks_are_refused_at_once(
+    env: str, algorithm: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        bench(tmp_path, tasks=[task(env, **{algorithm: 1})], progress=False)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,143 @@
+"""A network's table is the network: same mode, same value, same mass on illegal actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
+
+from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.exact import policy_value, score
+from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
+from solvent.training import ALGORITHMS, NativeVecEnv, extract, extract_policy
+
+
+def predicted(model: BaseAlgorithm, game: TabularGame, masked: bool) -> TabularPolicy:
+    """What `predict` answers in each state, played as the environment plays it."""
+    observations = one_hot(game).observation[0]
+    played = legal_action_table(game.mask[0])
+    actions = np.zeros(game.n_states, np.int64)
+    for s in np.flatnonzero(~game.terminal).tolist():
+        kwargs: Any = {"action_masks": game.mask[0][s]} if masked else {}
+        action, _ = model.predict(observations[s], deterministic=True, **kwargs)
+        actions[s] = played[s, int(action)]
+    return TabularPolicy.deterministic(game, actions)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_mode_is_what_predict_answers_in_every_state(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    model = make_model(name, small)
+    model.learn(512)
+    mode = extract_policy(model, small, deterministic=True)
+    expected = predicted(model, small, ALGORITHMS[name].masked)
+    np.testing.assert_array_equal(mode.probabilities, expected.probabilities)
+    both = expected.probabilities.sum(axis=0)
+    assert (both > 0).all(), "the network always does the same, so the test shows nothing"
+
+
+def linear(game: TabularGame, weights: dict[int, float], bias: float = 0.0) -> PPO:
+    """A network without hidden layers: the logit of action 1 is linear in the observation."""
+    env = NativeVecEnv(TabularVectorEnv(game, 1, observation="onehot", autoreset_mode="SameStep"))
+    model = PPO("MlpPolicy", env, n_steps=2, batch_size=2, policy_kwargs={"net_arch": []})
+    layer = model.policy.action_net
+    assert isinstance(layer, torch.nn.Linear)
+    with torch.no_grad():
+        layer.weight.zero_()
+        layer.bias.zero_()
+        layer.bias[1] = bias
+        for column, weight in weights.items():
+            layer.weight[1, column] = weight
+    return model
+
+
+def test_a_network_that_never_tests_luck_wins_half_against_an_equal(default: TabularGame) -> None:
+    result = score(default, extract_policy(linear(default, {}, bias=-60), default))
+    assert result.value == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_network_that_tests_luck_on_won_rounds_has_the_known_value(default: TabularGame) -> None:
+    # The last three inputs say whether the round was lost, is over, or was won.
+    model = linear(default, {-3: -60, -1: 60})
+    assert score(default, extract_policy(model, default)).value == pytest.approx(0.6616, abs=5e-5)
+
+
+def test_logits_become_probabilities(small: TabularGame) -> None:
+    policy = extract_policy(linear(small, {}, bias=1.0), small)
+    free = small.mask[0].all(axis=1)
+    test = 1 / (1 + np.exp(-1.0))
+    np.testing.assert_allclose(policy.probabilities[free], [[1 - test, test]] * free.sum(), 1e-6)
+
+
+def test_the_mass_on_illegal_actions_is_moved_and_reported(
+    small: TabularGame, make_model: Any
+) -> None:
+    policies = extract(linear(small, {}, bias=1.0), small)
+    forced = ~small.mask[0][:, 1] & ~small.terminal
+    assert forced.any()
+    np.testing.assert_allclose(policies.illegal[forced], 1 / (1 + np.exp(-1.0)), rtol=1e-6)
+    assert (policies.illegal[~forced] == 0).all()
+    assert (policies.illegal_mode[forced] == 1).all()
+    assert (policies.sampled.probabilities[forced] == [1, 0]).all()
+    assert score(small, policies.sampled, illegal=policies.illegal).illegal_mass > 0
+    masked = extract(make_model("maskable_ppo", small), small)
+    assert (masked.illegal == 0).all()
+
+
+def test_the_size_of_batches_does_not_matter(small: TabularGame, make_model: Any) -> None:
+    model = make_model("ppo", small)
+    whole = extract_policy(model, small)
+    parts = extract_policy(model, small, batch_size=7)
+    np.testing.assert_allclose(whole.probabilities, parts.probabilities, atol=1e-6)
+
+
+def test_the_exact_value_lies_in_the_interval_of_a_rollout(small: TabularGame) -> None:
+    plays = 4000
+    model = linear(small, {-1: 2.0, -3: -1.0}, bias=0.3)
+    model.set_random_seed(5)
+    exact = float(small.initial @ policy_value(small, extract_policy(model, small)))
+    env = TabularVectorEnv(small, plays, observation="onehot", autoreset_mode="SameStep")
+    observation, _ = env.reset(seed=5)
+    won = np.zeros(plays)
+    open_ = np.ones(plays, bool)
+    while open_.any():
+        actions, _ = model.predict(observation, deterministic=False)
+        observation, reward, ended, _, _ = env.step(actions)
+        won[open_] += reward[open_]
+        open_ &= ~ended
+    deviation = np.sqrt(exact * (1 - exact) / plays)
+    assert abs(won.mean() - exact) < 4 * deviation
+    # The interval is narrow enough to tell this policy from the uniform one.
+    uniform = float(small.initial @ policy_value(small, TabularPolicy.uniform(small)))
+    assert abs(exact - uniform) > 4 * deviation
+
+
+@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
+def test_networks_may_see_what_any_environment_shows(observation: str, small: TabularGame) -> None:
+    env = TabularEnv(small, observation=observation)
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=8, device="cpu")
+    mode = extract_policy(model, small, observation=observation, deterministic=True)
+    for seed in range(20):
+        seen, _ = env.reset(seed=seed)
+        action, _ = model.predict(seen, deterministic=True)
+        s = small.index[env.state]
+        assert mode.probabilities[s, legal_action_table(small.mask[0])[s, int(action)]] == 1
+
+
+def test_a_network_for_other_observations_is_refused(small: TabularGame) -> None:
+    model = linear(small, {})
+    with pytest.raises(ValueError, match=r"takes observations of shape .*'vector' has shape \(5,"):
+        extract_policy(model, small, observation="vector")
+    with pytest.raises(ValueError, match=r"observation is 'onehott'; .*Did you mean 'onehot'"):
+        extract_policy(model, small, observation="onehott")
+
+
+def test_a_network_of_another_kind_is_refused(small: TabularGame) -> None:
+    model = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
+    with pytest.raises(ValueError, match="the network is a SACPolicy; allowed are"):
+        extract_policy(model, small)

@@ -1,0 +1,98 @@
+"""The tuned files are what rl-baselines3-zoo reads, and every learner takes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+import torch
+import yaml
+
+from solvent.envs import TabularVectorEnv, register_envs
+from solvent.model import TabularGame
+from solvent.training import ALGORITHMS, NativeVecEnv, hyperparameters
+from solvent.training.hyperparameters import prepare, tuned
+
+FILES = sorted(Path(hyperparameters.__file__).parent.glob("*.yml"))
+ENTRIES = [
+    pytest.param(name, env_id, id=f"{name}-{env_id}")
+    for name, algorithm in ALGORITHMS.items()
+    for env_id in yaml.safe_load(
+        Path(hyperparameters.__file__).with_name(f"{algorithm.hyperparameters}.yml").read_text()
+    )
+]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
+    register_envs()
+    for env_id in set(yaml.safe_load(file.read_text())) - {"default"}:
+        assert gym.spec(env_id).id == env_id
+
+
+@pytest.mark.parametrize(("name", "env_id"), ENTRIES)
+def test_every_learner_can_be_made_from_every_entry(
+    name: str, env_id: str, small: TabularGame
+) -> None:
+    algorithm = ALGORITHMS[name]
+    raw = tuned(algorithm.hyperparameters, env_id)
+    setup = prepare(raw, algorithm.model)
+    env = NativeVecEnv(
+        TabularVectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+    )
+    kwargs: dict[str, Any] = setup.arguments | (
+        {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}
+    )
+    model = algorithm.model(setup.policy, env, device="cpu", **kwargs)
+    # As rl-baselines3-zoo means it: lin_x is x times the progress that remains.
+    start = float(raw["learning_rate"].removeprefix("lin_"))
+    for remaining in (1.0, 0.25, 0.0):
+        assert model.lr_schedule(remaining) == pytest.approx(start * remaining)
+    assert setup.n_timesteps == int(raw["n_timesteps"])
+    assert model.n_envs == raw["n_envs"]
+
+
+def test_rl_zoo_reads_them_itself() -> None:
+    manager = pytest.importorskip("rl_zoo3.exp_manager", exc_type=ImportError)
+    for file in FILES:
+        for raw in yaml.safe_load(file.read_text()).values():
+            if isinstance(text := raw.get("policy_kwargs"), str):
+                # rl-baselines3-zoo evaluates it as Python; here it is only read.
+                meant = eval(text, {"nn": torch.nn})
+                assert prepare(raw, ALGORITHMS[file.stem].model).arguments["policy_kwargs"] == meant
+            ready = manager.ExperimentManager._preprocess_schedules(dict(raw))
+            assert ready["learning_rate"](0.5) == float(raw["learning_rate"][4:]) / 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"n_timesteps": 1, "n_step": 5}, "is 'n_step'; .*Did you mean 'n_steps'"),
+        ({"n_timesteps": 1, "learning_rate": "exp_3"}, "learning_rate is 'exp_3'; allowed are"),
+        ({"n_timesteps": 1, "clip_range": "lin_x"}, "clip_range is 'lin_x'; allowed are"),
+        ({"n_timesteps": 1, "policy_kwargs": "dict(a=open('x'))"}, "policy_kwargs is"),
+        ({"n_timesteps": 1, "policy_kwargs": "dict(a=nn.Module)"}, "policy_kwargs is"),
+        ({"n_timesteps": 1, "policy_kwargs": "[1"}, "policy_kwargs is"),
+        ({"n_timesteps": 1, "n_envs": 0}, "n_envs is 0"),
+        ({"n_envs": 4}, "lack n_timesteps"),
+    ],
+)
+def test_wrong_hyperparameters_are_named(raw: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        prepare(raw, ALGORITHMS["ppo"].model)
+
+
+def test_an_environment_without_an_entry_gets_the_default() -> None:
+    assert tuned("ppo", "somebody/Else-v0") == tuned("ppo", None)
+
+
+def test_python_in_the_file_is_read_like_a_literal() -> None:
+    text = "dict(activation_fn=nn.ReLU, net_arch=dict(pi=[32], vf=[64, 64]), ortho_init=False)"
+    read = prepare({"n_timesteps": 1, "policy_kwargs": text}, ALGORITHMS["ppo"].model)
+    assert read.arguments["policy_kwargs"] == {
+        "activation_fn": torch.nn.ReLU,
+        "net_arch": {"pi": [32], "vf": [64, 64]},
+        "ortho_init": False,
+    }

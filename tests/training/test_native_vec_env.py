@@ -1,0 +1,90 @@
+"""The adapter shows Stable-Baselines3 what its own vector environment would show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+from solvent.envs import TabularEnv, TabularVectorEnv
+from solvent.model import TabularGame
+from solvent.training import NativeVecEnv
+
+N = 6
+
+
+def native(game: TabularGame) -> NativeVecEnv:
+    return NativeVecEnv(TabularVectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
+
+
+def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGame) -> None:
+    ours = native(small)
+    theirs = DummyVecEnv([lambda: TabularEnv(small, observation="onehot") for _ in range(N)])
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    ours.seed(3)
+    theirs.seed(3)
+    np.testing.assert_array_equal(ours.reset(), theirs.reset())
+    random = np.random.default_rng(0)
+    ended = 0
+    for _ in range(300):
+        actions = random.integers(0, 2, N)
+        a, b = ours.step(actions), theirs.step(actions)
+        for mine, other in zip(a[:3], b[:3], strict=True):
+            np.testing.assert_array_equal(mine, other)
+            assert mine.dtype == other.dtype
+        np.testing.assert_array_equal(get_action_masks(ours), get_action_masks(theirs))
+        for done, mine, other in zip(a[2], a[3], b[3], strict=True):
+            assert mine.get("TimeLimit.truncated", False) is False
+            assert ("terminal_observation" in mine) == done
+            if done:
+                ended += 1
+                last = other["terminal_observation"]
+                np.testing.assert_array_equal(mine["terminal_observation"], last)
+    assert ended > 100
+
+
+def test_masks_are_those_of_the_state_that_follows(small: TabularGame) -> None:
+    env = native(small)
+    env.seed(0)
+    env.reset()
+    assert is_masking_supported(env)
+    for _ in range(50):
+        *_, infos = env.step(np.ones(N, np.int64))
+        shown = [info["action_mask"] for info in infos]
+        np.testing.assert_array_equal(shown, get_action_masks(env))
+        np.testing.assert_array_equal(shown, env.env.unwrapped.action_masks())  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(env.env_method("action_masks", indices=[2]), [shown[2]])
+
+
+def test_another_autoreset_mode_is_refused(small: TabularGame) -> None:
+    with pytest.raises(ValueError, match=r"autoreset_mode is .*NEXT_STEP.*; .*SAME_STEP"):
+        NativeVecEnv(TabularVectorEnv(small, 2))
+
+
+def test_the_state_can_be_saved_and_restored(small: TabularGame) -> None:
+    env, other = native(small), native(small)
+    env.seed(1)
+    env.reset()
+    other.reset()
+    actions = np.random.default_rng(0).integers(0, 2, (40, N))
+    for a in actions[:20]:
+        env.step(a)
+    other.set_state(env.get_state())
+    np.testing.assert_array_equal(get_action_masks(env), get_action_masks(other))
+    for a in actions[20:]:
+        first: Any = env.step(a)
+        second: Any = other.step(a)
+        for mine, theirs in zip(first[:3], second[:3], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_what_it_cannot_do_is_refused(small: TabularGame) -> None:
+    env = native(small)
+    with pytest.raises(AttributeError, match="no method 'reset'"):
+        env.env_method("reset")
+    with pytest.raises(ValueError, match="set as a whole"):
+        env.set_attr("render_mode", "ansi", indices=[0])

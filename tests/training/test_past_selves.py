@@ -1,0 +1,83 @@
+"""The pool holds what the learner was, and goes into a checkpoint and out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from solvent.envs import SeatVectorEnv
+from solvent.games.greed import Greed
+from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.training import ALGORITHMS, extract
+from solvent.training.past_selves import PastSelvesEnv, RememberCallback
+
+
+@pytest.fixture(scope="module")
+def greed() -> TabularGame:
+    return compile_game(Greed(6, 2))
+
+
+def make(game: TabularGame, most: int = 3, latest: float = 0.5) -> tuple[Any, PastSelvesEnv]:
+    uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
+    env = SeatVectorEnv(
+        game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
+    )
+    venv = PastSelvesEnv(env, observation="onehot", most=most, latest=latest)
+    model = ALGORITHMS["maskable_ppo"].model(
+        "MlpPolicy",
+        venv,
+        seed=0,
+        device="cpu",
+        n_steps=8,
+        batch_size=64,  # type: ignore[call-arg]
+    )
+    venv.seed(0)
+    return model, venv
+
+
+def test_the_pool_keeps_the_latest_selves(greed: TabularGame) -> None:
+    model, venv = make(greed)
+    venv.remember(model)
+    assert venv.weights == [1.0]
+    callback, played = RememberCallback(venv, 128), {}
+    for _ in range(5):
+        played[model.num_timesteps] = [extract(model, greed, player=p).sampled for p in (0, 1)]
+        model.learn(128, callback=callback, reset_num_timesteps=False)
+    played[model.num_timesteps] = [extract(model, greed, player=p).sampled for p in (0, 1)]
+    # The last self is put in when the next experience is collected, and none was after the end.
+    assert [past.timesteps for past in venv.selves] == [256, 384, 512]
+    assert venv.weights == [0.25, 0.25, 0.5]
+    pool = venv.env.unwrapped.opponents  # type: ignore[attr-defined]
+    for past, opponent in zip(venv.selves, pool, strict=True):
+        by_player = {policy.player: policy for policy in opponent}
+        for player in (0, 1):
+            expected = played[past.timesteps][player].probabilities
+            np.testing.assert_array_equal(past.policies[player].probabilities, expected)
+            np.testing.assert_array_equal(by_player[player].probabilities, expected)
+
+
+def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
+    model, venv = make(greed)
+    venv.remember(model)
+    model.learn(512, callback=RememberCallback(venv, 128))
+    state = venv.get_state()
+
+    other, again = make(greed)
+    again.remember(other)
+    again.reset()
+    before = {name: tensor.clone() for name, tensor in other.policy.state_dict().items()}
+    again.set_state(state)
+    for name, tensor in other.policy.state_dict().items():
+        assert torch.equal(tensor, before[name]), "the learner itself has changed"
+    assert [past.timesteps for past in again.selves] == [past.timesteps for past in venv.selves]
+    for a, b in zip(again.selves, venv.selves, strict=True):
+        for seat in (0, 1):
+            np.testing.assert_array_equal(a.policies[seat].probabilities,
+                                          b.policies[seat].probabilities)  # fmt: skip
+    assert again.get_state().keys() == state.keys()
+    actions = np.zeros(16, np.int64)
+    for mine, theirs in zip(venv.step(actions)[:3], again.step(actions)[:3], strict=True):
+        np.testing.assert_array_equal(mine, theirs)

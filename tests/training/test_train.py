@@ -1,0 +1,235 @@
+"""Training: interrupted or not, the same result; and one clear line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import StoreError, score
+from solvent.games import FightingFantasy
+from solvent.model import TabularGame, compile_game
+from solvent.training import ALGORITHMS, TrainingResult, load_model, train
+from solvent.training.progress import Moment
+
+STEPS = {"ppo": 40_000, "maskable_ppo": 40_000, "dqn": 12_000, "masked_dqn": 12_000}
+
+
+class Interrupted(Exception):  # noqa: N818
+    pass
+
+
+# Small enough for several evaluations in so few steps, whatever the tuned numbers are.
+SMALL: dict[str, dict[str, Any]] = {
+    "ppo": {"n_envs": 64, "n_steps": 32, "batch_size": 512},
+    "dqn": {"n_envs": 32, "batch_size": 64, "learning_starts": 500, "buffer_size": 5_000},
+}
+
+
+def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> TrainingResult:
+    arguments = {
+        "timesteps": STEPS[name],
+        "hyperparameters": SMALL[ALGORITHMS[name].hyperparameters],
+        "evaluations": 4,
+        "progress": False,
+    } | kwargs
+    return train(game, name, seed=1, folder=folder, **arguments)
+
+
+def assert_same(a: TrainingResult, b: TrainingResult) -> None:
+    np.testing.assert_array_equal(a.policy.probabilities, b.policy.probabilities)
+    np.testing.assert_array_equal(a.mode.probabilities, b.mode.probabilities)
+    assert a.score == b.score
+    assert a.mode_score == b.mode_score
+    assert [replace(p, seconds=0) for p in a.curve] == [replace(p, seconds=0) for p in b.curve]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_an_interrupted_training_ends_as_an_uninterrupted_one(
+    name: str, small: TabularGame, tmp_path: Path
+) -> None:
+    whole = start(small, name, tmp_path / "whole")
+    assert len(whole.curve) == 5
+    assert not (tmp_path / "whole" / "checkpoint.npz").exists()
+
+    def stop_after(evaluations: int) -> Any:
+        def report(moment: Moment) -> None:
+            last = moment.evaluation
+            if last is not None and last.timesteps >= evaluations * STEPS[name] // 4:
+                raise Interrupted
+
+        return report
+
+    for evaluations in (0, 2):
+        with pytest.raises(Interrupted):
+            start(small, name, tmp_path / "parts", progress=stop_after(evaluations))
+        record = json.loads((tmp_path / "parts" / "run.json").read_text())
+        assert record["result"] is None
+    assert_same(whole, start(small, name, tmp_path / "parts"))
+
+
+@pytest.mark.parametrize("name", ["ppo", "masked_dqn"])
+def test_a_killed_training_goes_on(name: str, small: TabularGame, tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    code = (
+        "from solvent.games import FightingFantasy; from solvent.training import train\n"
+        "train(FightingFantasy(stamina=4, opponent_stamina=[3, 5], luck=[0, 3]),"
+        f"{name!r}, seed=1, timesteps={STEPS[name]}, evaluations=4, folder={str(folder)!r},"
+        f"hyperparameters={SMALL[ALGORITHMS[name].hyperparameters]}, progress=False)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    deadline = time.monotonic() + 120
+    curve = folder / "curve.csv"
+    while process.poll() is None and time.monotonic() < deadline:
+        if curve.exists() and len(curve.read_text().splitlines()) > 2:
+            os.kill(process.pid, signal.SIGKILL)
+            break
+        time.sleep(0.005)
+    process.wait()
+    assert (folder / "checkpoint.npz").exists(), "it ended before it could be killed"
+    assert_same(start(small, name, tmp_path / "whole"), start(small, name, folder))
+
+
+def test_a_finished_training_is_read_back(small: TabularGame, tmp_path: Path) -> None:
+    first = start(small, "ppo", tmp_path)
+    files = {f: f.stat().st_mtime_ns for f in tmp_path.iterdir()}
+    again = start(small, "ppo", tmp_path)
+    assert_same(first, again)
+    assert again.cpu_seconds == first.cpu_seconds
+    assert files == {f: f.stat().st_mtime_ns for f in tmp_path.iterdir()}
+
+
+def test_without_resume_it_is_begun_again(small: TabularGame, tmp_path: Path) -> None:
+    start(small, "ppo", tmp_path)
+    other = start(small, "ppo", tmp_path, timesteps=10_000, resume=False)
+    assert other.timesteps < STEPS["ppo"]
+
+
+def test_seeds_differ_and_repeat(small: TabularGame, tmp_path: Path) -> None:
+    one, same, other = (
+        train(small, seed=seed, timesteps=10_000, folder=tmp_path / name, progress=False)
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    )
+    assert_same(one, same)
+    assert (one.policy.probabilities != other.policy.probabilities).any()
+
+
+def test_the_result_holds_exact_scores(small: TabularGame, tmp_path: Path) -> None:
+    result = start(small, "ppo", tmp_path)
+    assert result.score.value == score(small, result.policy).value
+    assert result.mode_score.worst_start_gap == score(small, result.mode).worst_start_gap
+    assert result.mode_score.worst_start in small.states
+    assert result.curve[-1].mode_value == result.mode_score.value
+
+
+def test_the_network_can_be_loaded_by_those_who_trust_it(
+    small: TabularGame, tmp_path: Path
+) -> None:
+    start(small, "maskable_ppo", tmp_path)
+    model = load_model(tmp_path / "model.zip", "maskable_ppo", trust=True)
+    assert model.num_timesteps >= STEPS["maskable_ppo"]
+    with pytest.raises(ValueError, match=r"runs code from its file.*trust=True"):
+        load_model(tmp_path / "model.zip", "maskable_ppo")
+    for wrong in ("run.json", "missing.zip"):
+        with pytest.raises(ValueError, match=wrong):
+            load_model(tmp_path / wrong, "ppo", trust=True)
+
+
+def test_a_small_combat_is_learned_almost_perfectly(tmp_path: Path) -> None:
+    game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=4))
+    result = train(game, timesteps=150_000, folder=tmp_path, evaluations=1, progress=False)
+    assert result.mode_score.optimality_gap < 0.01
+    assert result.curve[0].mode_gap > 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bound"), [("ppo", 0.002), ("dqn", 0.006)])
+def test_tuned_training_comes_close_to_the_optimum(name: str, bound: float, tmp_path: Path) -> None:
+    gaps = [
+        train(
+            "solvent/FFCombat-v0", name, seed=seed, folder=tmp_path / str(seed), progress=False
+        ).mode_score.optimality_gap
+        for seed in range(3)
+    ]
+    assert np.median(gaps) < bound
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"algorithm": "pppo"}, "algorithm is 'pppo'; allowed are .* Did you mean 'ppo'"),
+        ({"game": "solvent/FFCombt-v0"}, "environment is .* Did you mean 'solvent/FFCombat-v0'"),
+        ({"game": "CartPole-v1"}, "environment 'CartPole-v1' cannot be made: .*autoreset_mode"),
+        ({"seed": -1}, "seed is -1"),
+        ({"timesteps": 0}, "timesteps is 0"),
+        ({"timesteps": float("nan")}, "timesteps is nan"),
+        ({"evaluations": 0}, "evaluations is 0"),
+        ({"env_kwargs": {"observation": "pixels"}}, "observation is 'pixels'"),
+        ({"env_kwargs": {"stamna": 3}}, "'stamna'.* Did you mean 'stamina'"),
+        ({"env_kwargs": {"stamina": 1000}}, "stamina is 1000"),
+        ({"hyperparameters": {"lerning_rate": 1}}, "Did you mean 'learning_rate'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    arguments: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    game = arguments.pop("game", "solvent/FFCombat-v0")
+    with pytest.raises(ValueError, match=message) as error:
+        train(game, folder=tmp_path / "run", progress=False, **arguments)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(small: TabularGame, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"run\.json: cannot be written"):
+        start(small, "ppo", tmp_path / "file" / "run")
+
+
+def test_another_training_in_the_folder_is_named(small: TabularGame, tmp_path: Path) -> None:
+    start(small, "ppo", tmp_path, timesteps=10_000)
+    with pytest.raises(ValueError, match="holds another training: its algorithm is 'ppo'"):
+        start(small, "dqn", tmp_path)
+    (tmp_path / "run.json").write_text('{"request": 3')
+    with pytest.raises(StoreError, match=r"run\.json: not the record of a training"):
+        start(small, "ppo", tmp_path, timesteps=10_000)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "pickle", "another"])
+def test_a_damaged_checkpoint_is_refused(damage: str, small: TabularGame, tmp_path: Path) -> None:
+    def stop(moment: Moment) -> None:
+        if moment.timesteps > 0:
+            raise Interrupted
+
+    def interrupted(folder: Path, **kwargs: Any) -> Path:
+        with pytest.raises(Interrupted):
+            start(small, "ppo", folder, progress=stop, **kwargs)
+        return folder / "checkpoint.npz"
+
+    path = interrupted(tmp_path / "run")
+    content = path.read_bytes()
+    match damage:
+        case "truncated":
+            path.write_bytes(content[: len(content) // 2])
+        case "changed":
+            with np.load(path) as archive:
+                arrays = dict(archive)
+            name = next(n for n in arrays if n.startswith("policy:"))
+            arrays[name] = arrays[name] + 1
+            np.savez_compressed(path, **arrays)
+        case "pickle":
+            np.savez(path, header=np.array([object()]))
+        case "another":
+            path.write_bytes(interrupted(tmp_path / "other", evaluations=3).read_bytes())
+    with pytest.raises(StoreError, match=r"checkpoint\.npz: ") as error:
+        start(small, "ppo", tmp_path / "run")
+    assert "\n" not in str(error.value)
