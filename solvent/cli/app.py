@@ -158,6 +158,12 @@ def train(
     timesteps: Annotated[
         int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
     ] = None,
+    stakes: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", help="Share of plays that begin where much is at stake, 0 to 1."
+        ),
+    ] = 0.0,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
     ] = False,
@@ -180,6 +186,7 @@ def train(
             timesteps=timesteps,
             folder=out,
             env_kwargs=parameters,
+            stakes=stakes,
             resume=not fresh,
         )
     show_training(Console(), result)
@@ -280,18 +287,34 @@ def bench(
     typer.echo(f"\nreport: {page}")
 
 
-@app.command()
+@app.command(**TAKES_PARAMETERS)
 def report(
+    ctx: typer.Context,
     results: Annotated[
-        Path, typer.Option("--in", metavar="DIR", help="A folder that `solvent bench` wrote.")
-    ],
+        Path | None,
+        typer.Option("--in", metavar="DIR", help="A folder that `solvent bench` wrote."),
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
 ) -> None:
-    """Write one HTML page, complete in itself, about the results of a bench."""
-    from solvent.report import write_report
+    """Write one HTML page, complete in itself, about the results of a bench or about a game.
 
+    [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
+    """
+    from solvent.report import write_game_report, write_report
+
+    if (results is None) == (game is None):
+        raise ValueError("name one of the two: --in DIR for a bench, or --game GAME for a game")
+    if results is not None and ctx.args:
+        raise ValueError(f"{ctx.args[0]!r} belongs to a game; --in DIR takes no parameters")
     with Console(stderr=True).status("drawing"):
-        page = write_report(results, out)
+        if results is not None:
+            page = write_report(results, out)
+        else:
+            page = write_game_report(read_game(str(game), ctx.args), out)
     typer.echo(f"report: {page}")

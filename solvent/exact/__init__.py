@@ -1,5 +1,6 @@
 """Expectation: the exact optimum of a game, and exact numbers about any policy."""
 
+from solvent.exact.cross_table import cross_table
 from solvent.exact.evaluation import (
     best_response,
     expected_length,
@@ -35,6 +36,7 @@ __all__ = [
     "Solution",
     "StoreError",
     "best_response",
+    "cross_table",
     "expected_length",
     "exploitability",
     "load_policy",

@@ -20,6 +20,29 @@ Curves = Mapping[str, Sequence[CurvePoint]]
 """The learning curve of each agent, by the agent's name."""
 
 
+def panels(task: Task, curves: Curves, colours: Mapping[str, str]) -> tuple[str, str]:
+    """The charts of a task: the value, or for two the exploitability, and the gap in decades."""
+    draw = exploitability_panel if task.for_two else value_panel
+    return draw(task, curves, colours), gap_panel(task, curves, colours)
+
+
+def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
+    """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
+    largest = max(max(p.gap, p.mode_gap) for curve in curves.values() for p in curve)
+    panel = _Panel(
+        f"Exact exploitability over the training on {task.env}",
+        "exploitability",
+        _steps(curves),
+        Axis(-0.06 * max(largest, 1e-9), 1.06 * max(largest, 1e-9)),
+    )
+    for baseline in sorted(task.baselines, key=lambda b: -b.gap):
+        if 0.01 * largest < baseline.gap <= largest:
+            panel.level(baseline.gap, baseline.name, "baseline")
+    panel.level(0.0, "optimum 0", "optimum")
+    _draw_gaps(panel, task, curves, colours)
+    return panel.drawn()
+
+
 def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The value over the training, with the optimum and the baselines as lines."""
     values = [
@@ -46,21 +69,26 @@ def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
 
 def gap_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The optimality gap over the training."""
+    gap = "exploitability" if task.for_two else "optimality gap"
     gaps = [
-        gap for curve in curves.values() for point in curve for gap in (point.gap, point.mode_gap)
+        own for curve in curves.values() for point in curve for own in (point.gap, point.mode_gap)
     ]
     panel = _Panel(
-        f"Exact optimality gap over the training on {task.env}",
-        "optimality gap",
+        f"Exact {gap} over the training on {task.env}",
+        gap,
         _steps(curves),
         decades(gaps, least=LEAST_GAP),
     )
+    _draw_gaps(panel, task, curves, colours)
+    return panel.drawn()
+
+
+def _draw_gaps(panel: _Panel, task: Task, curves: Curves, colours: Mapping[str, str]) -> None:
     for agent in task.agents:
         curve, colour = curves[agent.name], colours[agent.algorithm]
         steps = [point.timesteps for point in curve]
         panel.line(steps, [point.gap for point in curve], colour, f"{agent.name}, sampled")
         panel.line(steps, [point.mode_gap for point in curve], colour, agent.name)
-    return panel.drawn()
 
 
 def _steps(curves: Curves) -> Axis:

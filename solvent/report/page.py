@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,14 +10,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.exact import write_atomically
+from solvent.model import Game, TooManyStatesError
 from solvent.report.colours import ALGORITHMS
-from solvent.report.curves import gap_panel, value_panel
+from solvent.report.cross import CrossTable, everybody
+from solvent.report.curves import panels
 from solvent.report.distances import Distances, distances
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import brief, exact, small, whole
 from solvent.report.results import Agent, Task, read_results
-from solvent.report.sections import Section, sections_of
-from solvent.report.solved import SolvedTask, solve_task
+from solvent.report.sections import Section, Untabled, sections_of, untabled
+from solvent.report.solved import SolvedTask, solve_game, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
 
@@ -32,20 +35,24 @@ class AlgorithmRow:
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """What the template shows of a task."""
+    """What the template shows of a task.
+
+    Of a game too large for a table `states` and `model_hash` are None.
+    """
 
     anchor: str
     task: Task
-    states: int
+    states: int | None
     method: str
-    model_hash: str
+    model_hash: str | None
     is_chance: bool
     colours: dict[str, str]
     agents: tuple[Agent, ...]
     algorithms: tuple[AlgorithmRow, ...]
-    distances: Distances
+    distances: Distances | None
     curves: tuple[str, ...]
-    accounts: tuple[tuple[Agent, GapAccount], ...]
+    accounts: tuple[tuple[Agent, str, GapAccount], ...]
+    cross: CrossTable | None
     sections: tuple[Section, ...]
 
 
@@ -69,11 +76,44 @@ def write_report(folder: str | Path, out: str | Path) -> Path:
     return out
 
 
+def write_game_report(game: Game, out: str | Path) -> Path:
+    """Write the page about a game: its optimum, the baselines and its own sections.
+
+    Args:
+        game: Any; nothing is trained.
+        out: The page.
+
+    Returns:
+        `out`.
+
+    Raises:
+        ValueError: If the game cannot be solved.
+        StoreError: If the page cannot be written.
+    """
+    out = Path(out)
+    write_atomically(out, render_game(game).encode())
+    return out
+
+
 def render(folder: str | Path) -> str:
     """The page about the results in a folder; the same results give the same text."""
     folder = Path(folder)
     tasks = read_results(folder)
-    views = [_view(solve_task(task, folder)) for task in tasks]
+    return _page([_view(solve_task(task, folder)) for task in tasks])
+
+
+def render_game(game: Game) -> str:
+    """The page about a game."""
+    try:
+        return _page([_view(solve_game(game))])
+    except TooManyStatesError:
+        known = untabled(game)
+        if known is None:
+            raise
+        return _page([_view_untabled(game, known)])
+
+
+def _page(views: Sequence[TaskView]) -> str:
     environment = Environment(
         loader=PackageLoader("solvent.report", "."),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -85,7 +125,7 @@ def render(folder: str | Path) -> str:
     scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
     return environment.get_template("page.html.j2").render(
         tasks=views,
-        overall=_overall(tasks),
+        overall=_overall(tuple(view.task for view in views)),
         scripts=list(scripts),
         style=Path(__file__).with_name("page.css").read_text(encoding="utf-8"),
         version=__version__,
@@ -99,7 +139,6 @@ def _view(solved: SolvedTask) -> TaskView:
         for number, name in enumerate(dict.fromkeys(agent.algorithm for agent in task.agents))
     }
     curves = {item.agent.name: item.curve for item in solved.agents}
-    panels = (value_panel(task, curves, colours), gap_panel(task, curves, colours))
     return TaskView(
         anchor=task.env.rpartition("/")[2],
         task=task,
@@ -110,13 +149,40 @@ def _view(solved: SolvedTask) -> TaskView:
         colours=colours,
         agents=tuple(sorted(task.agents, key=lambda agent: agent.mode_gap)),
         algorithms=_algorithms(task),
-        distances=distances(task),
-        curves=panels if curves else (),
+        distances=distances(task) if task.agents or task.baselines else None,
+        curves=panels(task, curves, colours) if curves else (),
         accounts=tuple(
-            (item.agent, account(solved.table, item.policy, solved.solution, item.location))
+            (
+                item.agent,
+                f", seat {policy.player}" if task.for_two else "",
+                account(solved.table, policy, solved.solution, location),
+            )
             for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap)
+            for policy, location in zip(item.policies, item.locations, strict=True)
         ),
+        cross=everybody(solved) if solved.table.info.players == 2 else None,
         sections=tuple(sections_of(solved)),
+    )
+
+
+def _view_untabled(game: Game, known: Untabled) -> TaskView:
+    info = game.info
+    task = Task(info.name, info.name, dict(info.parameters), known.optimum, known.bracket, (), ())
+    return TaskView(
+        anchor=info.name,
+        task=task,
+        states=None,
+        method=known.method,
+        model_hash=None,
+        is_chance=info.reward_range == (0, 1),
+        colours={},
+        agents=(),
+        algorithms=(),
+        distances=None,
+        curves=(),
+        accounts=(),
+        cross=None,
+        sections=known.sections,
     )
 
 

@@ -23,7 +23,8 @@ class Agent:
     """A trained network.
 
     All numbers are exact. Those that begin with ``mode`` are of the policy that takes the most
-    probable action, the others of the policy as it is sampled.
+    probable action, the others of the policy as it is sampled. In a game for two they are means
+    over both seats, and a gap is an exploitability.
 
     Attributes:
         name: For tables.
@@ -40,6 +41,8 @@ class Agent:
         timesteps: Environment steps of the training.
         cpu_seconds: CPU time of the training.
         folder: Of its files, relative to that of the results.
+        exploitability: In either seat of a game for two, else None.
+        mode_exploitability: As above.
     """
 
     name: str
@@ -56,6 +59,8 @@ class Agent:
     timesteps: int
     cpu_seconds: float
     folder: str
+    exploitability: tuple[float, float] | None = None
+    mode_exploitability: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,7 @@ class Baseline:
     gap: float
     normalized: float
     worst_start_gap: float
+    exploitability: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,13 @@ class Task:
     bracket: tuple[float, float]
     agents: tuple[Agent, ...]
     baselines: tuple[Baseline, ...]
+
+    @property
+    def for_two(self) -> bool:
+        """Whether its figures are of both seats of a game for two."""
+        figures = [item.exploitability for item in self.agents]
+        figures += [item.exploitability for item in self.baselines]
+        return any(figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +162,9 @@ def read_curve(path: Path) -> tuple[CurvePoint, ...]:
 
 
 def _task(item: Any, where: str) -> Task:
-    bracket = _list(item, "bracket", where)
-    if len(bracket) != 2 or not all(_is_number(bound) for bound in bracket):
-        raise ResultsError(f"{where}: bracket is {bracket!r}; expected two numbers")
+    _list(item, "bracket", where)
+    bracket = _pair(item, "bracket", where)
+    assert bracket is not None
     parameters = item.get("parameters")
     if not isinstance(parameters, dict):
         raise ResultsError(f"{where}: parameters is {parameters!r}; expected an object")
@@ -160,7 +173,7 @@ def _task(item: Any, where: str) -> Task:
         game=_entry(item, "game", str, where),
         parameters=parameters,
         optimum=_entry(item, "optimum", float, where),
-        bracket=(float(bracket[0]), float(bracket[1])),
+        bracket=bracket,
         agents=tuple(
             _record(Agent, agent, f"{where}, agent {number}")
             for number, agent in enumerate(_list(item, "agents", where))
@@ -176,8 +189,25 @@ _KINDS: dict[Any, type] = {"str": str, "int": int, "float": float}
 
 
 def _record(kind: Any, item: Any, where: str) -> Any:
-    """A dataclass of texts and numbers from an object with the same keys."""
-    return kind(**{f.name: _entry(item, f.name, _KINDS[f.type], where) for f in fields(kind)})
+    """A dataclass of texts, numbers and optional pairs from an object with the same keys."""
+    return kind(
+        **{
+            f.name: _entry(item, f.name, _KINDS[f.type], where)
+            if f.type in _KINDS
+            else _pair(item, f.name, where)
+            for f in fields(kind)
+        }
+    )
+
+
+def _pair(item: Any, key: str, where: str) -> tuple[float, float] | None:
+    """Two numbers, or None if the key is absent."""
+    value = item.get(key) if isinstance(item, dict) else None
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+        raise ResultsError(f"{where}: {key} is {value!r}; expected two numbers")
+    return float(value[0]), float(value[1])
 
 
 def _entry(item: Any, key: str, kind: type, where: str) -> Any:

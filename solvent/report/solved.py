@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
+from solvent.baselines import baseline_policies
 from solvent.exact import (
     GapLocation,
     Solution,
@@ -19,26 +21,36 @@ from solvent.exact import (
 )
 from solvent.games import make_game
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
-from solvent.report.results import Agent, CurvePoint, ResultsError, Task, read_curve
+from solvent.report.results import Agent, Baseline, CurvePoint, ResultsError, Task, read_curve
 
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class SolvedAgent:
-    """An agent with its most probable actions as a policy.
+    """An agent with its most probable actions as policies, one for each seat.
 
     Attributes:
         agent: Its record.
         curve: Its exact learning curve.
-        policy: Its most probable actions.
-        location: Where the gap of `policy` is lost.
+        policies: Its most probable actions in each seat.
+        locations: Where the gaps of `policies` are lost.
     """
 
     agent: Agent
     curve: tuple[CurvePoint, ...]
-    policy: TabularPolicy
-    location: GapLocation
+    policies: tuple[TabularPolicy, ...]
+    locations: tuple[GapLocation, ...]
+
+    @property
+    def policy(self) -> TabularPolicy:
+        """Its most probable actions in seat 0."""
+        return self.policies[0]
+
+    @property
+    def location(self) -> GapLocation:
+        """Where the gap of `policy` is lost."""
+        return self.locations[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +92,66 @@ def solve_task(task: Task, folder: Path) -> SolvedTask:
     return SolvedTask(task, game, table, solution, agents)
 
 
+def solve_game(game: Game) -> SolvedTask:
+    """Solve a game and score the baselines, with no agents.
+
+    Raises:
+        TooManyStatesError: If the game is too large for a table.
+        ValueError: If the game cannot be solved.
+    """
+    table = compile_game(game)
+    solution = solve(table)
+    seats = [baseline_policies(table, player=p) for p in range(table.info.players)]
+    baselines = []
+    for name in seats[0]:
+        scores = [score(table, policies[name], solution) for policies in seats]
+        gaps = tuple(result.optimality_gap for result in scores)
+        baselines.append(
+            Baseline(
+                name,
+                mean(result.value for result in scores),
+                mean(gaps),
+                mean(result.normalized for result in scores),
+                max(result.worst_start_gap for result in scores),
+                (gaps[0], gaps[1]) if len(gaps) == 2 else None,
+            )
+        )
+    info = game.info
+    task = Task(
+        env=info.name,
+        game=info.name,
+        parameters=dict(info.parameters),
+        optimum=solution.value,
+        bracket=(solution.lower, solution.upper),
+        agents=(),
+        baselines=tuple(baselines),
+    )
+    return SolvedTask(task, game, table, solution, ())
+
+
 def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solution) -> SolvedAgent:
     place = folder / agent.folder
-    sampled = load_policy(place / "policy.npz", table)
-    mode = load_policy(place / "policy_mode.npz", table)
     where = f"{place}: {agent.name}"
-    _compare("value", agent.value, score(table, sampled, solution).value, where)
-    _compare("mode_value", agent.mode_value, score(table, mode, solution).value, where)
+    seats = ("_0", "_1") if table.info.players == 2 else ("",)
+    sampled = tuple(load_policy(place / f"policy{seat}.npz", table) for seat in seats)
+    mode = tuple(load_policy(place / f"policy_mode{seat}.npz", table) for seat in seats)
+    for prefix, policies, pair in (
+        ("", sampled, agent.exploitability),
+        ("mode_", mode, agent.mode_exploitability),
+    ):
+        scores = [score(table, policy, solution) for policy in policies]
+        value = mean(result.value for result in scores)
+        _compare(f"{prefix}value", getattr(agent, f"{prefix}value"), value, where)
+        if table.info.players == 2:
+            if pair is None:
+                raise ResultsError(f"{where}: {prefix}exploitability is missing")
+            for stated, result in zip(pair, scores, strict=True):
+                _compare(f"{prefix}exploitability", stated, result.optimality_gap, where)
     return SolvedAgent(
         agent=agent,
         curve=read_curve(place / "curve.csv"),
-        policy=mode,
-        location=locate_gap(table, mode, solution),
+        policies=mode,
+        locations=tuple(locate_gap(table, policy, solution) for policy in mode),
     )
 
 

@@ -36,6 +36,18 @@ An agent has these; "sampled" and "mode" are the network's two policies, as in
 ``folder``           its folder, relative to that of ``results.json``
 ===================  ======================================================================
 
+In a game for two, an agent is one network for both seats, trained by
+:mod:`solvent.training.self_play`, and its folder has the policies of each seat,
+``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``. What is said
+above is then the mean over both seats: a gap is an exploitability, and a value is what a policy is
+sure of, so that the values of two optimal ones have the mean 0. ``worst_start_gap`` is the larger
+of the two. Agents and baselines have in addition
+
+=======================  ==================================================================
+``exploitability``       a pair, in seat 0 and in seat 1 (sampled, of an agent)
+``mode_exploitability``  the same of the mode (agents only)
+=======================  ==================================================================
+
 Killed at any moment and run again, it reads finished trainings back, goes on with the others
 from their last checkpoints, and ends with the same results but for ``cpu_seconds``.
 """
@@ -47,7 +59,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,8 +73,9 @@ from solvent.baselines import baseline_policies
 from solvent.exact import Score, Solution, score, solve, write_atomically
 from solvent.model import TabularGame
 from solvent.training.algorithms import find_algorithm
-from solvent.training.environments import game_of
+from solvent.training.environments import table_named
 from solvent.training.progress import Moment, gap_text, progress_bars
+from solvent.training.self_play import SelfPlayResult, train_self_play
 from solvent.training.train import TrainingResult, train
 
 
@@ -75,12 +88,16 @@ class Run:
         algorithm: Its name.
         seed: Its seed.
         timesteps: Environment steps; as tuned if None.
+        parameters: Names and values of the game's parameters that are not the environment's own.
+        stakes: As for :func:`solvent.training.train`.
     """
 
     env: str
     algorithm: str
     seed: int
     timesteps: int | None = None
+    parameters: tuple[tuple[str, Any], ...] = ()
+    stakes: float = 0.0
 
     @property
     def folder(self) -> str:
@@ -88,41 +105,62 @@ class Run:
         task = self.env.rpartition("/")[2]
         return f"{task}/{self.algorithm}-{self.seed}"
 
+    @property
+    def table(self) -> TabularGame:
+        """The game that is learned."""
+        return table_named(self.env, dict(self.parameters))
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """An environment and the trainings to run on it.
 
     Attributes:
-        env: Id of the environment.
+        env: Id of the environment; each is in one task only.
         runs: The trainings.
+        parameters: As of a :class:`Run`.
     """
 
     env: str
     runs: tuple[Run, ...]
+    parameters: tuple[tuple[str, Any], ...] = ()
 
 
-def task(env: str, timesteps: int | None = None, **seeds: int) -> Task:
+def task(
+    env: str,
+    timesteps: int | None = None,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    stakes: float = 0.0,
+    **seeds: int,
+) -> Task:
     """A task in which each algorithm named is run with so many seeds.
 
     Args:
         env: Id of the environment.
         timesteps: Of each training; as tuned if left out.
+        parameters: The game's, where they are not those of the environment.
+        stakes: Of each training, as for :func:`solvent.training.train`.
         seeds: How many seeds, by name of the algorithm.
     """
+    own = tuple((parameters or {}).items())
     return Task(
         env,
         tuple(
-            Run(env, algorithm, seed, timesteps)
+            Run(env, algorithm, seed, timesteps, own, stakes)
             for algorithm, count in seeds.items()
             for seed in range(count)
         ),
+        own,
     )
 
 
 TASKS = (
     task("solvent/FFCombat-v0", ppo=3, dqn=3),
-    task("solvent/FFCombatRandom-v0", ppo=1, dqn=1),
+    task("solvent/FFCombatRandom-v0", stakes=0.5, ppo=1, dqn=1),
+    task(
+        "solvent/Greed-v0", 1_000_000, parameters={"limit": 20, "sides": 4}, ppo=1, maskable_ppo=1
+    ),
 )
 """What ``solvent bench`` does."""
 
@@ -153,7 +191,7 @@ def bench(
     for item in tasks:
         for run in item.runs:
             find_algorithm(run.algorithm)
-    games = {item.env: game_of(item.env) for item in tasks}
+    games = {item.env: table_named(item.env, dict(item.parameters)) for item in tasks}
     with _trainings(out, tasks, processes, progress) as futures:
         # While the processes train, this one solves the games and scores the baselines.
         solutions = {env: solve(game) for env, game in games.items()}
@@ -180,13 +218,17 @@ def bench(
     return results
 
 
-def _agent(run: Run, result: TrainingResult) -> dict[str, Any]:
+def _agent(run: Run, result: TrainingResult | SelfPlayResult) -> dict[str, Any]:
+    if isinstance(result, SelfPlayResult):
+        sampled, mode = _both_seats(result.scores), _both_seats(result.mode_scores)
+    else:
+        sampled, mode = _figures(result.score), _figures(result.mode_score)
     return {
         "name": f"{run.algorithm} {run.seed}",
         "algorithm": run.algorithm,
         "seed": run.seed,
-        **_figures(result.score),
-        **{f"mode_{name}": figure for name, figure in _figures(result.mode_score).items()},
+        **sampled,
+        **{f"mode_{name}": figure for name, figure in mode.items()},
         "timesteps": result.timesteps,
         "cpu_seconds": round(result.cpu_seconds, 1),
         "folder": run.folder,
@@ -194,13 +236,27 @@ def _agent(run: Run, result: TrainingResult) -> dict[str, Any]:
 
 
 def _baselines(game: TabularGame, solution: Solution) -> list[dict[str, Any]]:
-    return [
-        {"name": name, **_figures(score(game, policy, solution))}
-        for name, policy in baseline_policies(game).items()
-    ]
+    first, *others = (baseline_policies(game, player=p) for p in range(game.info.players))
+    rows = []
+    for name, policy in first.items():
+        seats = [policy, *(other[name] for other in others)]
+        scores = [score(game, own, solution) for own in seats]
+        rows.append({"name": name, **(_both_seats(scores) if others else _figures(scores[0]))})
+    return rows
 
 
-def _figures(result: Score) -> dict[str, float]:
+def _both_seats(results: Sequence[Score]) -> dict[str, Any]:
+    """The figures of a pair of policies, one for each seat."""
+    seats = [_figures(result) for result in results]
+    means = {name: sum(figures[name] for figures in seats) / len(seats) for name in seats[0]}
+    return {
+        **means,
+        "worst_start_gap": max(figures["worst_start_gap"] for figures in seats),
+        "exploitability": [result.optimality_gap for result in results],
+    }
+
+
+def _figures(result: Score) -> dict[str, Any]:
     return {
         "value": result.value,
         "gap": result.optimality_gap,
@@ -212,9 +268,9 @@ def _figures(result: Score) -> dict[str, float]:
 @contextmanager
 def _trainings(
     out: Path, tasks: Sequence[Task], processes: int, progress: bool
-) -> Iterator[dict[Run, Future[TrainingResult]]]:
+) -> Iterator[dict[Run, Future[TrainingResult | SelfPlayResult]]]:
     """Start all trainings in processes of their own, and stop them if something goes wrong."""
-    # The last task is the largest; begun first, it does not leave a processor idle at the end.
+    # The last tasks are the longest; begun first, they leave no processor idle at the end.
     runs = [run for item in reversed(tasks) for run in item.runs]
     context = multiprocessing.get_context("spawn")
     moments: multiprocessing.Queue[tuple[Run, Moment] | None] = context.Queue()
@@ -288,7 +344,7 @@ def _begin_worker(moments: Any, stop: Any) -> None:
     _worker.update(moments=moments, stop=stop)
 
 
-def _train(out: Path, run: Run) -> TrainingResult:
+def _train(out: Path, run: Run) -> TrainingResult | SelfPlayResult:
     """Run one training in a worker."""
 
     def report(moment: Moment) -> None:
@@ -296,11 +352,23 @@ def _train(out: Path, run: Run) -> TrainingResult:
             raise _Stopped
         _worker["moments"].put((run, moment))
 
+    if run.table.info.players == 2:
+        return train_self_play(
+            run.env,
+            run.algorithm,
+            seed=run.seed,
+            timesteps=run.timesteps,
+            folder=out / run.folder,
+            env_kwargs=dict(run.parameters),
+            progress=report,
+        )
     return train(
         run.env,
         run.algorithm,
         seed=run.seed,
         timesteps=run.timesteps,
         folder=out / run.folder,
+        env_kwargs=dict(run.parameters),
+        stakes=run.stakes,
         progress=report,
     )

@@ -8,10 +8,6 @@ either seat. It takes a seat drawn at each play, and its past selves take the ot
 since that is where a best response leads it. So a share of the plays begins in a state drawn
 evenly from all in which play goes on. Scores are of the game from its own start.
 
-**Entropy.** The bonus for it (`ent_coef`, of PPO and MaskablePPO) falls in a line to 0. A large one
-early keeps all actions alive while the values that decide between them are still wrong, since
-what the opponent does there is; none at the end leaves nothing random that costs anything.
-
 A training writes everything into one folder:
 
 ==========================  ================================================================
@@ -39,9 +35,6 @@ from pathlib import Path
 from typing import Any
 
 from gymnasium.vector import AutoresetMode
-from sb3_contrib import MaskablePPO
-from stable_baselines3 import PPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.envs import SeatVectorEnv
 from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, score, solve
@@ -49,6 +42,7 @@ from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import Algorithm, find_algorithm
 from solvent.training.callback import read_curve
+from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.learning import learn, new_model, one_thread, save_model
@@ -223,20 +217,6 @@ def exploring_starts(game: TabularGame, share: float) -> TabularGame:
     """
     live = ~game.terminal
     return replace(game, initial=(1 - share) * game.initial + share * live / live.sum())
-
-
-class EntropyCallback(BaseCallback):
-    """Lets the bonus for entropy fall in a line to 0, for learners that have one."""
-
-    def _init_callback(self) -> None:
-        self._begin = getattr(self.model, "ent_coef", 0.0)
-
-    def _on_rollout_start(self) -> None:
-        if isinstance(self.model, (PPO, MaskablePPO)):
-            self.model.ent_coef = self._begin * self.model._current_progress_remaining
-
-    def _on_step(self) -> bool:
-        return True
 
 
 def _learn(

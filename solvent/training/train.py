@@ -27,6 +27,7 @@ from typing import Any
 
 from gymnasium.vector import VectorEnv
 
+from solvent.envs import TabularVectorEnv
 from solvent.exact import (
     Score,
     Solution,
@@ -41,6 +42,7 @@ from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import Algorithm, find_algorithm
 from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
+from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import Task, make_vector_env, task_of
 from solvent.training.extract import extract
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
@@ -48,6 +50,7 @@ from solvent.training.learning import learn, new_model, one_thread, save_model
 from solvent.training.plain_score import from_plain, plain
 from solvent.training.progress import Report, bar_for
 from solvent.training.run_folder import RunFolder
+from solvent.training.starts import begin_at_stakes
 from solvent.training.vec_env import NativeVecEnv
 
 
@@ -89,6 +92,7 @@ def train(
     folder: str | Path,
     env_kwargs: Mapping[str, Any] | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
+    stakes: float = 0.0,
     evaluations: int = 20,
     solution: Solution | None = None,
     progress: bool | Report = True,
@@ -107,6 +111,9 @@ def train(
         folder: Where the module's table of files is written.
         env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
         hyperparameters: To use instead of the tuned ones of the same name.
+        stakes: Share of the plays of training, within 0..1, that begin in any state, in
+            proportion to what is at stake there (:mod:`solvent.training.starts`). Scores are
+            from the game's own start.
         evaluations: How many points the learning curve has besides the first; there is a
             checkpoint at each.
         solution: Of the game that is played, if it is at hand.
@@ -121,6 +128,8 @@ def train(
     chosen = find_algorithm(algorithm)
     seed = check_integer(seed, "seed", 0, 2**31 - 1)
     evaluations = check_integer(evaluations, "evaluations", 1, 10**6)
+    if isinstance(stakes, bool) or not isinstance(stakes, (int, float)) or not 0 <= stakes <= 1:
+        raise ValueError(f"stakes is {stakes!r}; allowed are numbers from 0 to 1")
     env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
@@ -138,17 +147,39 @@ def train(
                 "seed": seed,
                 "env_kwargs": env_kwargs,
                 "hyperparameters": raw,
+                "stakes": stakes,
                 "evaluations": evaluations,
             },
         )
         finished = run.open(resume)
         if not finished:
             shown = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
+            solution = solution or solve(task.game)
+            if stakes > 0:
+                env = _at_stakes(env, task, solution, stakes, env_kwargs)
             with shown if progress is True else nullcontext(progress or None) as report:
-                _learn(run, chosen, setup, env, task, solution or solve(task.game), report)
+                _learn(run, chosen, setup, env, task, solution, report)
         return _read_back(run, task.game)
     finally:
         env.close()
+
+
+def _at_stakes(
+    env: VectorEnv[Any, Any, Any],
+    task: Task,
+    solution: Solution,
+    share: float,
+    env_kwargs: Mapping[str, Any],
+) -> VectorEnv[Any, Any, Any]:
+    """The same environment, a share of whose plays begins where something is at stake."""
+    if not isinstance(env.unwrapped, TabularVectorEnv):
+        raise ValueError(f"stakes is {share!r}; it has to be 0 for one seat of a game for two")
+    own = {name: env_kwargs[name] for name in ("observation", "illegal") if name in env_kwargs}
+    return make_vector_env(
+        begin_at_stakes(task.game, solution, share),
+        env.num_envs,
+        {**own, "player": task.player},
+    )
 
 
 def _learn(
@@ -173,7 +204,8 @@ def _learn(
             path=run.folder / "curve.csv",
             **view,
         )
-        learn(run, model, evaluation, setup.n_timesteps, report)
+        before = [EntropyCallback()] if task.game.info.players == 2 else []
+        learn(run, model, evaluation, setup.n_timesteps, report, before=before)
         policies = extract(model, table, name=f"{run.request['algorithm']} {seed}", **view)
     origin = {"request": run.request, "timesteps": model.num_timesteps}
     scores = {}

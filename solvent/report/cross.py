@@ -1,0 +1,47 @@
+"""Everybody in one seat against everybody in the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from solvent.baselines import baseline_policies
+from solvent.exact import cross_table
+from solvent.report.colours import CIVIDIS, shade
+from solvent.report.solved import SolvedTask
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The value of a pair, the colour of its place between the least and the largest, and ink."""
+
+    value: float
+    colour: str
+    ink: str
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """Values to player 0: a row for each policy in seat 0, a column for each in seat 1."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def everybody(solved: SolvedTask) -> CrossTable:
+    """The cross table of a task's agents, by their most probable actions, and its baselines."""
+    known = [baseline_policies(solved.table, player=seat) for seat in (0, 1)]
+    names = [*(item.agent.name for item in solved.agents), *known[0]]
+    first, second = (
+        [*(item.policies[seat] for item in solved.agents), *(known[seat][n] for n in known[0])]
+        for seat in (0, 1)
+    )
+    values = cross_table(solved.table, first, second)
+    low, span = values.min(), max(values.max() - values.min(), 1e-12)
+    rows = tuple(
+        tuple(
+            Cell(value, shade(CIVIDIS, share), "#fff" if share < 0.55 else "#000")
+            for value, share in zip(row.tolist(), ((row - low) / span).tolist(), strict=True)
+        )
+        for row in values
+    )
+    return CrossTable(tuple(names), rows)

@@ -1,0 +1,246 @@
+"""Maps of Greed: the optimal number of dice and the rating of every position.
+
+The pictures are those of C. Addis, "A Guide to Optimization and Optimal Play in Greed" (2023),
+figures 1 and 2, for any limit and sides: before the last turn and in it, with the score of the
+player on turn from left to right and the other's from bottom to top. A rating is the chance to win
+with optimal play, ties counted half.
+
+A map is drawn as vectors, each run of equal cells as one stroke, so that it needs no pixels and
+stays small. Beyond :data:`MOST_CELLS` cells to a side only every k-th score is drawn.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from solvent.exact import write_atomically
+from solvent.exact.kernels.greed import GreedSolution, solve_greed
+from solvent.games.greed import Greed
+from solvent.model.arrays import Floats, Ints
+from solvent.report.axes import Axis
+from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.sections import Section, Untabled
+from solvent.report.solved import SolvedTask
+
+MOST_CELLS = 250
+"""Cells to a side of a map at most."""
+LEVELS = 50
+"""Steps of the colours of ratings."""
+STAND = "#e3e6e8"
+"""The colour of no dice; it is on neither scale."""
+
+SIDE, LEFT, TOP, BOTTOM = 300, 52, 26, 84
+WIDTH, HEIGHT = LEFT + SIDE + 14, TOP + SIDE + BOTTOM
+
+
+@dataclass(frozen=True, eq=False)
+class GreedMap:
+    """One map.
+
+    Attributes:
+        name: Of the file, without its ending.
+        title: What it shows.
+        dice: [n, n] the fewest optimal dice, by score of the player on turn and the other's.
+        rating: [n, n] the rating.
+        step: Each cell is a score divisible by this.
+        most: The most dice that are optimal anywhere in the game.
+    """
+
+    name: str
+    title: str
+    dice: Ints
+    rating: Floats
+    step: int
+    most: int
+
+
+def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
+    """The maps of normal and of last turns."""
+    step = -(-(solution.limit + 1) // MOST_CELLS)
+    most = int(max(solution.normal_roll.max(), solution.last_roll.max()))
+    rules = f"Greed to {solution.limit} with {solution.sides}-sided dice"
+    normal, last = (
+        GreedMap(
+            name,
+            f"{rules}, {turn}",
+            dice[::step, ::step].astype(np.int64),
+            rating[::step, ::step],
+            step,
+            most,
+        )
+        for name, turn, dice, rating in (
+            ("greed-normal", "before the last turn", solution.normal_roll, solution.normal),
+            ("greed-last-turn", "in the last turn", solution.last_roll, solution.last),
+        )
+    )
+    return normal, last
+
+
+def greed_sections(solved: SolvedTask) -> list[Section]:
+    """The maps of a solved task, and beside them what the agents choose."""
+    assert isinstance(solved.game, Greed)
+    return [maps_section(solve_greed(solved.game.limit, solved.game.sides))]
+
+
+def maps_section(solution: GreedSolution) -> Section:
+    """The four maps with their explanation."""
+    maps = maps_of(solution)
+    thinned = f" Only every {maps[0].step}th score is drawn." if maps[0].step > 1 else ""
+    blocks = "".join(_block(item) for item in maps)
+    html = (
+        "<p>For every pair of scores, reachable or not: how many dice are best, the fewest where "
+        "several numbers are tied, and the rating, which is the chance to win with optimal play, "
+        f"ties counted half. Grey is a stand.{thinned}</p>{blocks}"
+    )
+    script = Path(__file__).with_name("greed_maps.js").read_text(encoding="utf-8")
+    return Section("Optimal play at every pair of scores", html, script)
+
+
+def untabled_greed(game: Greed) -> Untabled:
+    """The optimum and the maps of a game that is too large for a table."""
+    solution = solve_greed(game.limit, game.sides)
+    return Untabled(
+        solution.value,
+        (solution.lower, solution.upper),
+        "sliding windows over all pairs of scores, without a table of outcomes",
+        (maps_section(solution),),
+    )
+
+
+def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:
+    """Write ``greed-normal.svg`` and ``greed-last-turn.svg``, each with dice and rating.
+
+    Args:
+        folder: Where to.
+        limit: As in :class:`solvent.games.greed.Greed`.
+        sides: Likewise.
+
+    Returns:
+        The files.
+
+    Raises:
+        ValueError: If a parameter is out of its range.
+        StoreError: If a file cannot be written.
+    """
+    paths = []
+    for item in maps_of(solve_greed(limit, sides)):
+        paths.append(Path(folder) / f"{item.name}.svg")
+        write_atomically(paths[-1], (picture(item) + "\n").encode())
+    return paths
+
+
+def picture(item: GreedMap) -> str:
+    """A map's two panels side by side as one SVG that needs nothing else."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
+        f'width="{2 * WIDTH}" height="{HEIGHT}" role="img" font-size="12" '
+        f'font-family="system-ui, sans-serif"><title>{escape(item.title)}</title>'
+        f'<rect width="100%" height="100%" fill="#fff"/>{_dice_panel(item)}'
+        f'<g transform="translate({WIDTH} 0)">{_rating_panel(item)}</g></svg>'
+    )
+
+
+def _block(item: GreedMap) -> str:
+    """A map in the page: each panel a chart, and the numbers for the script that shows them."""
+    panels = "".join(
+        f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'style="max-width: {1.6 * WIDTH:.0f}px"><title>{escape(name)}: {escape(item.title)}'
+        f"</title>{panel}</svg></figure>"
+        for name, panel in (("Dice", _dice_panel(item)), ("Rating", _rating_panel(item)))
+    )
+    data = {
+        "step": item.step,
+        "cells": len(item.dice),
+        "left": LEFT,
+        "top": TOP,
+        "side": SIDE,
+        "dice": _packed(item.dice),
+        "rating": _packed(np.round(item.rating * 65535)),
+    }
+    return (
+        f'<div class="greed-maps" data-map="{item.name}"><p><b>{escape(item.title)}</b></p>'
+        f'<div class="panels">{panels}</div><p class="pointed">Point at a cell for its numbers.'
+        f'</p><script type="application/json">{json.dumps(data)}</script></div>'
+    )
+
+
+def _packed(numbers: Floats | Ints) -> str:
+    return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
+
+
+def _dice_panel(item: GreedMap) -> str:
+    colours = [STAND, *(shade(VIRIDIS, n / max(item.most, 1)) for n in range(1, item.most + 1))]
+    return _panel("optimal number of dice", item, item.dice, colours, Axis(0, max(item.most, 1)))
+
+
+def _rating_panel(item: GreedMap) -> str:
+    level = np.minimum((item.rating * LEVELS).astype(np.int64), LEVELS - 1)
+    colours = [shade(CIVIDIS, n / (LEVELS - 1)) for n in range(LEVELS)]
+    return _panel("rating", item, level, colours, Axis(0.0, 1.0))
+
+
+def _panel(name: str, item: GreedMap, level: Ints, colours: Sequence[str], scale: Axis) -> str:
+    cells = len(level)
+    unit = SIDE / cells
+    scores = Axis(0, max((cells - 1) * item.step, 1))
+    strokes = "".join(
+        f'<path stroke="{colours[n]}" d="{path}"/>' for n, path in sorted(_runs(level).items())
+    )
+    labels = []
+    for score in scores.ticks():
+        if score != int(score):
+            continue
+        along = (score / item.step + 0.5) * unit
+        labels.append(
+            f'<text x="{LEFT + along:.1f}" y="{TOP + SIDE + 15}" text-anchor="middle">{score:g}'
+            f'</text><text x="{LEFT - 5}" y="{TOP + SIDE - along + 4:.1f}" text-anchor="end">'
+            f"{score:g}</text>"
+        )
+    middle = LEFT + SIDE / 2
+    return (
+        f'<text x="{middle}" y="16" text-anchor="middle" font-weight="600">{name}</text>'
+        f'<g transform="translate({LEFT} {TOP + SIDE}) scale({unit:.6g} {-unit:.6g})" '
+        f'shape-rendering="crispEdges" fill="none">{strokes}</g>{"".join(labels)}'
+        f'<text x="{middle}" y="{TOP + SIDE + 33}" text-anchor="middle">'
+        f'score of the player on turn</text><text transform="translate(13 {TOP + SIDE / 2}) '
+        f'rotate(-90)" text-anchor="middle">score of the other</text>{_legend(colours, scale)}'
+    )
+
+
+def _runs(level: Ints) -> dict[int, str]:
+    """For each level the path along the middles of its cells; the first index goes along x."""
+    paths: dict[int, list[str]] = {}
+    for y, row in enumerate(level.T):
+        ends = np.flatnonzero(np.append(row[1:] != row[:-1], True)) + 1
+        begin = 0
+        for end in ends.tolist():
+            paths.setdefault(int(row[begin]), []).append(f"M{begin} {y}.5h{end - begin}")
+            begin = end
+    return {n: "".join(path) for n, path in paths.items()}
+
+
+def _legend(colours: Sequence[str], scale: Axis) -> str:
+    """A bar of all colours, with round numbers below it."""
+    y, height = TOP + SIDE + 44, 12
+    wide = SIDE / len(colours)
+    bar = "".join(
+        f'<rect x="{LEFT + n * wide:.2f}" y="{y}" width="{wide + 0.3:.2f}" height="{height}" '
+        f'fill="{colour}"/>'
+        for n, colour in enumerate(colours)
+    )
+    discrete = scale.high > 1
+    labels = []
+    for number in scale.ticks():
+        share = (number + 0.5) * wide if discrete else scale.share(number) * SIDE
+        labels.append(
+            f'<text x="{LEFT + share:.1f}" y="{y + height + 14}" text-anchor="middle">'
+            f"{number:.3g}</text>"
+        )
+    return f'<g shape-rendering="crispEdges">{bar}</g>{"".join(labels)}'

@@ -1,0 +1,90 @@
+"""Beginning where much is at stake: what is drawn, and that scores stay those of the game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from solvent.exact import score, solve
+from solvent.games import FightingFantasy, Pig
+from solvent.model import TabularPolicy, against, compile_game
+from solvent.training import TrainingResult, train
+from solvent.training.starts import begin_at_stakes, stakes
+
+GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
+
+
+def test_at_stake_is_what_the_worst_choice_loses() -> None:
+    table = compile_game(GAME)
+    solution = solve(table)
+    at_stake = stakes(table, solution)
+    for s in range(table.n_states):
+        rows = solution.action_values[table.row_start[s] : table.row_start[s + 1]]
+        assert at_stake[s] == (rows.max() - rows.min() if len(rows) else 0)
+    assert at_stake.max() > 0.1
+
+
+def test_player_1_has_stakes_as_well() -> None:
+    pig = compile_game(Pig(target=6))
+    left = against(pig, TabularPolicy.uniform(pig, player=0))
+    assert stakes(left, solve(left)).max() > 0.1
+
+
+def test_the_share_of_starts() -> None:
+    table = compile_game(GAME)
+    solution = solve(table)
+    begun = begin_at_stakes(table, solution, 0.25)
+    at_stake = stakes(table, solution)
+    np.testing.assert_allclose(
+        begun.initial, 0.75 * table.initial + 0.25 * at_stake / at_stake.sum(), atol=1e-15
+    )
+    assert begun.initial.sum() == pytest.approx(1)
+    assert begin_at_stakes(table, solution, 0.0).model_hash == table.model_hash
+
+
+def test_without_a_choice_nothing_is_at_stake() -> None:
+    table = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=0))
+    with pytest.raises(ValueError, match="no choice makes a difference"):
+        begin_at_stakes(table, solve(table), 0.5)
+
+
+def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
+    table = compile_game(GAME)
+    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+
+    def run(folder: Path, stakes: float) -> TrainingResult:
+        return train(
+            table,
+            timesteps=2000,
+            stakes=stakes,
+            folder=folder,
+            hyperparameters=small,
+            progress=False,
+            evaluations=2,
+        )
+
+    result = run(tmp_path, 0.5)
+    assert result.policy.model_hash == table.model_hash
+    assert result.score.value == pytest.approx(score(table, result.policy).value, abs=1e-12)
+    assert (run(tmp_path / "usual", 0.0).policy.probabilities != result.policy.probabilities).any()
+    with pytest.raises(ValueError, match=r"its stakes is 0\.5, not 0\.25"):
+        run(tmp_path, 0.25)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), True, "half"])
+def test_a_share_lies_between_0_and_1(share: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stakes is"):
+        train(GAME, stakes=share, folder=tmp_path)
+
+
+def test_a_seat_of_a_game_for_two_has_no_stakes(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"stakes is 0\.5; it has to be 0"):
+        train(
+            "solvent/Greed-v0",
+            env_kwargs={"limit": 5, "sides": 2, "opponent": "uniform"},
+            stakes=0.5,
+            folder=tmp_path,
+            progress=False,
+        )
