@@ -247,6 +247,11 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
         ("play pig --target 10 --against wizard", "baseline is 'wizard'"),
         ("train pig --out x", "game to train on is 'pig'"),
         ("report --in nowhere", "nowhere/results.json: cannot be read"),
+        ("report", "name one of the two: --in DIR for a bench, or --game GAME for a game"),
+        ("report --in nowhere --game pig", "name one of the two"),
+        ("report --in nowhere --limit 3", "'--limit' belongs to a game"),
+        ("report --game greed --limit 0", "limit is 0; allowed are"),
+        ("report --game chess", "game is 'chess'"),
         ("list chess", "game is 'chess'"),
     ],
 )
@@ -387,3 +392,13 @@ def test_the_command_begins_without_loading_what_is_heavy() -> None:
     heavy = ["torch", "stable_baselines3", "numba", "jinja2", "pygame", "sklearn"]
     code = f"import sys, solvent.cli.app; print([m for m in {heavy} if m in sys.modules])"
     assert command("-c", code).stdout == "[]\n"
+
+
+def test_a_report_about_a_game_has_its_parameters(tmp_path: Path) -> None:
+    page = tmp_path / "greed.html"
+    result = CliRunner().invoke(
+        app, ["report", "--game", "greed", "--limit", "12", "--sides=4", "--out", str(page)]
+    )
+    assert result.exit_code == 0
+    assert result.output.split() == ["report:", str(page)]
+    assert "greed: limit 12, sides 4" in page.read_text()

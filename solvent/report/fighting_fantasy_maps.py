@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -94,13 +95,8 @@ def grid_of(table: TabularGame) -> Grid:
 
 def combat_sections(solved: SolvedTask) -> list[Section]:
     """The maps of the optimal and the learned strategies, and of where the gaps are lost."""
-    if not solved.agents:
-        return []
-    grid = grid_of(solved.table)
-    return [
-        Section("Strategy maps", _strategy_maps(solved, grid), _script()),
-        Section("Loss by stamina", _loss_maps(solved)),
-    ]
+    maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), _script())
+    return [maps, Section("Loss by stamina", _loss_maps(solved))] if solved.agents else [maps]
 
 
 def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
@@ -117,6 +113,8 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
     }
     text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
     template = Path(__file__).with_name("strategy_maps.html").read_text(encoding="utf-8")
+    if not solved.agents:
+        template = re.sub(r'<span class="learned-note">.*?</span>', "", template, flags=re.DOTALL)
     return template.replace("{{data}}", text)
 
 

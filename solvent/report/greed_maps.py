@@ -17,12 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from solvent.exact import write_atomically
+from solvent.exact import GapLocation, write_atomically
 from solvent.exact.kernels.greed import GreedSolution, solve_greed
-from solvent.games.greed import Greed
+from solvent.games.greed import Greed, Position
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
@@ -33,6 +35,8 @@ MOST_CELLS = 250
 """Cells to a side of a map at most."""
 LEVELS = 50
 """Steps of the colours of ratings."""
+COSTLY = 1e-9
+"""A choice that loses less than this is as good as the best."""
 STAND = "#e3e6e8"
 """The colour of no dice; it is on neither scale."""
 
@@ -84,9 +88,62 @@ def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
 
 
 def greed_sections(solved: SolvedTask) -> list[Section]:
-    """The maps of a solved task, and beside them what the agents choose."""
+    """The maps of a solved task, and what its agents choose in the same positions."""
     assert isinstance(solved.game, Greed)
-    return [maps_section(solve_greed(solved.game.limit, solved.game.sides))]
+    solution = solve_greed(solved.game.limit, solved.game.sides)
+    own = [Section("What the agents choose", _agents(solved))] if solved.agents else []
+    return [maps_section(solution), *own]
+
+
+def _agents(solved: SolvedTask) -> str:
+    colours = dice_colours(solved.table.mask[0].shape[1] - 1)
+    figures = "".join(
+        f"<figure><figcaption><b>{escape(agent.agent.name)}</b>, seat {policy.player}, {turn}: "
+        f'{len(costly)} costly</figcaption><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'role="img" data-costly="{len(costly)}"><title>Dice of {escape(agent.agent.name)}, '
+        f"seat {policy.player}, {turn}</title>"
+        f"{_panel('number of dice', 1, dice, colours, costly)}</svg></figure>"
+        for agent in solved.agents
+        for policy, location in zip(agent.policies, agent.locations, strict=True)
+        for turn, phase in (("before the last turn", "play"), ("last turn", "last"))
+        for dice, costly in [chosen(solved.table, policy, location, phase)]
+    )
+    return (
+        "<p>The most probable number of dice in every position that play can come to; the others "
+        "are white. A red dot marks a choice that loses against the best one.</p>"
+        f'<div class="panels small">{figures}</div>'
+    )
+
+
+def chosen(
+    table: TabularGame, policy: TabularPolicy, location: GapLocation, phase: str
+) -> tuple[Ints, list[tuple[int, int]]]:
+    """What a policy rolls where its player is on turn.
+
+    Args:
+        table: Of the game.
+        policy: Either player's.
+        location: Of what it loses.
+        phase: ``"play"`` or ``"last"``.
+
+    Returns:
+        [M+1, M+1] the most probable number of dice by own score and the other's, -1 where play
+        cannot come to; and the pairs of scores in which it loses.
+    """
+    me = policy.player
+    positions = [
+        (s, position.scores[me], position.scores[1 - me])
+        for s, position in enumerate(cast("Sequence[Position]", table.states))
+        if position.player == me and position.phase == phase
+    ]
+    limit = int(dict(table.info.parameters)["limit"])
+    dice = np.full((limit + 1, limit + 1), -1)
+    costly = []
+    for state, own, other in positions:
+        dice[own, other] = policy.probabilities[state].argmax()
+        if location.loss[state] > COSTLY:
+            costly.append((own, other))
+    return dice, costly
 
 
 def maps_section(solution: GreedSolution) -> Section:
@@ -175,39 +232,67 @@ def _packed(numbers: Floats | Ints) -> str:
     return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
 
 
+def dice_colours(most: int) -> list[str]:
+    """A colour for each number of dice from none to `most`."""
+    return [STAND, *(shade(VIRIDIS, n / max(most, 1)) for n in range(1, most + 1))]
+
+
 def _dice_panel(item: GreedMap) -> str:
-    colours = [STAND, *(shade(VIRIDIS, n / max(item.most, 1)) for n in range(1, item.most + 1))]
-    return _panel("optimal number of dice", item, item.dice, colours, Axis(0, max(item.most, 1)))
+    return _panel("optimal number of dice", item.step, item.dice, dice_colours(item.most))
 
 
 def _rating_panel(item: GreedMap) -> str:
     level = np.minimum((item.rating * LEVELS).astype(np.int64), LEVELS - 1)
     colours = [shade(CIVIDIS, n / (LEVELS - 1)) for n in range(LEVELS)]
-    return _panel("rating", item, level, colours, Axis(0.0, 1.0))
+    return _panel("rating", item.step, level, colours, scale=Axis(0.0, 1.0))
 
 
-def _panel(name: str, item: GreedMap, level: Ints, colours: Sequence[str], scale: Axis) -> str:
+def _panel(
+    name: str,
+    step: int,
+    level: Ints,
+    colours: Sequence[str],
+    marked: Sequence[tuple[int, int]] = (),
+    scale: Axis | None = None,
+) -> str:
+    """A map with its axes and legend.
+
+    Args:
+        name: Its title.
+        step: Between the scores of neighbouring cells.
+        level: [n, n] the number of each cell's colour, or -1 for none.
+        colours: By number.
+        marked: Cells with a dot.
+        scale: What the legend runs over, if not over the numbers of the colours.
+    """
     cells = len(level)
     unit = SIDE / cells
-    scores = Axis(0, max((cells - 1) * item.step, 1))
     strokes = "".join(
-        f'<path stroke="{colours[n]}" d="{path}"/>' for n, path in sorted(_runs(level).items())
+        f'<path stroke="{colours[n]}" d="{path}"/>'
+        for n, path in sorted(_runs(level).items())
+        if n >= 0
     )
     labels = []
-    for score in scores.ticks():
+    for score in Axis(0, max((cells - 1) * step, 1)).ticks():
         if score != int(score):
             continue
-        along = (score / item.step + 0.5) * unit
+        along = (score / step + 0.5) * unit
         labels.append(
             f'<text x="{LEFT + along:.1f}" y="{TOP + SIDE + 15}" text-anchor="middle">{score:g}'
             f'</text><text x="{LEFT - 5}" y="{TOP + SIDE - along + 4:.1f}" text-anchor="end">'
             f"{score:g}</text>"
         )
+    dots = "".join(
+        f'<circle cx="{LEFT + (x + 0.5) * unit:.1f}" cy="{TOP + SIDE - (y + 0.5) * unit:.1f}" '
+        f'r="{max(unit / 5, 1):.1f}" fill="#d0021b" stroke="#fff"/>'
+        for x, y in marked
+    )
     middle = LEFT + SIDE / 2
     return (
         f'<text x="{middle}" y="16" text-anchor="middle" font-weight="600">{name}</text>'
+        f'<rect x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" stroke="#dde2e6"/>'
         f'<g transform="translate({LEFT} {TOP + SIDE}) scale({unit:.6g} {-unit:.6g})" '
-        f'shape-rendering="crispEdges" fill="none">{strokes}</g>{"".join(labels)}'
+        f'shape-rendering="crispEdges" fill="none">{strokes}</g>{dots}{"".join(labels)}'
         f'<text x="{middle}" y="{TOP + SIDE + 33}" text-anchor="middle">'
         f'score of the player on turn</text><text transform="translate(13 {TOP + SIDE / 2}) '
         f'rotate(-90)" text-anchor="middle">score of the other</text>{_legend(colours, scale)}'
@@ -226,7 +311,7 @@ def _runs(level: Ints) -> dict[int, str]:
     return {n: "".join(path) for n, path in paths.items()}
 
 
-def _legend(colours: Sequence[str], scale: Axis) -> str:
+def _legend(colours: Sequence[str], scale: Axis | None) -> str:
     """A bar of all colours, with round numbers below it."""
     y, height = TOP + SIDE + 44, 12
     wide = SIDE / len(colours)
@@ -235,12 +320,13 @@ def _legend(colours: Sequence[str], scale: Axis) -> str:
         f'fill="{colour}"/>'
         for n, colour in enumerate(colours)
     )
-    discrete = scale.high > 1
-    labels = []
-    for number in scale.ticks():
-        share = (number + 0.5) * wide if discrete else scale.share(number) * SIDE
-        labels.append(
-            f'<text x="{LEFT + share:.1f}" y="{y + height + 14}" text-anchor="middle">'
-            f"{number:.3g}</text>"
-        )
-    return f'<g shape-rendering="crispEdges">{bar}</g>{"".join(labels)}'
+    if scale is None:
+        numbers = Axis(0, max(len(colours) - 1, 1)).ticks()
+        places = {n: (n + 0.5) * wide for n in numbers if n == int(n) and n < len(colours)}
+    else:
+        places = {n: scale.share(n) * SIDE for n in scale.ticks()}
+    labels = "".join(
+        f'<text x="{LEFT + along:.1f}" y="{y + height + 14}" text-anchor="middle">{n:.3g}</text>'
+        for n, along in places.items()
+    )
+    return f'<g shape-rendering="crispEdges">{bar}</g>{labels}'

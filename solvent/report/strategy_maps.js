@@ -56,9 +56,11 @@
     };
     const describe = (hero, opponent) => {
       const cell = at(hero, opponent), map = learned[agent.value];
-      const [best, own] = [share(optimal, cell), share(map, cell)];
-      return `Hero ${hero}, opponent ${opponent}: optimal ${percent(best)}, tests LUCK ` +
-        `${WORDS[optimal.codes[cell]]}. ${map.name}: ${percent(own)}, tests LUCK ` +
+      const best = `Hero ${hero}, opponent ${opponent}: optimal ` +
+        `${percent(share(optimal, cell))}, tests LUCK ${WORDS[optimal.codes[cell]]}.`;
+      if (!map) return best;
+      const own = share(map, cell);
+      return `${best} ${map.name}: ${percent(own)}, tests LUCK ` +
         `${WORDS[parseInt(map.codes[cell], 16) & 3]}.`;
     };
 
@@ -137,12 +139,14 @@
       find(".difference-text").value = signed(data.differences[difference.value]);
       const where = `LUCK ${luck.value}, skill difference ${signed(data.differences[difference.value])}`;
       find(".optimal-name").textContent = `Optimal at ${where}`;
-      find(".learned-name").textContent = `Learned by ${map.name}, at the same`;
       draw(find(".optimal"), optimal);
+      if (!map) return;
+      find(".learned-name").textContent = `Learned by ${map.name}, at the same`;
       draw(find(".learned"), map);
       find(".summary").textContent = count(map);
     };
     learned.forEach(({ name }, i) => agent.append(new Option(name, i)));
+    for (const part of root.querySelectorAll(".of-agents")) part.hidden = !learned.length;
     luck.max = lucks - 1;
     difference.max = data.differences.length - 1;
     const even = data.differences.map(Math.abs);

@@ -19,11 +19,12 @@ COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luc
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two tasks: combat with four agents, and Pig, which adds no sections of its own, with one."""
+    """Combat with four agents; for two, Pig, which adds no sections of its own, and Greed."""
     folder = tmp_path_factory.mktemp("results")
     tasks = [
         make_task(folder, "solvent/Combat-v0", "ff-combat", COMBAT, [("ppo", 3), ("dqn", 1)]),
         make_task(folder, "solvent/Pig-v0", "pig", {"target": 8}, [("ppo", 1)]),
+        make_task(folder, "solvent/Greed-v0", "greed", {"limit": 9, "sides": 4}, [("ppo", 2)]),
     ]
     (folder / "results.json").write_text(json.dumps({"tasks": tasks}))
     return folder
@@ -52,10 +53,17 @@ def make_task(
             for number, (algorithm, seed) in enumerate(runs)
         ],
         "baselines": [
-            {"name": "uniform", **figures(score(table, TabularPolicy.uniform(table), solution))},
-            {"name": "optimal", **figures(score(table, solution.policies[0], solution))},
+            {"name": name, **figures([score(table, policy, solution) for policy in policies])}
+            for name, policies in {
+                "uniform": [TabularPolicy.uniform(table, player=p) for p in seats(table)],
+                "optimal": solution.policies[: game.info.players],
+            }.items()
         ],
     }
+
+
+def seats(table: TabularGame) -> range:
+    return range(table.info.players)
 
 
 def make_agent(
@@ -71,39 +79,53 @@ def make_agent(
     place = folder / task / f"{algorithm}-{seed}"
     place.mkdir(parents=True)
     random = np.random.default_rng(number)
-    mask = table.mask[0]
-    noise = np.where(mask, random.random(mask.shape), 0)
-    best = solution.policies[0].probabilities
-    weights = np.where(random.random((len(mask), 1)) < 0.3, noise, best + 0.1 * noise)
-    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    sampled = TabularPolicy.of(table, weights, name=f"{algorithm} {seed}")
-    mode = sampled.mode()
-    save_policy(place / "policy.npz", sampled)
-    save_policy(place / "policy_mode.npz", mode)
-    exact, exact_mode = score(table, sampled, solution), score(table, mode, solution)
+    sampled = []
+    for player in seats(table):
+        mask = table.mask[player]
+        noise = np.where(mask, random.random(mask.shape), 0)
+        best = solution.policies[player].probabilities
+        weights = np.where(random.random((len(mask), 1)) < 0.3, noise, best + 0.1 * noise)
+        weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        name = f"{algorithm} {seed}"
+        sampled.append(TabularPolicy.of(table, weights, player=player, name=name))
+    mode = [policy.mode() for policy in sampled]
+    ends = ["_0", "_1"] if len(seats(table)) == 2 else [""]
+    for end, policy, most_probable in zip(ends, sampled, mode, strict=True):
+        save_policy(place / f"policy{end}.npz", policy)
+        save_policy(place / f"policy_mode{end}.npz", most_probable)
+    exact, exact_mode = (
+        figures([score(table, policy, solution) for policy in policies])
+        for policies in (sampled, mode)
+    )
+    optimum = exact["value"] + exact["gap"]
     lines = ["timesteps,value,gap,mode_value,mode_gap,seconds"]
     for timesteps in (0, 500, 1000):
         part = timesteps / 1000
-        value, mode_value = exact.value * part, exact_mode.value * part
-        gaps = solution.value - value, solution.value - mode_value
+        value, mode_value = exact["value"] * part, exact_mode["value"] * part
+        gaps = optimum - value, optimum - mode_value
         lines.append(f"{timesteps},{value!r},{gaps[0]!r},{mode_value!r},{gaps[1]!r},{part}")
     (place / "curve.csv").write_text("\n".join([*lines, ""]))
     return {
         "name": f"{algorithm} {seed}",
         "algorithm": algorithm,
         "seed": seed,
-        **figures(exact),
-        **{f"mode_{key}": value for key, value in figures(exact_mode).items()},
+        **exact,
+        **{f"mode_{key}": value for key, value in exact_mode.items()},
         "timesteps": 1000,
         "cpu_seconds": 2.0,
         "folder": f"{task}/{algorithm}-{seed}",
     }
 
 
-def figures(result: Score) -> dict[str, float]:
-    return {
-        "value": result.value,
-        "gap": result.optimality_gap,
-        "normalized": result.normalized,
-        "worst_start_gap": result.worst_start_gap,
+def figures(results: Sequence[Score]) -> dict[str, Any]:
+    """The figures of a policy, or means over the policies of two seats."""
+    n = len(results)
+    own: dict[str, Any] = {
+        "value": sum(result.value for result in results) / n,
+        "gap": sum(result.optimality_gap for result in results) / n,
+        "normalized": sum(result.normalized for result in results) / n,
+        "worst_start_gap": max(result.worst_start_gap for result in results),
     }
+    if n == 2:
+        own["exploitability"] = [result.optimality_gap for result in results]
+    return own

@@ -30,7 +30,11 @@ def solved(results: Path) -> SolvedTask:
 
 @pytest.fixture(scope="module")
 def data(results: Path) -> Any:
-    [text] = re.findall(r'<script type="application/json">(.*?)</script>', render(results))
+    [text] = re.findall(
+        r'<div class="strategy-maps">.*?<script type="application/json">(.*?)</script>',
+        render(results),
+        re.DOTALL,
+    )
     return json.loads(text)
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from solvent.exact import StoreError
-from solvent.report import write_report
-from solvent.report.page import render
+from solvent.baselines import baseline_policies
+from solvent.exact import StoreError, score, solve
+from solvent.games import make_game
+from solvent.model import compile_game
+from solvent.report import write_game_report, write_report
+from solvent.report.page import render, render_game
 from solvent.report.statistics import estimate
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -41,6 +45,8 @@ class Page(HTMLParser):
             self._row = self.rows.setdefault((self.task, name), []) if name else None
         if tag == "td" and self._row is not None and given.get("data-value"):
             self._row.append(float(given["data-value"] or "nan"))
+        if tag == "td" and self._row is not None and given.get("data-seats"):
+            self._row += map(float, (given["data-seats"] or "").split())
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
@@ -80,9 +86,18 @@ def test_the_numbers_of_agents_are_those_of_the_results(
     for task in tasks:
         anchor = task["env"].partition("/")[2]
         for agent in task["agents"]:
-            assert page.rows[anchor, agent["name"]] == [agent[key] for key in keys]
+            assert page.rows[anchor, agent["name"]] == numbers(agent, keys)
         for baseline in task["baselines"]:
-            assert page.rows[anchor, baseline["name"]] == [baseline[key] for key in four]
+            assert page.rows[anchor, baseline["name"]] == numbers(baseline, four)
+
+
+def numbers(record: dict[str, Any], keys: Iterable[str]) -> list[float]:
+    """In place of the worst start, both seats' exploitability if there are two."""
+    found: list[float] = []
+    for key in keys:
+        pair = record.get(key.replace("worst_start_gap", "exploitability"))
+        found += pair if isinstance(pair, list) else [record[key]]
+    return found
 
 
 def test_optimum_and_bracket_are_those_of_the_results(
@@ -110,7 +125,7 @@ def test_the_page_needs_nothing_but_itself(text: str, page: Page) -> None:
     assert "link" not in {tag for tag, _ in page.elements}
     assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|import\(", text)
     # The name of SVG's elements is an address, but nothing is loaded from it.
-    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
 def test_links_within_the_page_lead_somewhere(page: Page) -> None:
@@ -122,8 +137,13 @@ def test_the_account_of_every_agent_sums_to_its_gap(
     page: Page, tasks: list[dict[str, Any]]
 ) -> None:
     accounts = page.having("data-account")
-    gaps = [agent["mode_gap"] for task in tasks for agent in task["agents"]]
-    assert len(accounts) == len(gaps) == 5
+    gaps = [
+        gap
+        for task in tasks
+        for agent in task["agents"]
+        for gap in agent.get("mode_exploitability", [agent["mode_gap"]])
+    ]
+    assert len(accounts) == len(gaps) == 4 + 2 * 3
     assert sorted(float(a["data-gap"] or "nan") for a in accounts) == pytest.approx(sorted(gaps))
     for entry in accounts:
         gap, total = float(entry["data-gap"] or "nan"), float(entry["data-total"] or "nan")
@@ -136,8 +156,8 @@ def test_the_intervals_are_those_of_the_seeds(page: Page, text: str, tasks: Any)
     gap = estimate([[agent["mode_gap"] for agent in three]])
     assert gap is not None
     assert f'data-value="{gap.mean}"' in text
-    # One seed of dqn and one of ppo on Pig have none.
-    assert text.count('<td class="n">–</td>') == 4
+    # One seed of dqn, one of ppo on Pig and two on Greed have none.
+    assert text.count('<td class="n">–</td>') == 6
 
 
 def test_the_same_results_give_the_same_page(results: Path, text: str) -> None:
@@ -174,7 +194,55 @@ def test_the_page_is_written_where_it_is_asked_for(
     assert out.read_text("utf-8") == text
 
 
+def test_the_page_of_a_game_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    game = make_game("pig", target=5)
+    out = tmp_path / "pig.html"
+    assert write_game_report(game, out) == out
+    assert out.read_text("utf-8") == render_game(game)
+
+
 def test_a_place_that_cannot_be_written_is_refused(results: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         write_report(results, tmp_path / "file" / "page.html")
+
+
+def test_everybody_meets_everybody_in_games_for_two(page: Page, text: str) -> None:
+    names = [row["data-cross"] for row in page.having("data-cross")]
+    # Pig has one agent and Greed two; the other rows are baselines.
+    assert names.count("ppo 0") == 2
+    assert names.count("ppo 1") == 1
+    assert names.count("optimal") == 2
+    combat, _ = text.split('id="Pig-v0"')
+    assert "data-cross" not in combat
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "words"),
+    [
+        ("pig", {"target": 8}, "Everybody against everybody"),
+        ("ff-combat", {"stamina": 4, "opponent_stamina": 4, "luck": 3}, "Strategy maps"),
+        ("greed", {"limit": 9, "sides": 4}, "Optimal play at every pair of scores"),
+    ],
+)
+def test_a_game_has_a_page_without_any_training(
+    name: str, parameters: dict[str, Any], words: str
+) -> None:
+    game = make_game(name, **parameters)
+    text = render_game(game)
+    page = Page(text)
+    table = compile_game(game)
+    solution = solve(table)
+    assert page.open == []
+    assert f'data-value="{solution.value}"' in text
+    seats = [baseline_policies(table, player=p) for p in range(game.info.players)]
+    for baseline in seats[0]:
+        gaps = [score(table, own[baseline], solution).optimality_gap for own in seats]
+        row = page.rows[name, baseline]
+        assert row[1] == pytest.approx(sum(gaps) / len(gaps), abs=1e-15)
+        if len(gaps) == 2:
+            assert row[3:] == gaps
+    assert words in text
+    assert "<h3>Agents</h3>" not in text
+    assert "<h3>Learning curves</h3>" not in text
+    test_the_page_needs_nothing_but_itself(text, page)

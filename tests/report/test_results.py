@@ -36,8 +36,9 @@ def refused(folder: Path) -> str:
 
 
 def test_results_are_read(results: Path) -> None:
-    combat, pig = read_results(results)
-    assert (combat.game, pig.game) == ("ff-combat", "pig")
+    combat, pig, greed = read_results(results)
+    assert (combat.game, pig.game, greed.game) == ("ff-combat", "pig", "greed")
+    assert (combat.for_two, pig.for_two, greed.for_two) == (False, True, True)
     assert [agent.name for agent in combat.agents] == ["ppo 0", "ppo 1", "ppo 2", "dqn 0"]
     assert combat.bracket[0] <= combat.optimum <= combat.bracket[1]
 
@@ -70,6 +71,10 @@ def test_a_truncated_file(copy: Path, content: str) -> None:
             lambda c: c["tasks"][0]["agents"][1].update(seed=True),
             "agent 1: seed is True; expected a whole number",
         ),
+        (
+            lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0.1]),
+            "task 1, agent 0: exploitability is [0.1]; expected two numbers",
+        ),
         (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 2: name is None"),
     ],
 )
@@ -78,6 +83,17 @@ def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) 
     with pytest.raises(ResultsError):
         read_results(copy)
     assert message in refused(copy)
+
+
+@pytest.mark.parametrize("key", ["exploitability", "mode_exploitability"])
+def test_an_exploitability_that_the_policy_contradicts(copy: Path, key: str) -> None:
+    def flatter(content: Any) -> None:
+        content["tasks"][2]["agents"][0][key][1] -= 1e-6
+
+    edit(copy, flatter)
+    assert f"ppo 0: {key} is stated as" in refused(copy)
+    edit(copy, lambda c: c["tasks"][2]["agents"][0].pop(key))
+    assert f"ppo 0: {key} is missing" in refused(copy)
 
 
 @pytest.mark.parametrize("key", ["value", "mode_value"])
@@ -100,7 +116,7 @@ def test_an_unknown_game(copy: Path) -> None:
 
 
 def test_policies_of_another_game(copy: Path) -> None:
-    edit(copy, lambda c: c["tasks"][1]["agents"][0].update(folder="Combat-v0/ppo-0"))
+    edit(copy, lambda c: c["tasks"][1]["agents"][0].update(folder="Greed-v0/ppo-0"))
     assert "was made for the model" in refused(copy)
 
 

@@ -13,12 +13,16 @@ from typing import Any
 
 import pytest
 
-from solvent.exact import StoreError, load_policy, score, solve
+from solvent.exact import StoreError, exploitability, load_policy, score, solve
+from solvent.games import Greed
+from solvent.model import TabularPolicy, compile_game
 from solvent.training.bench import TASKS, bench, task
 from solvent.training.callback import read_curve
 from solvent.training.environments import game_of
+from solvent.training.self_play_curve import SelfPlayEvaluation
 
 ENV = "solvent/FFCombat-v0"
+GREED = "solvent/Greed-v0"
 
 
 def without_times(results: dict[str, Any]) -> dict[str, Any]:
@@ -70,18 +74,62 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
         (ENV, "dqn"): 3,
         ("solvent/FFCombatRandom-v0", "ppo"): 1,
         ("solvent/FFCombatRandom-v0", "dqn"): 1,
+        (GREED, "ppo"): 1,
+        (GREED, "maskable_ppo"): 1,
     }
+    assert [dict(item.parameters) for item in TASKS] == [{}, {}, {"limit": 20, "sides": 4}]
+
+
+def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
+    tasks = [task(GREED, 4096, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
+    results = bench(tmp_path, tasks=tasks, processes=1, progress=False)
+    assert json.loads((tmp_path / "results.json").read_text()) == results
+    [item] = results["tasks"]
+    assert item["parameters"] == {"limit": 6, "sides": 3}
+    game = compile_game(Greed(6, 3))
+    solution = solve(game)
+    assert item["optimum"] == solution.value
+    [agent] = item["agents"]
+    for prefix in ("", "mode_"):
+        scores = [
+            score(
+                game, load_policy(tmp_path / agent["folder"] / f"policy_{prefix}{seat}.npz", game)
+            )
+            for seat in (0, 1)
+        ]
+        gaps = [result.optimality_gap for result in scores]
+        assert agent[f"{prefix}exploitability"] == pytest.approx(gaps, abs=1e-12)
+        assert agent[f"{prefix}gap"] == pytest.approx(sum(gaps) / 2, abs=1e-12)
+        assert agent[f"{prefix}worst_start_gap"] == pytest.approx(max(gaps), abs=1e-12)
+        assert agent[f"{prefix}value"] == pytest.approx(-sum(gaps) / 2, abs=1e-12)
+    last = read_curve(tmp_path / agent["folder"] / "curve.csv", SelfPlayEvaluation)[-1]
+    assert last.gap == pytest.approx(agent["gap"], abs=1e-12)
+    baselines = {entry["name"]: entry for entry in item["baselines"]}
+    for seat in (0, 1):
+        uniform = TabularPolicy.uniform(game, player=seat)
+        assert baselines["uniform"]["exploitability"][seat] == pytest.approx(
+            exploitability(game, uniform), abs=1e-12
+        )
+    assert baselines["optimal"]["exploitability"] == pytest.approx([0, 0], abs=1e-12)
+    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == results
 
 
 @pytest.mark.slow
-def test_killed_halfway_it_ends_with_the_same_table(tmp_path: Path) -> None:
-    tasks = [task(ENV, 60_000, ppo=2, dqn=1)]
+@pytest.mark.parametrize(
+    "call",
+    [
+        f"task({ENV!r}, 60_000, ppo=2, dqn=1)",
+        f"task({GREED!r}, 120_000, parameters={{'limit': 9, 'sides': 4}}, maskable_ppo=2)",
+    ],
+)
+def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -> None:
+    tasks = [eval(call)]
     whole = bench(tmp_path / "whole", tasks=tasks, progress=False)
     out = tmp_path / "killed"
     code = (
         "from solvent.training.bench import bench, task\n"
         "if __name__ == '__main__':\n"
-        f"    bench({str(out)!r}, tasks=[task({ENV!r}, 60_000, ppo=2, dqn=1)], progress=False)\n"
+        f"    bench({str(out)!r}, tasks=[{call}], progress=False)\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)

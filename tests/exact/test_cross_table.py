@@ -1,0 +1,66 @@
+"""Everybody against everybody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvent.exact import best_response, cross_table, policy_value, solve
+from solvent.games import make_game
+from solvent.model import TabularGame, TabularPolicy, compile_game
+
+
+@pytest.fixture(
+    scope="module", params=[("greed", {"limit": 9, "sides": 4}), ("pig", {"target": 6})]
+)
+def game(request: pytest.FixtureRequest) -> TabularGame:
+    name, parameters = request.param
+    return compile_game(make_game(name, **parameters))
+
+
+def policies(game: TabularGame) -> tuple[list[TabularPolicy], list[TabularPolicy]]:
+    optimal = solve(game).policies
+    uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
+    return [optimal[0], uniform[0]], [uniform[1], optimal[1]]
+
+
+def test_each_cell_is_the_value_of_its_pair(game: TabularGame) -> None:
+    first, second = policies(game)
+    table = cross_table(game, first, second[:1])
+    assert table.shape == (2, 1)
+    for row, policy in zip(table, first, strict=True):
+        assert row[0] == game.at_start(policy_value(game, policy, second[0]))
+
+
+def test_an_optimal_pair_is_a_saddle_point(game: TabularGame) -> None:
+    value = solve(game).value
+    table = cross_table(game, *policies(game))
+    assert table[0, 1] == pytest.approx(value, abs=1e-12)
+    assert (table[0] >= value - 1e-12).all()
+    assert (table[:, 1] <= value + 1e-12).all()
+    assert table[0, 0] > value + 0.01
+    assert table[1, 1] < value - 0.01
+
+
+def test_a_best_response_has_the_least_cell_of_its_row(game: TabularGame) -> None:
+    first, second = policies(game)
+    answer = best_response(game, first[1])
+    row = cross_table(game, [first[1]], [*second, answer.policies[1]])[0]
+    assert row[2] == pytest.approx(answer.value, abs=1e-12)
+    assert row[2] <= row.min() + 1e-12
+    assert row[2] < row[0] - 0.01
+
+
+def test_nobody_makes_an_empty_table(game: TabularGame) -> None:
+    first, _ = policies(game)
+    assert cross_table(game, first, []).shape == (2, 0)
+    assert np.size(cross_table(game, [], [])) == 0
+
+
+def test_policies_in_the_wrong_seat_and_games_for_one_are_refused(game: TabularGame) -> None:
+    first, second = policies(game)
+    with pytest.raises(ValueError, match="is a policy of player 1; player 0's are expected"):
+        cross_table(game, second, first)
+    combat = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
+    with pytest.raises(ValueError, match="ff-combat is a game for one"):
+        cross_table(combat, [], [])
