@@ -402,3 +402,15 @@ def test_a_report_about_a_game_has_its_parameters(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.output.split() == ["report:", str(page)]
     assert "greed: limit 12, sides 4" in page.read_text()
+
+
+def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
+    words = ["train", "solvent/Greed-v0", "--limit", "5", "--sides", "2", "--self-play"]
+    done = run(*words, "--timesteps", "600", "--out", str(tmp_path / "pair"))
+    assert done.exit_code == 0
+    for seat in (0, 1):
+        assert f"seat {seat}" in done.stdout
+        assert (tmp_path / "pair" / f"policy_mode_{seat}.npz").is_file()
+    refused = run(*words, "--stakes", "0.5", "--out", str(tmp_path / "other"))
+    assert refused.exit_code == 2
+    assert "stakes is 0.5" in refused.stderr

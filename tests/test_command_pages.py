@@ -43,7 +43,7 @@ def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     page = (DOCS / "quickstart.md").read_text(encoding="utf-8")
     shown = re.search(r"^    Decision 6: .*\n(?:    .*\n)+", page, re.MULTILINE)
     assert shown is not None
-    answers = "2\n1\n2\n1\n1\n1\n1\n"
+    answers = "1\n0\n1\n0\n0\n0\n0\n"
     words = ["play", "ff-combat", "--seed", "3"]
     output = CliRunner().invoke(app, words, prog_name="solvent", input=answers).output
     assert output.endswith(textwrap.dedent(shown[0]))

@@ -164,6 +164,10 @@ def train(
             metavar="SHARE", help="Share of plays that begin where much is at stake, 0 to 1."
         ),
     ] = 0.0,
+    self_play: Annotated[
+        bool,
+        typer.Option("--self-play", help="Learn both seats of a game for two from past selves."),
+    ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
     ] = False,
@@ -175,10 +179,25 @@ def train(
     parameters = parse_parameters(ctx.args)
     environment = find_environment(game)
 
-    from solvent.cli.printing import show_training
+    from solvent.cli.printing import show_self_play, show_training
     from solvent.training import train as train_agent
+    from solvent.training import train_self_play
 
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
+        if self_play:
+            if stakes:
+                raise ValueError(f"stakes is {stakes!r}; it has to be 0 with --self-play")
+            pair = train_self_play(
+                environment,
+                algorithm,
+                seed=seed,
+                timesteps=timesteps,
+                folder=out,
+                env_kwargs=parameters,
+                resume=not fresh,
+            )
+            show_self_play(Console(), pair)
+            return
         result = train_agent(
             environment,
             algorithm,

@@ -27,7 +27,7 @@ from solvent.report.results import Task
 from solvent.report.state_fields import field_names, field_values, state_text
 
 if TYPE_CHECKING:
-    from solvent.training import TrainingResult
+    from solvent.training import SelfPlayResult, TrainingResult
 
 ROUNDING = 1e-12
 """A gap below this is none."""
@@ -275,10 +275,31 @@ def show_training(console: Console, result: TrainingResult) -> None:
     )
 
 
+def show_self_play(console: Console, result: SelfPlayResult) -> None:
+    """What a training by self-play has come to, seat by seat."""
+    seats = {
+        f"seat {seat}": f"exploitability {mode.optimality_gap:.9g}  "
+        f"(as sampled {sampled.optimality_gap:.9g})"
+        for seat, (mode, sampled) in enumerate(zip(result.mode_scores, result.scores, strict=True))
+    }
+    console.print(
+        facts(
+            {
+                "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+                f"{result.cpu_seconds:.1f} CPU seconds",
+                **seats,
+                "files": str(result.folder),
+            }
+        )
+    )
+
+
 def show_results(console: Console, tasks: Sequence[Task]) -> None:
     """The agents and baselines of a bench against the optimum."""
-    numbers = ("value", "gap", "normalized", "worst start")
     for task in tasks:
+        numbers = ("value", "gap", "normalized", "worst start")
+        if task.for_two:
+            numbers = ("value", "exploitability", "normalized", "worse seat")
         console.print(
             f"\n[bold]{escape(task.env)}[/]  optimum {task.optimum:.6f} "
             f"in [{task.bracket[0]:.12f}, {task.bracket[1]:.12f}]",

@@ -242,7 +242,8 @@ def _dice_panel(item: GreedMap) -> str:
 
 
 def _rating_panel(item: GreedMap) -> str:
-    level = np.minimum((item.rating * LEVELS).astype(np.int64), LEVELS - 1)
+    # A rating on the border of two levels must not be torn by rounding.
+    level = np.minimum((item.rating * LEVELS + 1e-9).astype(np.int64), LEVELS - 1)
     colours = [shade(CIVIDIS, n / (LEVELS - 1)) for n in range(LEVELS)]
     return _panel("rating", item.step, level, colours, scale=Axis(0.0, 1.0))
 
