@@ -17,7 +17,7 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help bench test check lint slow format docs peers clean
+.PHONY: help bench test check lint slow format docs peers learning clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | \
@@ -47,9 +47,13 @@ docs: $(STAMPS)/docs ## build the documentation into site/
 	$(BIN)/zensical build --clean --strict
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
-	@set -e; for script in benchmarks/[a-z]*.py; do \
-		echo "== $$script"; $(BIN)/python "$$script"; \
+	@set -e; for name in solver greed_solver vector_env seat_vector_env; do \
+		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
+
+learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (about an hour)
+	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/self_play.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) bench-results site .cache build dist
