@@ -11,10 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from random_games import RandomGame
 from scipy import stats
+from side_by_side import assert_equal, assert_steps_equal
 from two_players import OneShot, random_policy, random_pool
 
 from solvent.envs import SeatEnv, SeatVectorEnv
@@ -38,36 +38,6 @@ def pair(
     single: list[Callable[[], gym.Env[Any, Any]]]
     single = [lambda: SeatEnv(game, opponents, **arguments)] * n
     return native, SyncVectorEnv(single, autoreset_mode=mode)
-
-
-def assert_equal(ours: Any, theirs: Any) -> None:
-    assert data_equivalence(ours, theirs, exact=True), f"{ours}\n{theirs}"
-
-
-def assert_steps_equal(
-    native: SeatVectorEnv, sync: SyncVectorEnv[Any, Any], steps: int, seed: int
-) -> tuple[int, int]:
-    """Play the same random actions in both; illegal ones are among them.
-
-    Returns:
-        How many plays ended, and how many actions were illegal.
-    """
-    rng = np.random.default_rng(seed)
-    n, width = native.num_envs, native.single_action_space.n
-    ended = illegal = 0
-    for _ in range(steps):
-        actions = rng.integers(0, width, n)
-        ours, theirs = native.step(actions), sync.step(actions)
-        assert_equal(ours, theirs)
-        over = ours[2]
-        ended += int(over.sum())
-        illegal += int(ours[4]["illegal_action"].sum())
-        if "final_info" in ours[4]:
-            illegal += int(ours[4]["final_info"]["illegal_action"].sum())
-        if native.autoreset_mode is AutoresetMode.DISABLED and over.any():
-            options = {"reset_mask": over.copy()}
-            assert_equal(native.reset(options=options), sync.reset(options=dict(options)))
-    return ended, illegal
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -11,10 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
-from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from random_tables import random_table
 from scipy import stats
+from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.exact import policy_value
@@ -42,36 +42,6 @@ def pair(
     native = TabularVectorEnv(table, n, autoreset_mode=mode, **arguments)
     single: list[Callable[[], gym.Env[Any, Any]]] = [lambda: TabularEnv(table, **arguments)] * n
     return native, SyncVectorEnv(single, autoreset_mode=mode)
-
-
-def assert_equal(ours: Any, theirs: Any) -> None:
-    assert data_equivalence(ours, theirs, exact=True), f"{ours}\n{theirs}"
-
-
-def assert_steps_equal(
-    native: TabularVectorEnv, sync: SyncVectorEnv[Any, Any], steps: int, seed: int
-) -> tuple[int, int]:
-    """Play the same random actions in both; illegal ones are among them.
-
-    Returns:
-        How many plays ended, and how many actions were illegal.
-    """
-    rng = np.random.default_rng(seed)
-    n, width = native.num_envs, native.single_action_space.n
-    ended = illegal = 0
-    for _ in range(steps):
-        actions = rng.integers(0, width, n)
-        ours, theirs = native.step(actions), sync.step(actions)
-        assert_equal(ours, theirs)
-        over = ours[2]
-        ended += int(over.sum())
-        illegal += int(ours[4]["illegal_action"].sum())
-        if native.autoreset_mode is AutoresetMode.DISABLED and over.any():
-            assert_equal(
-                native.reset(options={"reset_mask": over.copy()}),
-                sync.reset(options={"reset_mask": over.copy()}),
-            )
-    return ended, illegal
 
 
 @pytest.mark.parametrize("mode", MODES)
