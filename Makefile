@@ -51,7 +51,7 @@ peers: $(STAMPS)/peers ## measure against outside programs with the scripts in b
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 
-learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (about an hour)
+learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (takes long)
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/self_play.py
 
