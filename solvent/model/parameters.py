@@ -23,6 +23,25 @@ def check_integer(value: Any, name: str, low: int, high: int) -> int:
     return int(value)
 
 
+def check_rational(value: Any, name: str, low: Rational | int, high: Rational | int) -> Fraction:
+    """Return `value` as a Fraction if it is a number within `low`..`high`.
+
+    A float is read as the decimal it prints, a text as the number it spells ("0.8", "4/5").
+
+    Raises:
+        ValueError: If it is not.
+    """
+    if isinstance(value, (Rational, float, str)) and not isinstance(value, bool):
+        try:
+            # Through str, so that 0.1 means one tenth; "nan" and "inf" are refused here too.
+            number = Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            number = None
+        if number is not None and low <= number <= high:
+            return number
+    raise ValueError(f"{name} is {value!r}; allowed are numbers from {low} to {high}")
+
+
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of the allowed names.
 

@@ -1,0 +1,1 @@
+"""Football Strategy and its relatives: charts, rules and the game."""

@@ -1,0 +1,302 @@
+"""The model that makes original charts from a seed and a few parameters.
+
+**Depth and focus.** Play p of n has depth t = (p - 1) / (n - 1): 0 is a plunge into the line, 1
+the longest pass. Defence d of m has focus f = (d - 1) / (m - 1): the depth it is set for. A
+defence that expects the play does well, so a cell is the better for the offence the larger its
+
+    surprise  =  |t - f|  +  chance of +-noise
+
+**Ladders.** Every play has a ladder of results from its worst to its best: a run fumbles, loses
+yards, gains a few or breaks away; a pass is intercepted, ends in a sack, falls incomplete, or is
+caught. How much of the ladder each of these takes, and the gains at its rungs, are straight lines
+in t (:func:`run_ladder`, :func:`pass_ladder`). The cells of a play are ranked by surprise and take
+rungs from the bottom to the top: the results of a play are the same whatever the seed, against
+*which* defence they stand is drawn. So no play is better than its ladder, none is dominated by
+construction, and a long pass is a gamble whatever the chart.
+
+**Dice.** With `dice` > 0 a cell holds, instead of one rung, the distribution of the sum of so many
+dice: the middle total stands on the cell's own rung, the least and the greatest go 3/5 of the way
+from there to the ladder's ends, the others lie evenly between.
+
+**Trimmings.** A few cells become penalties (on the offence on the lower half of a ladder, on the
+defence on the upper half), and some gains end out of bounds.
+
+**Kicks.** The quick kick is shorter than the punt. The first fifth of the defences rush the kick
+and may block it; the higher the letter, the longer the return, and the last fifth may drop it.
+
+Everything is integer arithmetic on the raw output of PCG64, whose stream NumPy guarantees, so a
+seed gives the same chart everywhere. Depths, foci and rungs count in thousandths.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+
+import numpy as np
+
+from solvent.games.football.chart import Cell, Chart, ordered_cell, parse_cell
+from solvent.games.football.results import Result
+from solvent.model.dice import dice_sum
+from solvent.model.parameters import check_integer
+
+LAST_RUN = 400
+"""Depth in thousandths: plays below it run."""
+
+PUBLISHED = {(1, "D"): "1", (2, "B"): "fum", (3, "D"): "2", (4, "B"): "2", (4, "E"): "5"}
+"""The cells of Football Strategy that McCulloch 2015 (MAICS) prints, by play and defence."""
+
+
+@dataclass(frozen=True)
+class ChartParameters:
+    """What a chart is made from, all of it whole numbers.
+
+    Args:
+        seed: Of the random stream, from 0.
+        plays: How many, from 5.
+        defences: How many, from 3.
+        run_tenths: Tenths of a yard added to what runs gain.
+        pass_tenths: Tenths of a yard added to what passes gain.
+        risk: Size of turnovers' share of a ladder, 100 is the model's own.
+        incomplete: Likewise, incompletions and sacks.
+        noise: How far chance bends the surprise, in thousandths.
+        penalties: Percentage of results that become penalties.
+        dice: Dice per cell; 0 for a single result.
+        published: 1 to put in the five cells of :data:`PUBLISHED`.
+
+    Raises:
+        ValueError: If one is not a whole number or out of its range.
+    """
+
+    seed: int = 0
+    plays: int = 20
+    defences: int = 10
+    run_tenths: int = 0
+    pass_tenths: int = 0
+    risk: int = 100
+    incomplete: int = 100
+    noise: int = 400
+    penalties: int = 8
+    dice: int = 0
+    published: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        ranges = {
+            "seed": (0, 2**63 - 1),
+            "plays": (5, 99),
+            "defences": (3, 26),
+            "run_tenths": (-50, 50),
+            "pass_tenths": (-100, 100),
+            "risk": (0, 200),
+            "incomplete": (0, 150),
+            "noise": (0, 2000),
+            "penalties": (0, 50),
+            "dice": (0, 5),
+            "published": (0, 1),
+        }
+        for name, (low, high) in ranges.items():
+            check_integer(getattr(self, name), name, low, high)
+        if self.published and self.defences < 5:
+            raise ValueError(f"defences is {self.defences}; the published cells need 5")
+
+    @property
+    def command(self) -> str:
+        """The options of ``solvent chart make`` that repeat this chart."""
+        return " ".join(
+            f"--{field.name.replace('_', '-')} {getattr(self, field.name)}"
+            for field in fields(self)
+        )
+
+
+def make_chart(name: str, parameters: ChartParameters) -> Chart:
+    """The chart of these parameters; its source says how to make it again."""
+    draw = _Draws(parameters.seed)
+    plays = tuple(_play(number, parameters, draw) for number in range(parameters.plays))
+    quick_kick, punt = _kicks(parameters.defences, draw)
+    source = f"an original; solvent chart make {shlex.quote(name)} {parameters.command}"
+    chart = Chart(name, plays, quick_kick, punt, source)
+    return replace(chart, cells=_with_published(chart)) if parameters.published else chart
+
+
+class _Draws:
+    """Whole numbers from the raw stream of PCG64."""
+
+    def __init__(self, seed: int) -> None:
+        self._bits = np.random.PCG64(seed)
+
+    def below(self, bound: int) -> int:
+        """One of 0..bound - 1, uniform but for a bias below 2^-50."""
+        return int(self._bits.random_raw()) * bound >> 64
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A play's results from worst to best, by rung 0..999.
+
+    Attributes:
+        turnover: How many rungs at the bottom lose the ball.
+        sack: How many after them lose yards behind the line, passes only.
+        incomplete: How many after them fall incomplete.
+        long: How many at the top are long gains.
+        low: Tenths of a yard at the lowest rung between.
+        typical: At the middle one.
+        top: At the highest; from the middle on, gains grow with the square.
+        passes: Whether turnovers are interceptions.
+    """
+
+    turnover: int
+    sack: int
+    incomplete: int
+    long: int
+    low: int
+    typical: int
+    top: int
+    passes: bool
+
+    def result(self, rung: int) -> Result:
+        """What stands on a rung."""
+        if rung < self.turnover:
+            if not self.passes:
+                return Result("fumble", rung * 4 // self.turnover)
+            back = 20 - 20 * (rung + 1) // self.turnover
+            return Result("interception", _yards(self.typical), return_yards=back)
+        rung -= self.turnover
+        if rung < self.sack:
+            return Result("gain", -3 - 7 * (self.sack - rung) // self.sack)
+        rung -= self.sack
+        if rung < self.incomplete:
+            return Result("incomplete")
+        gains = 1000 - self.turnover - self.sack - self.incomplete
+        rung -= self.incomplete
+        if rung >= gains - self.long:
+            return Result("long-gain")
+        height = rung * 1000 // (gains - self.long)
+        if height < 500:
+            return Result("gain", _yards(self.low + (self.typical - self.low) * height // 500))
+        steep = (height - 500) ** 2
+        return Result("gain", _yards(self.typical + (self.top - self.typical) * steep // 250_000))
+
+
+def _yards(tenths: int) -> int:
+    return (tenths + 5) // 10
+
+
+def ladder(depth: int, parameters: ChartParameters) -> Ladder:
+    """The ladder of a play of this depth, in thousandths."""
+    if depth < LAST_RUN:
+        return run_ladder(depth * 1000 // LAST_RUN, parameters)
+    return pass_ladder((depth - LAST_RUN) * 1000 // (1000 - LAST_RUN), parameters)
+
+
+def run_ladder(width: int, parameters: ChartParameters) -> Ladder:
+    """From the plunge (0) to the widest run (1000): steadier to wilder."""
+    return Ladder(
+        turnover=_line(width, 18, 36) * parameters.risk // 100,
+        sack=0,
+        incomplete=0,
+        long=_line(width, 0, 40),
+        low=_line(width, -5, -55) + parameters.run_tenths,
+        typical=_line(width, 35, 40) + parameters.run_tenths,
+        top=_line(width, 85, 225) + parameters.run_tenths,
+        passes=False,
+    )
+
+
+def pass_ladder(length: int, parameters: ChartParameters) -> Ladder:
+    """From the shortest pass (0) to the longest (1000): surer to riskier."""
+    return Ladder(
+        turnover=_line(length, 24, 78) * parameters.risk // 100,
+        sack=_line(length, 80, 120) * parameters.incomplete // 100,
+        incomplete=_line(length, 250, 480) * parameters.incomplete // 100,
+        long=_line(length, 0, 60),
+        low=_line(length, 25, 155) + parameters.pass_tenths,
+        typical=_line(length, 75, 285) + parameters.pass_tenths,
+        top=_line(length, 155, 505) + parameters.pass_tenths,
+        passes=True,
+    )
+
+
+def _line(thousandth: int, start: int, end: int) -> int:
+    return start + (end - start) * thousandth // 1000
+
+
+def _play(number: int, parameters: ChartParameters, draw: _Draws) -> tuple[Cell, ...]:
+    """The cells of a play: its defences ranked by surprise, each on its rung."""
+    defences, noise = parameters.defences, parameters.noise
+    depth = number * 1000 // (parameters.plays - 1)
+    surprise = [
+        abs(depth - defence * 1000 // (defences - 1)) + draw.below(2 * noise + 1) - noise
+        for defence in range(defences)
+    ]
+    order = sorted(range(defences), key=surprise.__getitem__)
+    rungs = ladder(depth, parameters)
+    cells: dict[int, Cell] = {}
+    for rank, defence in enumerate(order):
+        centre = (rank * 1000 + draw.below(1000)) // defences
+        cells[defence] = _cell(centre, depth, rungs, parameters, draw)
+    return tuple(cells[defence] for defence in range(defences))
+
+
+def _cell(
+    centre: int, depth: int, rungs: Ladder, parameters: ChartParameters, draw: _Draws
+) -> Cell:
+    branches: dict[Result, Fraction] = {}
+    for total, probability in dice_sum(parameters.dice).items():
+        rung = _rolled(centre, total, parameters.dice)
+        result = _trimmed(rungs.result(rung), rung, depth, parameters.penalties, draw)
+        branches[result] = branches.get(result, Fraction(0)) + probability
+    return ordered_cell((probability, result) for result, probability in branches.items())
+
+
+def _rolled(centre: int, total: int, dice: int) -> int:
+    """The rung of a total of the dice whose middle is at `centre`."""
+    if dice == 0:
+        return centre
+    above_middle = 2 * total - 7 * dice  # Within +-5 per die.
+    room = centre if above_middle < 0 else 999 - centre
+    return centre + 3 * room * above_middle // (25 * dice)
+
+
+WIDE = 200
+"""Depth from which a gain may end out of bounds."""
+
+
+def _trimmed(result: Result, rung: int, depth: int, penalties: int, draw: _Draws) -> Result:
+    """The result, or a penalty in its place, or its gain ending out of bounds."""
+    called, kind, outside = draw.below(100), draw.below(3), draw.below(5)
+    if result.kind == "gain" and result.yards > 3 and depth >= WIDE and outside == 0:
+        result = replace(result, out_of_bounds=True)
+    if called >= penalties:
+        return result
+    if rung < 500:
+        penalty = Result("offence-penalty", (5, 15, 10)[kind])
+    else:
+        penalty = Result("defence-penalty", (5, 15, 5)[kind], first_down=kind == 1)
+    return Result("choice", options=(penalty, result)) if kind == 2 else penalty
+
+
+def _kicks(defences: int, draw: _Draws) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    """The columns of the quick kick and the punt."""
+    quick_kick, punt = [], []
+    for defence in range(defences):
+        focus = defence * 1000 // (defences - 1)
+        rushes, returns = focus < 200, focus >= 800
+        quick = f"punt{33 + draw.below(6)}r{draw.below(3)}"
+        kicked = 42 + draw.below(8) - 3 * rushes
+        long = f"punt{kicked}r{focus * 10 // 1000 + draw.below(4)}"
+        quick_kick.append(parse_cell(f"{quick}*35 | block*1" if rushes else quick))
+        if rushes:
+            long = f"{long}*34 | block*2"
+        elif returns:
+            long = f"{long}*35 | punt{kicked}fum*1"
+        punt.append(parse_cell(long))
+    return tuple(quick_kick), tuple(punt)
+
+
+def _with_published(chart: Chart) -> tuple[tuple[Cell, ...], ...]:
+    cells = [list(line) for line in chart.cells]
+    for (play, letter), code in PUBLISHED.items():
+        cells[play - 1][chart.letters.index(letter)] = parse_cell(code)
+    return tuple(map(tuple, cells))

@@ -1,0 +1,510 @@
+"""Football Strategy: both sides call at once, and the chart says what comes of it.
+
+The offence calls one of the chart's plays or kicks, the defence one of its letters; neither knows
+the other's call. The cell where they meet holds the result, or a distribution over results, and
+the rules of football (:mod:`solvent.games.football.situation`) say what it does. The game has three
+forms, none of which has a clock or a score that matters:
+
+========== ========================================================================================
+``drive``  One possession. Player 0 is the offence, player 1 the defence. Play ends when the ball
+           changes hands or somebody scores; player 0 is paid the points and what the position is
+           then worth, the *expected points*.
+``points`` Both teams, to the next touchdown or field goal. Player 1 begins with a kickoff. The
+           side that scores is paid the points less the value of receiving the kickoff that
+           follows. A safety pays its points and play goes on with a free kick.
+``play``   One call, after which player 0 is paid what the situation is worth.
+========== ========================================================================================
+
+**Expected points** are the value of having the ball. In a drive they are the other team's, with
+the opposite sign. With the values of the form ``points`` at the kickoff value K that equals the
+value of the game itself, a drive is worth what it is worth in the endless game.
+
+**State.** A :class:`~solvent.games.football.position.Position`. After a call that leads to a
+penalty with a choice, the team that was offended takes the penalty or the play; that is a state in
+which only it has a choice.
+
+**Calls that the defence cannot answer.** A field goal has one result against every defence, and so
+has declaring punt formation. Both are rows of the matrix of calls although they are announced.
+That makes no difference: with a row that is constant at c added, a matrix game of value v has the
+value max(v, c), since a defence that is optimal without the row holds the offence to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.games.football.chart import Cell, Chart
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.expected_points import (
+    ExpectedPoints,
+    read_expected_points,
+    shipped_expected_points,
+)
+from solvent.games.football.position import OVER, WAIT, Position
+from solvent.games.football.results import parse_result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import (
+    OFFENCE,
+    Consequence,
+    Restart,
+    Situation,
+    chooser,
+    consequences,
+    declare_punt,
+    field_goal,
+    kick,
+    legal_actions,
+    situation_index,
+)
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame
+from solvent.model.drawing import pitch
+from solvent.model.parameters import Spread, check_choice, spread
+
+FORMS = ("drive", "points", "play")
+
+KICKOFFS = ("kickoff", "onside")
+"""What a side that kicks off chooses from."""
+
+SOURCES = (
+    "McCulloch 2015, A Game-Theoretic Intelligent Agent for the Board Game Football Strategy",
+    "Football Strategy (board game), rules as publicly described; "
+    "solvent.games.football.ruleset names the unknown ones",
+)
+
+
+@dataclass(frozen=True)
+class Actions:
+    """The numbers of a player's actions; those of a form that has none are not used.
+
+    Attributes:
+        plays: n, the number of plays: 0..n-1 are plays 1..n, n the quick kick, n + 1 the field
+            goal, and n + 2 declares punt formation or, in it, punts.
+        defence: Of the defence A; the others follow.
+        choice: Of taking the penalty; the next is taking the play.
+        kick: Of the ordinary kickoff; the next is the onside kick.
+        names: Of all actions, in their order.
+    """
+
+    plays: int
+    defence: int
+    choice: int
+    kick: int
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, chart: Chart, *, offence: bool, defence: bool, kicks: bool) -> Actions:
+        """The actions of a player who may come to play offence, defence or both, and to kick."""
+        names: list[str] = []
+        if offence:
+            names += [str(number) for number in range(1, chart.plays + 1)]
+            names += ["quick kick", "field goal", "punt"]
+        first_letter = len(names)
+        if defence:
+            names += chart.letters
+        choice = len(names)
+        names += ["take the penalty", "take the play"]
+        first_kick = len(names)
+        if kicks:
+            names += KICKOFFS
+        return cls(chart.plays, first_letter, choice, first_kick, tuple(names))
+
+
+@dataclass(frozen=True, eq=False)
+class FootballStrategy:
+    """Football Strategy on a chart.
+
+    Args:
+        chart: The name of a shipped chart, the path of a chart's file, or a chart.
+        form: ``"drive"``, ``"points"`` or ``"play"``.
+        ruleset: A mapping of parameters of :class:`Ruleset` where they are not its defaults, or a
+            ruleset.
+        expected_points: With which a drive or a play ends: the path of a file, or the values
+            themselves. Without it, those that are shipped with the chart. For ``"play"`` they have
+            to hold all situations.
+        kickoff_value: K of the form ``"points"``; without it, that of the expected points.
+        down: On which a drive begins, or the down of the play.
+        to_go: Yards to the line to gain, or to the goal where it is nearer; without it, those of a
+            first down.
+        to_goal: Yards to the goal. These three may each be a number, a pair ``[low, high]`` or a
+            mapping of numbers to weights.
+        punting: Whether punt formation is declared, on the last down.
+
+    Raises:
+        ValueError: If a parameter is not allowed, or there are no expected points.
+        OSError: If a file cannot be read.
+    """
+
+    chart: str | Path | Chart = "standard"
+    form: str = "drive"
+    ruleset: Mapping[str, Any] | Ruleset | None = None
+    expected_points: str | Path | ExpectedPoints | None = None
+    kickoff_value: float | None = None
+    down: Spread = 1
+    to_go: Spread | None = None
+    to_goal: Spread = 80
+    punting: bool = False
+
+    def __post_init__(self) -> None:
+        """Read the files and check the parameters."""
+        check_choice(self.form, "form", FORMS)
+        chart, ruleset = self.loaded_chart, self.loaded_ruleset
+        if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
+            self.loaded_points.check_is_for(chart, ruleset)
+        if self.kickoff_value is not None:
+            _check_number(self.kickoff_value, "kickoff_value")
+        if not isinstance(self.punting, bool):
+            raise ValueError(f"punting is {self.punting!r}; allowed are true and false")
+        if self.form == "points":
+            began = (self.down, self.to_go, self.to_goal, self.punting)
+            if began != (1, None, 80, False):
+                raise ValueError(
+                    "form 'points' begins with a kickoff; down, to_go, to_goal and punting are for "
+                    "the other forms"
+                )
+        else:
+            if self.kickoff_value is not None:
+                raise ValueError("kickoff_value is for form 'points' only")
+            if self.form == "play" and self.loaded_points.situations is None:
+                raise ValueError(
+                    "form 'play' needs expected points of all situations; those of "
+                    f"{self.loaded_points.chart!r} hold first downs only"
+                )
+            self.initial()
+
+    @cached_property
+    def loaded_chart(self) -> Chart:
+        """The chart itself."""
+        return self.chart if isinstance(self.chart, Chart) else load_chart(self.chart)
+
+    @cached_property
+    def loaded_ruleset(self) -> Ruleset:
+        """The ruleset itself."""
+        if isinstance(self.ruleset, Ruleset):
+            return self.ruleset
+        if self.ruleset is not None and not isinstance(self.ruleset, Mapping):
+            raise ValueError(f"ruleset is {self.ruleset!r}; allowed is a mapping of parameters")
+        return Ruleset.read(self.ruleset or {})
+
+    @cached_property
+    def loaded_points(self) -> ExpectedPoints:
+        """The expected points themselves."""
+        if self.expected_points is None:
+            return shipped_expected_points(self.loaded_chart, self.loaded_ruleset)
+        if isinstance(self.expected_points, ExpectedPoints):
+            return self.expected_points
+        return read_expected_points(self.expected_points)
+
+    @cached_property
+    def kickoff(self) -> float:
+        """K, the value of receiving the kickoff after a score."""
+        return (
+            self.loaded_points.kickoff if self.kickoff_value is None else float(self.kickoff_value)
+        )
+
+    @cached_property
+    def actions(self) -> tuple[Actions, Actions]:
+        """The actions of both players; in the form ``"points"`` both have the same."""
+        if self.form == "points":
+            both = Actions.of(self.loaded_chart, offence=True, defence=True, kicks=True)
+            return both, both
+        return (
+            Actions.of(self.loaded_chart, offence=True, defence=False, kicks=False),
+            Actions.of(self.loaded_chart, offence=False, defence=True, kicks=False),
+        )
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:
+        """The codes of all results of the chart that are choices."""
+        return tuple(result.code for result in self.loaded_chart.results if result.options)
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        return GameInfo(
+            name="football-strategy",
+            players=2,
+            actions=(self.actions[0].names, self.actions[1].names),
+            acyclic=False,
+            reward_range=self._reward_range(),
+            sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
+            parameters=self._parameters(),
+            observation_labels=self._labels(),
+        )
+
+    def _parameters(self) -> tuple[tuple[str, Any], ...]:
+        """The parameters as JSON has them; charts and values that have no file by their hashes."""
+        chart = self.loaded_chart.name if isinstance(self.chart, Chart) else str(self.chart)
+        parameters: dict[str, Any] = {"chart": chart, "form": self.form}
+        if self.loaded_ruleset.parameters:
+            parameters["ruleset"] = self.loaded_ruleset.parameters
+        if isinstance(self.expected_points, (str, Path)):
+            parameters["expected_points"] = str(self.expected_points)
+        if self.form == "points":
+            parameters["kickoff_value"] = self.kickoff
+        else:
+            parameters["down"] = self.down
+            parameters["to_go"] = (
+                self.loaded_ruleset.first_down if self.to_go is None else self.to_go
+            )
+            parameters["to_goal"] = self.to_goal
+            parameters["punting"] = self.punting
+        return tuple(parameters.items())
+
+    def _reward_range(self) -> tuple[float, float]:
+        """The same to both sides, so that the players' rewards sum to 0 in every environment."""
+        if self.form == "points":
+            return (-inf, inf)  # Safeties may follow one another.
+        worth = self.loaded_points
+        ends = [*worth.first_down, *(worth.situations or ())]
+        most = max(
+            *map(abs, ends),
+            self.loaded_ruleset.touchdown + 1 + abs(worth.kickoff),
+            self.loaded_ruleset.field_goal + abs(worth.kickoff),
+            self.loaded_ruleset.safety + abs(worth.free_kick),
+        )
+        return (-most, most)
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """A kickoff by player 1, or a situation of player 0."""
+        if self.form == "points":
+            return (Outcome(Fraction(1), Position("kickoff", offence=1)),)
+        last_line = self.loaded_ruleset.field - 1
+        to_go = self.loaded_ruleset.first_down if self.to_go is None else self.to_go
+        chances: dict[Position, Fraction] = {}
+        for down, p in spread(self.down, "down", 1, self.loaded_ruleset.downs).items():
+            if self.punting and down < self.loaded_ruleset.downs:
+                raise ValueError(
+                    f"punting is true on down {down}; punt formation is for the last down"
+                )
+            for x, q in spread(self.to_goal, "to_goal", 1, last_line).items():
+                for y, r in spread(to_go, "to_go", 1, self.loaded_ruleset.field).items():
+                    start = Position("call", 0, down, min(y, x), x, self.punting)
+                    chances[start] = chances.get(start, Fraction(0)) + p * q * r
+        return tuple(Outcome(probability, state) for state, probability in chances.items())
+
+    def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
+        """What both may do; one of them has a choice only, or both at once."""
+        offence, defence = state.offence, 1 - state.offence
+        legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
+        if state.phase == "call":
+            first = self.actions[defence].defence
+            legal[offence] = legal_actions(
+                self.loaded_ruleset, self.loaded_chart.plays, state.situation
+            )
+            legal[defence] = tuple(range(first, first + self.loaded_chart.defences))
+        elif state.phase == "choice":
+            player = self.who_chooses(state)
+            first = self.actions[player].choice
+            legal[player] = (first, first + 1)
+        elif state.phase == "kickoff":
+            first = self.actions[offence].kick
+            legal[offence] = (first, first + 1)
+        return tuple(legal)
+
+    def who_chooses(self, state: Position) -> int:
+        """The player who takes the penalty or the play."""
+        offended = chooser(parse_result(state.choice))
+        return state.offence if offended == OFFENCE else 1 - state.offence
+
+    def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """The calls meet, a choice is taken, or the ball is kicked."""
+        offence = state.offence
+        if state.phase == "call":
+            action = joint_action[offence]
+            defence = joint_action[1 - offence] - self.actions[1 - offence].defence
+            return self._merged(self._called(state, action, defence))
+        if state.phase == "choice":
+            player = self.who_chooses(state)
+            taken = joint_action[player] - self.actions[player].choice
+            option = parse_result(state.choice).options[taken]
+            follow: tuple[Consequence, ...] = consequences(
+                self.loaded_ruleset, state.situation, option
+            )
+        elif state.phase == "kickoff":
+            follow = kick(
+                self.loaded_ruleset, KICKOFFS[joint_action[offence] - self.actions[offence].kick]
+            )
+        else:
+            follow = kick(self.loaded_ruleset, "free_kick")
+        return self._merged(self._outcome(state, consequence) for consequence in follow)
+
+    def _called(self, state: Position, action: int, defence: int) -> Iterable[Outcome]:
+        """What follows when the offence's action meets a defence."""
+        plays = self.loaded_chart.plays
+        if action == plays + 1:
+            for consequence in field_goal(self.loaded_ruleset, state.situation):
+                yield self._outcome(state, consequence)
+        elif action == plays + 2 and not state.punting:
+            yield self._outcome(state, declare_punt(state.situation))
+        else:
+            for probability, result in self._cell(action, defence):
+                if result.options:
+                    yield Outcome(probability, state._replace(phase="choice", choice=result.code))
+                    continue
+                for consequence in consequences(self.loaded_ruleset, state.situation, result):
+                    branch = self._outcome(state, consequence)
+                    yield Outcome(probability * branch.probability, branch.state, branch.reward)
+
+    def _cell(self, action: int, defence: int) -> Cell:
+        """The chart's cell for a play, the quick kick or, in punt formation, the punt."""
+        columns = (
+            *self.loaded_chart.cells,
+            self.loaded_chart.quick_kick,
+            (),
+            self.loaded_chart.punt,
+        )
+        return columns[action][defence]
+
+    def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
+        """A consequence for the offence of a state, as the players of this form meet it."""
+        following = self._following(state, consequence)
+        reward: Fraction | int = consequence.points
+        if following == OVER:
+            reward += Fraction(self._value(consequence))
+        return Outcome(
+            consequence.probability, following, reward if state.offence == 0 else -reward
+        )
+
+    def _following(self, state: Position, consequence: Consequence) -> Position:
+        """The state that a consequence leads to."""
+        side = state.offence if consequence.same_side else 1 - state.offence
+        match consequence.next:
+            case Situation() as situation if self.form == "points" or (
+                self.form == "drive" and consequence.same_side
+            ):
+                return Position("call", side, *situation)
+            case Restart.FREE_KICK if self.form == "points":
+                return Position("free kick", side)
+        return OVER
+
+    def _value(self, consequence: Consequence) -> float:
+        """What the offence has after a consequence with which play ends, points apart.
+
+        Who kicks, or has lost the ball, has the negative of what the other side has.
+        """
+        sign = 1.0 if consequence.same_side else -1.0
+        match consequence.next:
+            case Restart.KICKOFF:
+                return -sign * self.kickoff
+            case Restart.FREE_KICK:
+                return -sign * self.loaded_points.free_kick
+            case Situation() as situation:
+                if self.form == "play":
+                    assert self.loaded_points.situations is not None
+                    return (
+                        sign
+                        * self.loaded_points.situations[
+                            situation_index(self.loaded_ruleset, situation)
+                        ]
+                    )
+                return sign * self.loaded_points.first_down[situation.to_goal - 1]
+
+    def _merged(self, outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+        """Put equal outcomes together, in the order in which they first come."""
+        chances: dict[tuple[Position, Fraction | int], Fraction] = {}
+        for outcome in outcomes:
+            key = (outcome.state, outcome.reward)
+            chances[key] = chances.get(key, Fraction(0)) + outcome.probability
+        return tuple(
+            Outcome(probability, state, reward) for (state, reward), probability in chances.items()
+        )
+
+    def is_terminal(self, state: Position) -> bool:
+        """Whether the possession, the play, or the wait for a score has ended."""
+        return state.phase == "over"
+
+    def _labels(self) -> tuple[str, ...]:
+        """The names of an observation's entries."""
+        own = ("my ball", "kickoff", "free kick") if self.form == "points" else ()
+        choices = (f"choice {code}" for code in self.choices)
+        return ("down", "to go", "to goal", "punt formation", "over", *own, *choices)
+
+    def observe(self, state: Position, player: int) -> NDArray[np.float32]:
+        """Down and yards over the most there are, and flags."""
+        seen = [
+            state.down / self.loaded_ruleset.downs,
+            state.to_go / self.loaded_ruleset.field,
+            state.to_goal / self.loaded_ruleset.field,
+            float(state.punting),
+            float(state.phase == "over"),
+        ]
+        if self.form == "points":
+            live = state.phase != "over"
+            seen += [
+                float(live and state.offence == player),
+                float(state.phase == "kickoff"),
+                float(state.phase == "free kick"),
+            ]
+        seen += [float(state.choice == code) for code in self.choices]
+        return np.array(seen, np.float32)
+
+    def draw(self, state: Position) -> str:
+        """Down and distance, the field from the offence's goal line on the left, the call sheet."""
+        if state.phase == "over":
+            return "play is over"
+        team = f"player {state.offence}"
+        if state.phase in KICKOFFS or state.phase == "free kick":
+            return f"{team} is to kick: {state.phase}"
+        said = f"{team} has the ball: {self._down_and_distance(state)}"
+        if state.punting:
+            said += ", punt formation"
+        if state.phase == "choice":
+            penalty, play = parse_result(state.choice).options
+            calls = [f"player {self.who_chooses(state)} takes {penalty.code} or {play.code}"]
+        else:
+            calls = [
+                f"player {player} calls {self._call_sheet(state, player)}"
+                for player in (state.offence, 1 - state.offence)
+            ]
+        own = self.loaded_ruleset.field - state.to_goal
+        field = pitch(self.loaded_ruleset.field, own, own + state.to_go)
+        return "\n".join((said, *field, *calls))
+
+    def _call_sheet(self, state: Position, player: int) -> str:
+        """What a player may call, such as ``1-12, quick kick, field goal``."""
+        actions = self.actions[player]
+        lettered = range(actions.defence, actions.defence + self.loaded_chart.defences)
+        runs: list[list[int]] = []
+        for action in self.legal_actions(state)[player]:
+            in_a_row = action < actions.plays or action in lettered
+            if in_a_row and runs and runs[-1][-1] == action - 1:
+                runs[-1].append(action)
+            else:
+                runs.append([action])
+        return ", ".join(
+            "-".join(actions.names[action] for action in dict.fromkeys((run[0], run[-1])))
+            for run in runs
+        )
+
+    def _down_and_distance(self, state: Position) -> str:
+        """Such as ``3rd and 7 at the other's 34``."""
+        ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(state.down, f"{state.down}th")
+        distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
+        own = self.loaded_ruleset.field - state.to_goal
+        line = f"its own {own}" if own < state.to_goal else f"the other's {state.to_goal}"
+        return f"{ordinal} and {distance} at {line}"
+
+    def tabulate(self) -> TabularGame:
+        """The arrays of the game.
+
+        Raises:
+            TooManyStatesError: If the table would fill the memory.
+            ValueError: If the chart's probabilities are too fine for exact arithmetic in 53 bits.
+        """
+        from solvent.games.football.table import tabulate
+
+        return tabulate(self)
+
+
+def _check_number(value: Any, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise ValueError(f"{name} is {value!r}; allowed are finite numbers")

@@ -1,0 +1,125 @@
+"""Results of football plays and the codes they are written in."""
+
+from __future__ import annotations
+
+import football_charts
+import pytest
+from hypothesis import given
+
+from solvent.games.football.results import EXAMPLES, KINDS, Result, parse_result
+
+CODES = {
+    "5": Result("gain", 5),
+    "-3": Result("gain", -3),
+    "0": Result("gain"),
+    "12o": Result("gain", 12, out_of_bounds=True),
+    "inc": Result("incomplete"),
+    "fum": Result("fumble"),
+    "fum-2": Result("fumble", -2),
+    "fum6": Result("fumble", 6),
+    "int15": Result("interception", 15),
+    "int-4": Result("interception", -4),
+    "int15r10": Result("interception", 15, return_yards=10),
+    "off15": Result("offence-penalty", 15),
+    "def5": Result("defence-penalty", 5),
+    "def15f": Result("defence-penalty", 15, first_down=True),
+    "off10/7": Result("choice", options=(Result("offence-penalty", 10), Result("gain", 7))),
+    "def15f/int9r2": Result(
+        "choice",
+        options=(
+            Result("defence-penalty", 15, first_down=True),
+            Result("interception", 9, return_yards=2),
+        ),
+    ),
+    "long": Result("long-gain"),
+    "punt40": Result("punt", 40),
+    "punt40r8": Result("punt", 40, return_yards=8),
+    "punt40fum": Result("fumbled-punt", 40),
+    "block": Result("blocked-punt"),
+}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_code_says_what_the_table_of_the_module_says(code: str) -> None:
+    assert parse_result(code) == CODES[code]
+    assert CODES[code].code == code
+
+
+def test_every_kind_has_a_code() -> None:
+    assert {result.kind for result in CODES.values()} == set(KINDS)
+    assert {parse_result(code).kind for code in EXAMPLES.split(", ")} <= set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("written", "canonical"),
+    [
+        ("+5", "5"),
+        (" 007 ", "7"),
+        ("-0", "0"),
+        ("12O", "12o"),
+        ("FUM+0", "fum"),
+        ("Int15R0", "int15"),
+        ("Off10 / +7O", "off10/7o"),
+    ],
+)
+def test_other_spellings_are_read_and_not_written(written: str, canonical: str) -> None:
+    assert parse_result(written).code == canonical
+
+
+@given(football_charts.kicking)
+def test_code_and_repr_lead_back_to_the_result(result: Result) -> None:
+    assert parse_result(result.code) == result
+    assert parse_result(result.code.upper()) == result
+    assert eval(repr(result)) == result
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "", "x", "5oo", "inco", "int", "intr5", "off", "off-5", "off5f", "def", "long5", "punt",
+        "punt40r", "punt40r5fum", "5/off5", "inc/5", "off5/def5", "off5/off5/3", "off5/", "/5",
+        "٣", "1e3", "5.5", "--5", "off5/" * 2000, "9" * 5000,
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_in_a_short_message(code: str) -> None:
+    with pytest.raises(ValueError, match=r"not a result|a penalty and a play") as refusal:
+        parse_result(code)
+    assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("100", "yards of gain is 100; allowed are whole numbers from -99 to 99"),
+        ("-100o", "yards of gain is -100"),
+        ("fum150", "yards of fumble is 150"),
+        ("int15r100", "return of interception is 100; allowed are whole numbers from 0 to 99"),
+        ("off0", "yards of offence-penalty is 0; allowed are whole numbers from 1 to 99"),
+        ("def5/120", "yards of gain is 120"),
+        ("punt0", "yards of punt is 0"),
+        ("punt40r400", "return of punt is 400"),
+    ],
+)
+def test_absurd_yards_are_refused(code: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_result(code)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "touchdown"},
+        {"kind": "gain", "yards": 2.5},
+        {"kind": "gain", "yards": True},
+        {"kind": "incomplete", "yards": 1},
+        {"kind": "gain", "return_yards": 1},
+        {"kind": "incomplete", "out_of_bounds": True},
+        {"kind": "offence-penalty", "yards": 5, "first_down": True},
+        {"kind": "gain", "options": (Result("offence-penalty", 5), Result("gain"))},
+        {"kind": "choice"},
+        {"kind": "choice", "options": (Result("gain"), Result("offence-penalty", 5))},
+    ],
+)
+def test_a_kind_takes_only_the_fields_it_has_a_use_for(fields: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=str(fields["kind"])):
+        Result(**fields)  # type: ignore[arg-type]

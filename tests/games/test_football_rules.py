@@ -1,0 +1,244 @@
+"""The rules of football, sentence by sentence, and the numbers in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import football_checks
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reduced_football import CHART, CHARTS, RULES
+
+from solvent.games.football.packed import FREE_KICK, KICKOFF, KICKS, PackedRules, pack_rules
+from solvent.games.football.results import parse_result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import (
+    Consequence,
+    Restart,
+    Situation,
+    consequences,
+    declare_punt,
+    field_goal,
+    kick,
+    legal_actions,
+)
+
+
+@pytest.mark.parametrize(
+    "check", football_checks.RULE_CHECKS, ids=lambda check: check.__name__.removeprefix("check_")
+)
+def test_rule(check: Callable[[], None]) -> None:
+    check()
+
+
+def test_a_choice_waits_for_somebody_to_take_an_option() -> None:
+    with pytest.raises(ValueError, match="'def5/12' is a choice"):
+        consequences(Ruleset(), Situation(1, 10, 80), parse_result("def5/12"))
+
+
+def test_no_field_goal_is_tried_from_afar() -> None:
+    with pytest.raises(ValueError, match="from 46 yards"):
+        field_goal(Ruleset(), Situation(4, 10, 46))
+
+
+CODES = st.one_of(
+    st.integers(-99, 99).map(str),
+    st.integers(-99, 99).map("{}o".format),
+    st.integers(-99, 99).map("fum{}".format),
+    st.builds("int{}r{}".format, st.integers(-99, 99), st.integers(0, 99)),
+    st.integers(1, 99).map("off{}".format),
+    st.builds("def{}{}".format, st.integers(1, 99), st.sampled_from(["", "f"])),
+    st.builds("punt{}{}".format, st.integers(1, 99), st.sampled_from(["", "r7", "r99", "fum"])),
+    st.sampled_from(["inc", "long", "block"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), code=CODES, punting=st.booleans())
+def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
+    data: st.DataObject, code: str, punting: bool
+) -> None:
+    to_goal = data.draw(st.integers(1, 99))
+    to_go = data.draw(st.integers(1, to_goal))
+    down = 4 if punting else data.draw(st.integers(1, 4))
+    follow = consequences(Ruleset(), Situation(down, to_go, to_goal, punting), parse_result(code))
+    assert sum(c.probability for c in follow) == 1
+    assert len({c[1:] for c in follow}) == len(follow)
+    for consequence in follow:
+        assert consequence.probability > 0
+        assert consequence.seconds in (15, 30, 45)
+        if isinstance(consequence.next, Situation):
+            assert consequence.points == 0
+            assert 1 <= consequence.next.to_go <= consequence.next.to_goal <= 99
+            assert 1 <= consequence.next.down <= 4
+            assert not consequence.next.punting
+            if not consequence.same_side:
+                assert consequence.next.down == 1
+        else:
+            # Who scored kicks off; who gave up the safety has the free kick.
+            assert consequence.next is (
+                Restart.FREE_KICK if consequence.points == -2 else Restart.KICKOFF
+            )
+            assert consequence.same_side == (consequence.points in (6, 7, -2))
+
+
+def packed_branches(packed: PackedRules, s: int, r: int) -> list[tuple[float, ...]]:
+    k = s * packed.n_results + r
+    branch = slice(packed.branch_start[k], packed.branch_start[k + 1])
+    columns = (packed.probability, packed.points, packed.next, packed.same_side, packed.seconds)
+    return list(zip(*(column[branch].tolist() for column in columns), strict=True))
+
+
+def numbered(packed: PackedRules, follow: tuple[Consequence, ...]) -> list[tuple[float, ...]]:
+    markers = {Restart.KICKOFF: KICKOFF, Restart.FREE_KICK: FREE_KICK}
+    return [
+        (
+            float(c.probability),
+            c.points,
+            markers[c.next] if isinstance(c.next, Restart) else packed.index(c.next),
+            c.same_side,
+            c.seconds,
+        )
+        for c in follow
+    ]
+
+
+@pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
+@pytest.mark.parametrize(
+    "changes", [{}, {"half_the_distance": False, "early_field_goals": False, "extra_point": 1}]
+)
+def test_the_arrays_say_what_the_rules_say(chart: Any, changes: dict[str, Any]) -> None:
+    ruleset = Ruleset.read({**RULES, **changes})
+    packed = pack_rules(chart, ruleset)
+    assert packed.n_situations == (ruleset.downs + 1) * 36
+    for s in range(packed.n_situations):
+        situation = packed.situation_at(s)
+        assert packed.index(situation) == s
+        for r, result in enumerate(chart.results):
+            follow = () if result.options else consequences(ruleset, situation, result)
+            assert packed_branches(packed, s, r) == numbered(packed, follow)
+            options = [chart.results[o] for o in packed.option[r].tolist() if o >= 0]
+            assert tuple(options) == result.options
+        tried = ruleset.field_goal_chance(situation.to_goal) > 0
+        follow = field_goal(ruleset, situation) if tried else ()
+        assert packed_branches(packed, s, len(chart.results)) == numbered(packed, follow)
+        legal = legal_actions(ruleset, chart.plays, situation)
+        assert tuple(packed.legal[s].nonzero()[0].tolist()) == legal
+        declared = packed_branches(packed, s, len(chart.results) + 1)
+        if situation.punting or situation.down < ruleset.downs:
+            assert declared == []
+        else:
+            [branch] = declared
+            target = packed.index(declare_punt(situation).next)  # type: ignore[arg-type]
+            assert branch == (1.0, 0, target, True, 0)
+
+
+def test_the_arrays_have_the_chart_and_the_kicks() -> None:
+    ruleset = Ruleset.read(RULES)
+    packed = pack_rules(CHART, ruleset)
+    goal, declare = len(CHART.results), len(CHART.results) + 1
+    calls = [
+        *CHART.cells,
+        CHART.quick_kick,
+        [((Fraction(1), goal),)] * 3,
+        [((Fraction(1), declare),)] * 3,
+        CHART.punt,
+    ]
+    names = [*CHART.results, goal, declare]
+    for k, cell in enumerate(cell for call in calls for cell in call):
+        entries = slice(packed.cell_start[k], packed.cell_start[k + 1])
+        assert [
+            (p, names[r])
+            for p, r in zip(
+                packed.cell_probability[entries].tolist(),
+                packed.cell_result[entries].tolist(),
+                strict=True,
+            )
+        ] == [(float(p), result) for p, result in cell]
+        weights = packed.cell_weight[entries].tolist()
+        assert [Fraction(w, int(packed.cell_total[k])) for w in weights] == [p for p, _ in cell]
+    assert [(packed.chooser[r], r) for r in range(goal) if packed.chooser[r] >= 0] == [
+        (0 if result.code.startswith("def") else 1, r)
+        for r, result in enumerate(CHART.results)
+        if result.options
+    ]
+    for k, name in enumerate(KICKS):
+        branch = slice(packed.kick_start[k], packed.kick_start[k + 1])
+        columns = (
+            packed.kick_probability,
+            packed.kick_points,
+            packed.kick_next,
+            packed.kick_same_side,
+            packed.kick_seconds,
+        )
+        found = list(zip(*(column[branch].tolist() for column in columns), strict=True))
+        assert found == numbered(packed, kick(ruleset, name))
+
+
+def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> None:
+    packed = pack_rules(CHART, Ruleset())
+    assert packed.n_situations == 24_750
+    assert packed.situation[:, 3].sum() == 4_950
+    for situation in (Situation(1, 10, 80), Situation(3, 17, 99), Situation(4, 1, 1, True)):
+        assert packed.situation_at(packed.index(situation)) == situation
+
+
+def test_a_ruleset_goes_through_json() -> None:
+    for ruleset in (Ruleset(), Ruleset.read(RULES), Ruleset(field_goals=(), barred=())):
+        again = Ruleset.read(ruleset.parameters)
+        assert again == ruleset
+        assert again.hash == ruleset.hash
+        assert eval(repr(ruleset)) == ruleset
+    assert Ruleset().parameters == {}
+    assert Ruleset(downs=3).hash != Ruleset().hash
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"dows": 3}, "Did you mean 'downs'"),
+        ({"field": 1}, "field is 1; allowed are whole numbers from 2 to 200"),
+        ({"downs": 0}, "downs is 0"),
+        ({"first_down": 101}, "first_down is 101; allowed are whole numbers from 1 to 100"),
+        ({"touchback": 100}, "touchback is 100; allowed are whole numbers from 1 to 99"),
+        ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1"),
+        ({"extra_point": "nan"}, "extra_point is 'nan'"),
+        ({"early_field_goals": 1}, "early_field_goals is 1; allowed are true and false"),
+        ({"field_goals": {"95": "1/2"}}, "a line of field_goals is 95; .* from 1 to 92"),
+        ({"field_goals": {"12": 2}}, r"field_goals\[12\] is 2; allowed are numbers from 0 to 1"),
+        ({"field_goals": {"near": "1/2"}}, "field_goals has the entry 'near'"),
+        ({"field_goals": "far"}, "field_goals is 'far'; allowed is a mapping"),
+        ({"barred": [[10, 20, 13]]}, "last play of barred is 13; .* from 20 to 99"),
+        ({"barred": [[10, 13]]}, r"barred has the entry \(10, 13\)"),
+        ({"long_gain": {}}, "long_gain is empty"),
+        ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
+        ({"long_gain": {"30": 0}}, r"long_gain\['30'\] has weight 0"),
+        ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),
+        ({"kickoff": {"0": 1}}, "kickoff: yards from the goal line is 0"),
+        ({"onside": {"long+300": 1}}, "onside: yards added to a long gain is 300"),
+        ({"free_kick": {"20": -1}}, r"free_kick\['20'\] is -1; allowed are numbers from 0"),
+        ({"free_kick": {"20": 0}}, r"free_kick\['20'\] has weight 0"),
+        ({"field": 40}, "a line of field_goals is 38; .* from 33 to 32"),
+        ({"out_of_bounds_seconds": 31}, "out_of_bounds_seconds is 31; .* from 0 to 30"),
+    ],
+)
+def test_a_senseless_number_is_named(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ruleset.read(parameters)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kickoff": (("20", Fraction(1, 2)),)}, "the probabilities of kickoff sum to 1/2"),
+        ({"onside": (("20", 1.0),)}, "'20' has probability 1.0; allowed are positive fractions"),
+        ({"long_gain": ((30, Fraction(1, 2)),) * 2}, "long_gain has an entry twice"),
+        ({"free_kick": {"20": 1}}, "it takes pairs"),
+    ],
+)
+def test_tables_from_python_are_checked(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Ruleset(**arguments)
