@@ -32,6 +32,8 @@ def optimum(row: str) -> str:
 def test_the_optima_of_the_readme_are_the_solvers() -> None:
     assert optimum("Fighting Fantasy") == f"{ENVIRONMENTS['solvent/FFCombat-v0'].optimum:.6f}"
     assert optimum("the same") == f"{ENVIRONMENTS['solvent/FFCombatRandom-v0'].optimum:.6f}"
+    drive = ENVIRONMENTS["solvent/FootballDrive-v0"].optimum
+    assert optimum("Football drive").replace("−", "-") == f"{drive:.6f}"
     assert optimum("Greed") == f"{solve_greed().value:.6f}"
     # The page of the game has the same figure; the slow test of that page solves for it.
     page = (README.parent / "docs" / "games" / "pig.md").read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """The environments that have a name in the registries of Gymnasium and PettingZoo.
 
-A line per environment, in :data:`ENVIRONMENTS` and for a game of two in :data:`PETTINGZOO`, is all
-that a new game needs here.
+A line per environment, in :data:`ENVIRONMENTS` and for a game of two in :data:`PETTINGZOO` or
+:data:`PETTINGZOO_PARALLEL`, is all that a new game needs here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import gymnasium as gym
 import pettingzoo
@@ -19,7 +19,7 @@ from solvent.envs.tabular_env import TabularEnv
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
-    from solvent.envs.pettingzoo_env import TabularAECEnv
+    from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
     from solvent.envs.vector_env import TabularVectorEnv
     from solvent.model import Game, TabularGame
 
@@ -61,6 +61,8 @@ ENVIRONMENTS: Mapping[str, Entry] = {
             "luck": [0, 12],
         },
     ),
+    "solvent/FootballStrategy-v0": Entry("football-strategy", 0.0, opponent="optimal"),
+    "solvent/FootballDrive-v0": Entry("football-drive", -0.944881148276792),
     "solvent/Greed-v0": Entry("greed", 0.5138417330406193, opponent="optimal"),
 }
 
@@ -70,6 +72,12 @@ PETTINGZOO: Mapping[str, Mapping[str, Any]] = {
 }
 """Games for two by name, with the parameters that they have in PettingZoo unless the caller says
 otherwise: Pig to 20 instead of 100, whose table takes a minute to build."""
+
+PETTINGZOO_PARALLEL: Mapping[str, Mapping[str, Any]] = {
+    "football-strategy": {},
+}
+"""The same for games whose players act at the same time. They have a parallel environment, and an
+AEC environment made from it."""
 
 
 def register_envs() -> None:
@@ -85,14 +93,23 @@ def register_envs() -> None:
                 reward_threshold=entry.optimum,
                 kwargs={"game": entry.game, **entry.parameters, **opponent},
             )
-    for game, parameters in PETTINGZOO.items():
-        if f"solvent/{game}-v0" not in pettingzoo.aec_registry:
-            pettingzoo.register(
-                "aec",
-                f"solvent/{game}-v0",
-                entry_point="solvent.envs.registration:aec_env",
-                kwargs={"game": game, **parameters},
-            )
+    for game, parameters in {**PETTINGZOO, **PETTINGZOO_PARALLEL}.items():
+        _register_pettingzoo("aec", game, parameters)
+    for game, parameters in PETTINGZOO_PARALLEL.items():
+        _register_pettingzoo("parallel", game, parameters)
+
+
+def _register_pettingzoo(
+    api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
+) -> None:
+    registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
+    if f"solvent/{game}-v0" not in registry:
+        pettingzoo.register(
+            api,
+            f"solvent/{game}-v0",
+            entry_point=f"solvent.envs.registration:{api}_env",
+            kwargs={"game": game, **parameters},
+        )
 
 
 class GameEnv(TabularEnv):
@@ -153,7 +170,9 @@ def game_vector_env(
 
 
 def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
-    """A PettingZoo environment of a listed game whose players take turns.
+    """A PettingZoo environment of a listed game in which one agent acts after the other.
+
+    Where both act at once, neither sees the other's action before it has chosen its own.
 
     Args:
         game: A name of :data:`solvent.games.GAMES`.
@@ -162,9 +181,40 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
     Raises:
         ValueError: If the name or an argument is unknown, or a value is not allowed.
     """
+    from pettingzoo.utils.conversions import parallel_to_aec
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
+    if game in PETTINGZOO_PARALLEL:
+        return parallel_to_aec(parallel_env(game, **arguments))
     return OrderEnforcingWrapper(raw_aec_env(game, **arguments))
+
+
+def parallel_env(
+    game: str,
+    *,
+    observation: str = "vector",
+    illegal: str = "remap",
+    render_mode: str | None = None,
+    **parameters: Any,
+) -> TabularParallelEnv:
+    """A PettingZoo environment of a listed game whose players act at the same time.
+
+    Args:
+        game: A name of :data:`solvent.games.GAMES`.
+        observation: As for :class:`solvent.envs.TabularEnv`, like the next two.
+        illegal: As there.
+        render_mode: As there.
+        parameters: The game's own.
+
+    Raises:
+        ValueError: As :func:`aec_env`.
+    """
+    from solvent.envs.pettingzoo_env import TabularParallelEnv
+
+    rules, table = compiled_game(game, parameters)
+    return TabularParallelEnv(
+        table, rules=rules, observation=observation, illegal=illegal, render_mode=render_mode
+    )
 
 
 def raw_aec_env(

@@ -1,10 +1,11 @@
 """Pictures of a game, made from the text that its rules draw.
 
-The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar. A
-phrase, which two blanks or a gauge end, is written from the cell in which it begins; without a
-word or a number of two characters it is a piece of a board, and each character stands in the
-middle of its own cell. So the columns of a drawing stay aligned in the font that pygame brings
-along, which is not one of fixed width, and no other font is needed.
+The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar, and
+lines between ``▒`` a football field (:func:`solvent.model.drawing.pitch` draws both). A phrase,
+which two blanks or a gauge end, is written from the cell in which it begins; without a word or a
+number of two characters it is a piece of a board, and each character stands in the middle of its
+own cell. So the columns of a drawing stay aligned in the font that pygame brings along, which is
+not one of fixed width, and no other font is needed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from gymnasium import logger
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
+from solvent.envs.football_field import paint_pitch
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice
 
@@ -40,7 +42,7 @@ TRACK = (58, 63, 74)
 GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
 """Colours of the gauges from the top down, over and over."""
 
-_RUN = re.compile(r"(?P<gauge>[█░]+)|[^\s█░]+(?: [^\s█░]+)*")
+_RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<pitch>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
 _WORD = re.compile(r"\w\w|\w/\w")
 
 _DRAWINGS_MEASURED = 4096
@@ -135,6 +137,8 @@ class Screen:
                     share = run[0].count("█") / len(run[0])
                     _paint_gauge(surface, cells, share, GAUGES[gauges % len(GAUGES)])
                     gauges += 1
+                elif run["pitch"]:
+                    paint_pitch(surface, cells, run[0])
                 elif _WORD.search(run[0]):
                     glyphs = font.render(run[0], True, TEXT)
                     surface.blit(glyphs, glyphs.get_rect(midleft=cells.midleft))

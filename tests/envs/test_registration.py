@@ -51,9 +51,16 @@ def test_registering_again_changes_nothing() -> None:
     assert all(gym.spec(name) is spec for name, spec in before.items())
 
 
-@pytest.mark.parametrize("name", FOR_ONE)
-def test_a_spec_survives_json(name: str) -> None:
-    env = gym.make(name, damage="three", observation="index", render_mode="ansi")
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        ("solvent/FFCombat-v0", {"damage": "three"}),
+        ("solvent/FFCombatRandom-v0", {"damage": "three"}),
+        ("solvent/FootballDrive-v0", {"start": [10, 20], "field": 20}),
+    ],
+)
+def test_a_spec_survives_json(name: str, parameter: dict[str, Any]) -> None:
+    env = gym.make(name, **parameter, observation="index", render_mode="ansi")
     assert env.spec is not None
     again = gym.make(EnvSpec.from_json(env.spec.to_json()))
     assert again.spec == env.spec

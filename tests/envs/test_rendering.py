@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from solvent.envs import TabularEnv
+from solvent.envs.football_field import BALL, END_ZONE, GRASS, TO_GAIN
 from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, TEXT, Screen
 from solvent.games import FightingFantasy, Pig
 from solvent.model import compile_game
+from solvent.model.drawing import pitch
 
 COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)
 
@@ -124,3 +126,27 @@ def test_a_video_wrapper_can_collect_frames() -> None:
         env.reset(seed=0)
         env.step(0)
         assert len(env.render()) == 2
+
+
+def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
+    lines = pitch(100, ball=36, gain=46)
+    picture = Screen(columns=len(lines[0]), rows=4, title="test").picture("\n".join(lines))
+    # Two yards are a cell, after the margin and three cells of end zone.
+    middle = picture[MARGIN + CELL[1] * 3 // 2]
+    left, yard = MARGIN + 3 * CELL[0], CELL[0] / 2
+    [to_gain] = {round((x - left) / yard) for x in np.flatnonzero((middle == TO_GAIN).all(axis=1))}
+    assert to_gain == 46
+    ball = np.flatnonzero((middle == BALL).all(axis=1))
+    assert (ball.mean() - left) / yard == pytest.approx(36, abs=1)
+    assert share_of(picture, END_ZONE) == pytest.approx(2 * 3 * 3 * CELL[0] * CELL[1], rel=0.05)
+    grass = sum(share_of(picture, green) for green in GRASS)
+    assert grass == pytest.approx(50 * 3 * CELL[0] * CELL[1], rel=0.05)
+    # The yard numbers stand under their lines, which are at the left of the cell.
+    for text, yards in (("10", 10), ("50", 50)):
+        assert lines[3].index(text) + 1 == 3 + yards // 2
+
+
+def test_a_field_without_a_ball_or_with_goal_to_go_has_no_marks() -> None:
+    assert not {"●", "¦"} & set("".join(pitch(100, None, None)))
+    assert "¦" not in "".join(pitch(100, 92, 100))
+    assert pitch(21, 20, None)[1][3 + 10] == "●"

@@ -497,7 +497,8 @@ def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> No
 
 
 def test_the_call_sheet_leaves_out_barred_plays() -> None:
-    game = FootballStrategy(form="points")
+    chart = load_chart("standard")
+    game = FootballStrategy(chart, form="points", expected_points=shipped_like(chart))
     *_, offence, defence = game.draw(call(4, 2, 15)).splitlines()
     assert offence == "player 0 calls 1-16, quick kick, field goal, punt"
     assert defence == "player 1 calls A-J"

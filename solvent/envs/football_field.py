@@ -1,0 +1,63 @@
+"""A football field, painted from the lines of text that :func:`solvent.model.drawing.pitch` draws.
+
+A character stands for two yards, the first of which is at its left edge. So that is where lines and
+ball are painted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pygame
+
+GRASS = ((47, 122, 66), (42, 111, 60))
+"""Two greens, in turns every ten yards."""
+
+END_ZONE = (38, 70, 124)
+LINE = (226, 232, 226)
+TO_GAIN = (250, 204, 60)
+BALL, LACES = (134, 76, 42), (240, 234, 226)
+
+STRIPE = 5
+"""Characters between two yard lines."""
+
+
+def paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
+    """Paint one line of a field; lines below one another join.
+
+    Args:
+        surface: To paint on.
+        cells: The pixels of the line.
+        text: The line, a character for each equal part of `cells`.
+    """
+    import pygame
+
+    width = cells.width // len(text)
+
+    def part(first: int, count: int) -> pygame.Rect:
+        return pygame.Rect(cells.left + first * width, cells.top, count * width, cells.height)
+
+    def line(column: int, colour: tuple[int, int, int], thickness: int) -> None:
+        left = part(column, 1).left - thickness // 2
+        pygame.draw.rect(surface, colour, (left, cells.top, thickness, cells.height))
+
+    pygame.draw.rect(surface, END_ZONE, cells)
+    left = len(text) - len(text.lstrip("▒"))
+    right = len(text.rstrip("▒"))
+    for stripe, first in enumerate(range(left, right, STRIPE)):
+        pygame.draw.rect(surface, GRASS[stripe % 2], part(first, min(STRIPE, right - first)))
+    for column in range(left + STRIPE, right, STRIPE):
+        line(column, LINE, 1)
+    for column in (left, right):
+        line(column, LINE, 3)
+    for column in (i for i, mark in enumerate(text) if mark == "¦"):
+        line(column, TO_GAIN, 3)
+    for column in (i for i, mark in enumerate(text) if mark == "●"):
+        ball = pygame.Rect(0, 0, 22, 14)
+        ball.center = part(column, 1).midleft
+        pygame.draw.ellipse(surface, BALL, ball)
+        pygame.draw.ellipse(surface, LACES, ball, 1)
+        pygame.draw.line(
+            surface, LACES, (ball.left + 7, ball.centery), (ball.right - 8, ball.centery)
+        )

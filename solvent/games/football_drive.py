@@ -1,0 +1,448 @@
+"""A drive in American football, the decision process of Patek and Bertsekas.
+
+One team has the ball and calls each play: run, pass, punt or field goal. The drive ends when the
+ball goes to the other team or somebody scores, and then counts what was scored less what the other
+team can expect of the ball it now has. The model is that of S. D. Patek and D. P. Bertsekas, "Play
+selection in American football: a case study in neuro-dynamic programming", 1996, who computed its
+optimum as a yardstick for learning.
+
+**State.** ``(to_goal, to_go, down)``, the source's x, y and d: yards to the other team's goal
+line, 1 to 100; yards to the line to gain, at most `to_goal`; and the down, 1 to 4. On first down
+`to_go` is 10, or `to_goal` if that is less. These are 100 + 3 * 5050 = 15,250 states. A first down
+is won only nearer to the goal than the last one, and otherwise the down rises, so no state occurs
+twice in a drive.
+
+**Plays.** With P(m) a draw from the Poisson distribution of mean m:
+
+* Run: gains P(6) - 2. In 5% of the cases the ball is lost there.
+* Pass: in 45% incomplete; in 45% complete, a gain of P(12) - 2; in 5% intercepted, at a gain of
+  P(12) - 2; in 5% a sack, a loss of P(6).
+* Punt: the ball is lost 6 P(10) + 6 yards on.
+* Field goal: good with probability .95 - .95 `to_goal` / 60, which is 0 from 60 yards on. After a
+  miss the ball is lost where it was.
+
+A gain of `to_goal` is a touchdown, a loss beyond the own goal line a safety. A ball that is lost at
+or beyond the other team's goal line is a touchback, beyond the own goal line a touchdown for the
+other team. Short of the line to gain on fourth down the ball is lost.
+
+**Payoff.** 6.8 points for a touchdown, 3 for a field goal, -2 for a safety, -6.8 for a touchdown of
+the other team; less 6.8 z / 100, with z the other team's yards from its own goal line: where the
+ball was lost, or 20 after a score or touchback.
+
+**What was decided.** The published value -.9449 of (80, 10, 1) settles two questions. A run that is
+fumbled beyond the goal line is a touchback; were it a touchdown, the value would be -.8827. After a
+safety the other team's ball counts as well; were it left out, the optimal play on first down would
+be a pass from 95 yards on, and the source says run.
+
+**Probabilities.** They are rationals: the *distribution function* of each Poisson variable is
+rounded to a multiple of 2^-48. Probabilities are then positive and sum to 1, and those of any "at
+least" are off by at most 2^-49. A variable takes fewer than 64 values, so the distribution of a
+play changes by less than 64 * 2^-49 < 2e-13 in total variation, and what n plays are worth by less
+than n * 2e-13 * 13.6, the distance of the best and the worst payoff.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
+from solvent.model.arrays import Ints, grouped_sum
+from solvent.model.drawing import pitch
+from solvent.model.parameters import Spread, check_integer, spread
+
+RUN, PASS, PUNT, KICK = range(4)
+
+DOWNS = 4
+TOUCHBACK = 20
+"""Where the other team has the ball after a score or a touchback, from its own goal line."""
+
+TOUCHDOWN, FIELD_GOAL, SAFETY = Fraction(34, 5), Fraction(3), Fraction(-2)
+
+YARD = TOUCHDOWN / 100
+"""What each yard from its own goal line is worth to the team that gets the ball."""
+
+RANGE = 60
+"""From here on no field goal is good."""
+
+UNIT = 2**48
+"""Probabilities of Poisson variables are multiples of 1 / UNIT."""
+
+WHOLE = 20 * UNIT
+"""Probabilities of plays are multiples of 1 / WHOLE; below 2^53, so that a float holds them."""
+
+ENDINGS = ("", "field goal", "lost", "other's touchdown", "safety", "touchdown")
+"""How a drive has ended, in the order in which outcomes are listed; "" while it goes on."""
+
+
+class Drive(NamedTuple):
+    """The offence's position, or how the drive has ended.
+
+    Attributes:
+        to_goal: Yards to the other team's goal line. Once the drive has ended, the other team's
+            yards from that line, which is its own.
+        to_go: Yards to the line to gain; 0 once the drive has ended.
+        down: 1 to 4; 0 once the drive has ended.
+        ended: One of :data:`ENDINGS`.
+    """
+
+    to_goal: int
+    to_go: int
+    down: int
+    ended: str = ""
+
+
+@dataclass(frozen=True)
+class FootballDrive:
+    """A drive, from a first down to its end.
+
+    Args:
+        start: Yards to the goal at the first down with which the drive begins, as a
+            :data:`~solvent.model.parameters.Spread`, or ``"anywhere"`` for all states with equal
+            probability.
+        field: Length of the field in yards, within 20..100. Shorter ones are for tests.
+
+    Raises:
+        ValueError: If a parameter is not allowed.
+    """
+
+    start: Spread | str = 80
+    field: int = 100
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.field, "field", TOUCHBACK, 100)
+        _ = self._starts
+
+    @cached_property
+    def _starts(self) -> dict[Drive, Fraction]:
+        """The states in which a drive may begin, with their probabilities."""
+        if self.start == "anywhere":
+            states = all_positions(self.field)
+            return dict.fromkeys(states, Fraction(1, len(states)))
+        if isinstance(self.start, str):
+            raise ValueError(
+                f"start is {self.start!r}; allowed are yards to the goal and 'anywhere'"
+            )
+        return {
+            first_down(to_goal): probability
+            for to_goal, probability in spread(self.start, "start", 1, self.field).items()
+        }
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions and sources."""
+        start = self.start
+        return GameInfo(
+            name="football-drive",
+            players=1,
+            actions=(("run", "pass", "punt", "field goal"),),
+            acyclic=True,
+            reward_range=(
+                float(payoff(Drive(TOUCHBACK, 0, 0, "other's touchdown"))),
+                float(payoff(Drive(TOUCHBACK, 0, 0, "touchdown"))),
+            ),
+            sources=("Patek and Bertsekas 1996, Play selection in American football",),
+            parameters=(
+                ("start", start if isinstance(start, (int, str)) else _plain(start)),
+                ("field", self.field),
+            ),
+            observation_labels=("to goal", "to go", "down", "ended"),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The starts of the parameter."""
+        return tuple(Outcome(p, state) for state, p in self._starts.items())
+
+    def legal_actions(self, state: Drive) -> tuple[tuple[int, ...], ...]:
+        """Every play may be called in every position."""
+        return ((RUN, PASS, PUNT, KICK),)
+
+    def transition(self, state: Drive, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Play the down. Outcomes are in the order of their states."""
+        weights: dict[Drive, int] = {}
+        if joint_action[0] == KICK:
+            whole = 20 * RANGE
+            good = 19 * max(RANGE - state.to_goal, 0)
+            weights[Drive(TOUCHBACK, 0, 0, "field goal")] = good
+            weights[Drive(state.to_goal, 0, 0, "lost")] = whole - good
+        else:
+            whole = WHOLE
+            for (keeps, yards), weight in plays(joint_action[0]).items():
+                after = self._advance(state, yards) if keeps else self._lose(state, yards)
+                weights[after] = weights.get(after, 0) + weight
+        return tuple(
+            Outcome(Fraction(weight, whole), after, payoff(after))
+            for after, weight in sorted(weights.items())
+            if weight
+        )
+
+    def _advance(self, state: Drive, yards: int) -> Drive:
+        """The ball moves and is not lost to a defender."""
+        to_goal, to_go = state.to_goal - yards, state.to_go - yards
+        if to_goal <= 0:
+            return Drive(TOUCHBACK, 0, 0, "touchdown")
+        if to_goal > self.field:
+            return Drive(TOUCHBACK, 0, 0, "safety")
+        if to_go <= 0:
+            return first_down(to_goal)
+        if state.down == DOWNS:
+            return Drive(to_goal, 0, 0, "lost")
+        return Drive(to_goal, to_go, state.down + 1)
+
+    def _lose(self, state: Drive, yards: int) -> Drive:
+        """The other team gets the ball after it has moved."""
+        to_goal = state.to_goal - yards
+        if to_goal <= 0:
+            return Drive(TOUCHBACK, 0, 0, "lost")
+        if to_goal > self.field:
+            return Drive(TOUCHBACK, 0, 0, "other's touchdown")
+        return Drive(to_goal, 0, 0, "lost")
+
+    def is_terminal(self, state: Drive) -> bool:
+        """Whether the drive has ended."""
+        return state.ended != ""
+
+    def observe(self, state: Drive, player: int) -> NDArray[np.float32]:
+        """Yards to the goal and to go over the length of the field, down / 4, and the ending."""
+        return np.array(
+            [
+                state.to_goal / self.field,
+                state.to_go / self.field,
+                state.down / DOWNS,
+                ENDINGS.index(state.ended) / (len(ENDINGS) - 1),
+            ],
+            np.float32,
+        )
+
+    def draw(self, state: Drive) -> str:
+        """The field, with the ball and the line to gain, and down and distance."""
+        if state.ended == "lost":
+            news = f"The ball is lost, {state.to_goal} yards from the other team's goal."
+        elif state.ended:
+            news = {
+                "field goal": "The field goal is good: 3 points.",
+                "other's touchdown": "The other team scores a touchdown.",
+                "safety": "A safety: 2 points for the other team.",
+                "touchdown": "Touchdown!",
+            }[state.ended]
+        else:
+            ordinal = ("First", "Second", "Third", "Fourth")[state.down - 1]
+            distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
+            news = f"{ordinal} and {distance}, {state.to_goal} yards to the goal."
+        ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
+        gain = None if state.ended or ball is None else ball + state.to_go
+        return "\n".join((*pitch(self.field, ball, gain), news))
+
+    def tabulate(self) -> TabularGame:
+        """The arrays of the game, all states at once (rows as `transition` orders them)."""
+        return _tabulate(self)
+
+
+def first_down(to_goal: int) -> Drive:
+    """First and ten, or first and goal."""
+    return Drive(to_goal, min(10, to_goal), 1)
+
+
+def all_positions(field: int) -> tuple[Drive, ...]:
+    """Every position of the offence, sorted: 15,250 on a field of 100 yards."""
+    return tuple(
+        Drive(to_goal, to_go, down)
+        for to_goal in range(1, field + 1)
+        for to_go in range(1, to_goal + 1)
+        for down in range(1, DOWNS + 1)
+        if down > 1 or to_go == min(10, to_goal)
+    )
+
+
+def payoff(state: Drive) -> Fraction:
+    """Points scored in the drive, less what the ball is worth to the other team; 0 before its end.
+
+    See the module.
+    """
+    if not state.ended:
+        return Fraction(0)
+    points = {
+        "field goal": FIELD_GOAL,
+        "lost": Fraction(0),
+        "other's touchdown": -TOUCHDOWN,
+        "safety": SAFETY,
+        "touchdown": TOUCHDOWN,
+    }
+    return points[state.ended] - YARD * state.to_goal
+
+
+@cache
+def poisson(mean: int) -> tuple[int, ...]:
+    """The Poisson distribution in units of 1 / UNIT, from 0 on, as the module describes.
+
+    The distribution function is the sum of mean^k / k! over that of 400 terms, which stands for
+    exp(mean) with an error of less than 10^-400.
+    """
+    terms = [Fraction(1)]
+    for k in range(1, 400):
+        terms.append(terms[-1] * mean / k)
+    whole = sum(terms)
+    masses: list[int] = []
+    reached, below = Fraction(0), 0
+    for k in count():
+        reached += terms[k] / whole
+        at_most = round(reached * UNIT)
+        masses.append(at_most - below)
+        below = at_most
+        if below == UNIT:
+            return tuple(masses)
+    raise AssertionError("the distribution function reaches 1")
+
+
+@cache
+def plays(action: int) -> dict[tuple[bool, int], int]:
+    """How a run, pass or punt moves the ball, with probabilities in units of 1 / WHOLE.
+
+    The keys say whether the offence keeps the ball and how many yards it moves. Keeping it on
+    fourth down may still mean to lose it.
+    """
+    branches: list[tuple[bool, int, int]]
+    if action == RUN:
+        branches = [
+            (keeps, k - 2, weight * mass)
+            for k, mass in enumerate(poisson(6))
+            for keeps, weight in ((True, 19), (False, 1))
+        ]
+    elif action == PASS:
+        branches = [(True, 0, 9 * UNIT)]
+        branches += [(True, -k, mass) for k, mass in enumerate(poisson(6))]
+        branches += [
+            (keeps, k - 2, weight * mass)
+            for k, mass in enumerate(poisson(12))
+            for keeps, weight in ((True, 9), (False, 1))
+        ]
+    else:
+        branches = [(False, 6 * k + 6, 20 * mass) for k, mass in enumerate(poisson(10))]
+    moves: dict[tuple[bool, int], int] = {}
+    for keeps, yards, weight in branches:
+        if weight:
+            moves[keeps, yards] = moves.get((keeps, yards), 0) + weight
+    return moves
+
+
+class _Codes:
+    """Whole numbers for states, ascending as the states are, with arrays in place of fields."""
+
+    def __init__(self, field: int) -> None:
+        self.shape = (field + 1, field + 1, DOWNS + 1, len(ENDINGS))
+
+    def of(self, to_goal: Ints, to_go: Ints | int, down: Ints | int, ended: str = "") -> Ints:
+        ending = ENDINGS.index(ended)
+        parts = np.broadcast_arrays(to_goal, to_go, down, ending)
+        return np.asarray(np.ravel_multi_index(tuple(parts), self.shape), np.int64)
+
+    def states(self, codes: Ints) -> tuple[Drive, ...]:
+        fields = np.stack(np.unravel_index(codes, self.shape), axis=1).tolist()
+        return tuple(Drive(x, y, d, ENDINGS[e]) for x, y, d, e in fields)
+
+
+def _tabulate(game: FootballDrive) -> TabularGame:
+    """Build the arrays without walking through the states one by one.
+
+    Every branch of every play is taken in all positions at once; branches of one play that lead
+    to the same state are then merged. Probabilities are quotients of integers that floats hold,
+    so each is the float nearest to its rational.
+    """
+    codes = _Codes(game.field)
+    positions = np.array([state[:3] for state in all_positions(game.field)], np.int64)
+    to_goal, to_go, down = (column[:, None] for column in positions.T)
+    number = len(positions)
+
+    rows, targets, weights = [], [], []
+    for action in (RUN, PASS, PUNT):
+        moves = plays(action)
+        keeps, yards = (np.array(part) for part in zip(*moves, strict=True))
+        target = np.where(
+            keeps,
+            _advanced(codes, game.field, to_goal - yards, to_go - yards, down),
+            _lost(codes, game.field, to_goal - yards),
+        )
+        rows.append(np.repeat(4 * np.arange(number) + action, len(moves)))
+        targets.append(target.ravel())
+        weights.append(np.tile(np.array(list(moves.values())), number))
+    kicked = 4 * np.arange(number) + KICK
+    good = 19 * np.maximum(RANGE - to_goal[:, 0], 0)
+    rows += [kicked, kicked]
+    targets += [
+        np.full(number, codes.of(np.array(TOUCHBACK), 0, 0, "field goal")),
+        codes.of(to_goal[:, 0], 0, 0, "lost"),
+    ]
+    weights += [good, 20 * RANGE - good]
+
+    size = int(np.prod(codes.shape))
+    key, inverse = np.unique(
+        np.concatenate(rows) * size + np.concatenate(targets), return_inverse=True
+    )
+    weight = grouped_sum(inverse, np.concatenate(weights), len(key))
+    key, weight = key[weight > 0], weight[weight > 0]
+    row, target = np.divmod(key, size)
+
+    live = codes.of(*positions.T)
+    state_codes = np.union1d(live, target)
+    states = codes.states(state_codes)
+    # Rows are numbered by position; positions and codes ascend alike.
+    row_count = np.where(np.isin(state_codes, live), 4, 0)
+    initial = np.zeros(len(states))
+    for state, probability in game._starts.items():
+        initial[np.searchsorted(state_codes, codes.of(np.array(state[0]), *state[1:3]))] = float(
+            probability
+        )
+    next_state = np.searchsorted(state_codes, target)
+    paid = np.array([float(payoff(state)) for state in states])
+    return reachable(
+        TabularGame(
+            info=game.info,
+            states=states,
+            row_start=np.concatenate(([0], np.cumsum(row_count))),
+            outcome_start=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=4 * number)))),
+            next_state=next_state,
+            probability=weight / np.where(row % 4 == KICK, 20 * RANGE, WHOLE),
+            outcome_reward=paid[next_state],
+            mask=(np.repeat(row_count[:, None] > 0, 4, axis=1), row_count[:, None] > 0),
+            initial=initial,
+            observation=(np.stack([game.observe(state, 0) for state in states]),),
+        )
+    )
+
+
+def _advanced(codes: _Codes, field: int, to_goal: Ints, to_go: Ints, down: Ints) -> Ints:
+    """What `FootballDrive._advance` returns, for all positions and moves at once."""
+    x, y = np.clip(to_goal, 1, field), np.clip(to_go, 1, field)
+    short = np.where(
+        down == DOWNS,
+        codes.of(x, 0, 0, "lost"),
+        codes.of(x, y, np.minimum(down + 1, DOWNS)),
+    )
+    within = np.where(to_go <= 0, codes.of(x, np.minimum(10, x), 1), short)
+    touchdown, safety = (
+        codes.of(np.array(TOUCHBACK), 0, 0, ended) for ended in ("touchdown", "safety")
+    )
+    return np.where(to_goal <= 0, touchdown, np.where(to_goal > field, safety, within))
+
+
+def _lost(codes: _Codes, field: int, to_goal: Ints) -> Ints:
+    """What `FootballDrive._lose` returns, for all positions and moves at once."""
+    at = np.where(to_goal <= 0, TOUCHBACK, np.minimum(to_goal, field))
+    theirs = codes.of(np.array(TOUCHBACK), 0, 0, "other's touchdown")
+    return np.where(to_goal > field, theirs, codes.of(at, 0, 0, "lost"))
+
+
+def _plain(start: Spread) -> list[int] | dict[str, str]:
+    """A range or distribution as JSON can hold it."""
+    if isinstance(start, int):
+        return [start]
+    if hasattr(start, "items"):
+        return {str(point): str(weight) for point, weight in start.items()}
+    return [int(point) for point in start]
