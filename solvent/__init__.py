@@ -32,6 +32,7 @@ _HOME = {
     "save_policy": "solvent.exact",
     "score": "solvent.exact",
     "solve": "solvent.exact",
+    "solve_tree": "solvent.exact",
     "state_visitation": "solvent.exact",
 }
 

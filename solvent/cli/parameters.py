@@ -135,6 +135,6 @@ def game_of_training(policy_file: Path) -> Game:
             f"{policy_file}: does not say for which game it is; write the game after it"
         )
     # The others are the environment's own, such as what is observed.
-    own = inspect.signature(GAMES[entry.game]).parameters
+    own = {*inspect.signature(GAMES[entry.game]).parameters, "modifiers"}
     given = {name: value for name, value in request["env_kwargs"].items() if name in own}
     return make_game(entry.game, **{**entry.parameters, **given})

@@ -1,6 +1,7 @@
 """Expectation: the exact optimum of a game, and exact numbers about any policy."""
 
 from solvent.exact.cross_table import cross_table
+from solvent.exact.decision_tree import CycleError, regroup, solve_tree
 from solvent.exact.evaluation import (
     best_response,
     expected_length,
@@ -9,6 +10,7 @@ from solvent.exact.evaluation import (
     policy_value,
     state_visitation,
 )
+from solvent.exact.game_tree import GameTree
 from solvent.exact.linear_program import LinearProgramSolution, solve_linear_program
 from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_game
 from solvent.exact.scoring import GapLocation, Score, locate_gap, score
@@ -25,9 +27,12 @@ from solvent.exact.store import (
     write_archive,
     write_atomically,
 )
+from solvent.exact.tree_solution import TreeSolution
 
 __all__ = [
     "CertificateError",
+    "CycleError",
+    "GameTree",
     "GapLocation",
     "ImproperGameError",
     "LinearProgramSolution",
@@ -35,6 +40,7 @@ __all__ = [
     "Score",
     "Solution",
     "StoreError",
+    "TreeSolution",
     "best_response",
     "cross_table",
     "expected_length",
@@ -46,12 +52,14 @@ __all__ = [
     "policy_value",
     "read_archive",
     "read_metadata",
+    "regroup",
     "save_policy",
     "save_solution",
     "score",
     "solve",
     "solve_linear_program",
     "solve_matrix_game",
+    "solve_tree",
     "state_visitation",
     "write_archive",
     "write_atomically",

@@ -7,25 +7,32 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from solvent.games.fighting_fantasy import FightingFantasy, ff_combat
+from solvent.games.football.strategy import FootballStrategy
+from solvent.games.football_drive import FootballDrive
 from solvent.games.greed import Greed
 from solvent.games.gymnasium_table import GymnasiumTable
 from solvent.games.pig import Pig
 from solvent.model import Game
+from solvent.model.difficulty import with_modifier
 from solvent.model.parameters import check_choice
 
 GAMES: Mapping[str, Callable[..., Game]] = {
     "ff-combat": ff_combat,
+    "football-strategy": FootballStrategy,
+    "football-drive": FootballDrive,
     "greed": Greed,
     "pig": Pig,
 }
 """Makers of games by name; their parameters are JSON-able."""
 
 
-def make_game(name: str, **parameters: Any) -> Game:
+def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parameters: Any) -> Game:
     """A game by name.
 
     Args:
         name: A key of :data:`GAMES`.
+        modifiers: Of the game's checks, by their names: ``{"luck": -0.15}`` makes every test of
+            luck harder (:mod:`solvent.model.difficulty`).
         parameters: The game's own; ``help(solvent.games.GAMES[name])`` lists them.
 
     Raises:
@@ -35,12 +42,17 @@ def make_game(name: str, **parameters: Any) -> Game:
     allowed = inspect.signature(maker).parameters
     for parameter in parameters:
         check_choice(parameter, f"parameter of {name}", allowed)
-    return maker(**parameters)
+    game = maker(**parameters)
+    for check, modifier in (modifiers or {}).items():
+        game = with_modifier(game, check, modifier)
+    return game
 
 
 __all__ = [
     "GAMES",
     "FightingFantasy",
+    "FootballDrive",
+    "FootballStrategy",
     "Greed",
     "GymnasiumTable",
     "Pig",

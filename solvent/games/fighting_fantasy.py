@@ -43,6 +43,7 @@ from solvent.model import (
     reachable,
 )
 from solvent.model.arrays import Ints
+from solvent.model.difficulty import SuccessTest
 from solvent.model.drawing import gauge
 from solvent.model.parameters import Spread, check_choice, check_integer, spread
 
@@ -236,6 +237,22 @@ class FightingFantasy:
             for target, probability in branches.items()
             if probability > 0
         )
+
+    @property
+    def checks(self) -> Mapping[str, SuccessTest]:
+        """The test of LUCK, for :func:`solvent.model.difficulty.with_modifier`."""
+        return {"luck": self._luck_held}
+
+    def _luck_held(self, state: Combat, joint_action: JointAction, outcome: Outcome) -> bool | None:
+        """Whether a test of LUCK succeeded, told by its damage; None if there was none.
+
+        Where both results are fatal they are one outcome, and a test of it cannot fail.
+        """
+        if joint_action[0] != TEST:
+            return None
+        if state.round == "won":
+            return bool(outcome.state.opponent == max(state.opponent - self._damage.won_lucky, 0))
+        return bool(outcome.state.hero == max(state.hero - self._damage.lost_lucky, 0))
 
     def _payoff(self, state: Combat) -> int:
         """1 for a victory that counts, else 0."""

@@ -1,0 +1,330 @@
+"""A solver for any game without loops, given by two functions of its states.
+
+    choices(state)   the choices there, at least one: pairs of a description and a distribution,
+                     which is a list of pairs of a state and its probability
+    score(state)     what the state is worth if play ends there, else None
+
+The value of a state is its score or, where there is none, that of its best choice:
+
+    V(s)  =  score(s),  or  max over choices of  sum over outcomes of  p V(s').
+
+Each state is solved once, however many ways lead to it. That needs no state to come again in one
+play; a loop is found and named. It suits games of up to a million states or so. A die that shows 3
+and may be thrown twice more:
+
+    def choices(state):
+        throws_left, last = state
+        throw = [((throws_left - 1, face), Fraction(1, 6)) for face in range(1, 7)]
+        return [("keep", [((0, last), 1)]), ("throw again", throw)]
+
+    def score(state):
+        throws_left, last = state
+        return last if throws_left == 0 else None
+
+    solve_tree(choices, score, (2, 3)).value        # Fraction(17, 4)
+
+In a game for two, `player` says whose choice it is; player 1 chooses the least value. The method is
+backward induction with memory, as in the "simple solver" with which gamebooks of the series Lone
+Wolf have been solved, but without its recursion: the path to the state in hand is kept in a list,
+so that play may be a million moves long.
+
+**Exact arithmetic.** Values are Fractions. Probabilities and scores are whole numbers or Fractions
+(a float is read as the decimal it prints) and a distribution sums to 1 as an equality. The terms
+of an expectation are added over a common denominator, which is reduced once.
+
+**Floats.** Probabilities may be anything that converts, and sum to 1 within 1e-9. A value that is a
+probability is then in error by some 1e-16 per move to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import isfinite, lcm
+from numbers import Integral, Rational
+from operator import mul
+from typing import Any, TypeAlias
+
+from solvent.exact.tree_solution import Graph, Number, Outcomes, TreeSolution
+from solvent.model import TooManyStatesError
+from solvent.model.parameters import check_integer
+
+Distribution: TypeAlias = Iterable[tuple[Any, Any]]
+"""Pairs of a state and its probability."""
+
+Choices: TypeAlias = Callable[[Any], Sequence[tuple[Any, Distribution]]]
+Score: TypeAlias = Callable[[Any], Any]
+Player: TypeAlias = Callable[[Any], int]
+
+
+class CycleError(ValueError):
+    """A state can come again in one play.
+
+    Attributes:
+        cycle: The states of one loop, the first of them again at the end.
+    """
+
+    def __init__(self, message: str, cycle: list[Any]) -> None:
+        super().__init__(message)
+        self.cycle = cycle
+
+
+def solve_tree(
+    choices: Choices,
+    score: Score,
+    state: Any,
+    *,
+    exact: bool = True,
+    player: Player | None = None,
+    max_states: int = 5_000_000,
+    workers: int = 1,
+) -> TreeSolution:
+    """Solve a game without loops from a state.
+
+    Args:
+        choices: See the module. Outcomes of probability 0 are left out and equal ones merged.
+        score: See the module.
+        state: Hashable, like all others.
+        exact: Whether to calculate in Fractions, otherwise in floats.
+        player: Maps a state in which there is a choice to who makes it: 0, who wants much, or 1,
+            who wants little. All choices are player 0's if left out.
+        max_states: Refuse larger games instead of filling the memory.
+        workers: How many processes solve parts of the game at the same time
+            (:mod:`solvent.exact.tree_processes` says when that pays). The functions must then be
+            defined at the top of a module.
+
+    Raises:
+        CycleError: If a state can come again in one play.
+        TooManyStatesError: If there are more than `max_states` states.
+        TypeError: If a state cannot be hashed.
+        ValueError: If a state has no choices, a distribution does not sum to 1, or a probability
+            or score is not a number; the message names the state.
+    """
+    check_integer(workers, "workers", 1, 1024)
+    solver = TreeSolver(choices, score, exact, player, max_states)
+    if workers > 1:
+        from solvent.exact.tree_processes import solve_parts
+
+        solve_parts(solver, state, workers)
+    return TreeSolution(solver.graph, solver.solve(state), exact)
+
+
+def regroup(distribution: Distribution) -> list[tuple[Any, Any]]:
+    """Merge equal states of a distribution, in order of their first appearance."""
+    merged: dict[Any, Any] = {}
+    for state, probability in distribution:
+        merged[state] = merged.get(state, 0) + probability
+    return list(merged.items())
+
+
+class TreeSolver:
+    """Backward induction with memory; see :func:`solve_tree` for the arguments."""
+
+    def __init__(
+        self,
+        choices: Choices,
+        score: Score,
+        exact: bool,
+        player: Player | None,
+        max_states: int,
+    ) -> None:
+        self.choices, self.score, self.exact, self.player = choices, score, exact, player
+        self.max_states = check_integer(max_states, "max_states", 1, 10**12)
+        self.graph = Graph()
+        self._weights = _exact_weights if exact else _float_weights
+        self._number = _fraction if exact else _finite
+        self._expectation = _exact_expectation if exact else _float_expectation
+        # The choices of the states on the path from the start to the state in hand.
+        self._open: dict[int, list[tuple[Any, Outcomes]]] = {}
+
+    def solve(self, state: Any) -> int:
+        """Solve a state and all that can follow; return its index in the graph."""
+        values, opened = self.graph.values, self._open
+        start = self.graph.find(state)
+        path: list[int] = []
+        waiting: list[list[int]] = [[start]]
+        while True:
+            if waiting[-1]:
+                i = waiting[-1].pop()
+                if values[i] is not None:
+                    continue
+                if i in opened:
+                    raise self._cycle(i)
+                known = self._score(i)
+                if known is not None:
+                    values[i] = known
+                    self.graph.order.append(i)
+                    continue
+                opened[i] = self.expand(i)
+                path.append(i)
+                following: set[int] = set().union(*[targets for _, (targets, _, _) in opened[i]])
+                waiting.append([j for j in following if values[j] is None])
+            elif path:
+                waiting.pop()
+                i = path.pop()
+                self._decide(i, opened.pop(i))
+            else:
+                return start
+
+    def _score(self, i: int) -> Number | None:
+        state = self.graph.states[i]
+        try:
+            score = self.score(state)
+        except Exception as error:
+            error.add_note(f"in the score of state {state!r}")
+            raise
+        try:
+            return None if score is None else self._number(score)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the score of state {state!r} is {error}") from error
+
+    def expand(self, i: int) -> list[tuple[Any, Outcomes]]:
+        """The choices of a state, checked, with states entered in the graph."""
+        state = self.graph.states[i]
+        try:
+            offered = list(self.choices(state))
+        except Exception as error:
+            error.add_note(f"in the choices of state {state!r}")
+            raise
+        if not offered:
+            raise ValueError(f"state {state!r} has neither a score nor choices; give it one")
+        options = []
+        for label, distribution in offered:
+            try:
+                options.append((label, self._outcomes(distribution)))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"choice {label!r} of state {state!r}: {error}") from error
+        if len(self.graph.states) > self.max_states:
+            raise TooManyStatesError(
+                f"there are more than {self.max_states} states, reached in {state!r}; "
+                f"raise max_states if the memory is enough"
+            )
+        return options
+
+    def _outcomes(self, distribution: Distribution) -> Outcomes:
+        """A distribution over indices of states, each once and with a positive weight."""
+        known, exact = self.graph.index.get, self.exact
+        merged: dict[int, Any] = {}
+        for state, probability in distribution:
+            try:
+                i = known(state)
+            except TypeError:
+                i = None
+            if i is None:
+                i = self.graph.find(state)
+            if exact and type(probability) is not Fraction:
+                probability = _fraction(probability)
+            merged[i] = merged[i] + probability if i in merged else probability
+        weights, total = self._weights(merged.values())
+        if min(weights) > 0:
+            return tuple(merged), weights, total
+        for i, weight in zip(merged, weights, strict=True):
+            if weight < 0:
+                raise ValueError(f"the probability of {self.graph.states[i]!r} is negative")
+        kept = [(i, weight) for i, weight in zip(merged, weights, strict=True) if weight > 0]
+        return tuple(i for i, _ in kept), tuple(weight for _, weight in kept), total
+
+    def _decide(self, i: int, options: list[tuple[Any, Outcomes]]) -> None:
+        """Value the choices of a state whose successors have values, and take the best."""
+        graph = self.graph
+        values = tuple(self._expectation(outcomes, graph.values) for _, outcomes in options)
+        player = 0 if self.player is None or len(options) == 1 else self.player(graph.states[i])
+        if player not in (0, 1):
+            raise ValueError(
+                f"player of state {graph.states[i]!r} is {player!r}; allowed are 0 and 1"
+            )
+        value = max(values) if player == 0 else min(values)
+        best = values.index(value)
+        graph.values[i], graph.best[i] = value, best
+        graph.labels[i] = tuple(label for label, _ in options)
+        graph.choice_values[i] = values
+        graph.outcomes[i] = options[best][1]
+        graph.order.append(i)
+
+    def _cycle(self, first: int) -> CycleError:
+        """The error that names a shortest loop through a state of the path."""
+        came_from: dict[int, tuple[int, Any]] = {first: (first, None)}
+        queue = [first]
+        for i in queue:
+            for label, (targets, _, _) in self._open[i]:
+                for j in targets:
+                    if j == first:
+                        return self._cycle_error(first, i, label, came_from)
+                    # Only states of the path have been expanded and can lead back.
+                    if j in self._open and j not in came_from:
+                        came_from[j] = (i, label)
+                        queue.append(j)
+        raise AssertionError(f"no loop through state {self.graph.states[first]!r}")
+
+    def _cycle_error(
+        self, first: int, last: int, label: Any, came_from: dict[int, tuple[int, Any]]
+    ) -> CycleError:
+        steps = [(last, label)]
+        while steps[-1][0] != first:
+            steps.append(came_from[steps[-1][0]])
+        steps.reverse()
+        states = self.graph.states
+        lines = [f"  {states[i]!r} -- {label} -->" for i, label in steps]
+        if len(lines) > 12:
+            lines[8:-3] = [f"  ... {len(lines) - 11} more ..."]
+        return CycleError(
+            "play can return to a state, which this solver does not allow:\n"
+            + "\n".join([*lines, f"  {states[first]!r}"]),
+            [states[i] for i, _ in steps] + [states[first]],
+        )
+
+
+def _exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], int]:
+    """Probabilities as whole weights over their common denominator, and that."""
+    ratios = [p.as_integer_ratio() for p in probabilities]
+    total = lcm(*[d for _, d in ratios])
+    weights = tuple([n * (total // d) for n, d in ratios])
+    if sum(weights) != total:
+        raise ValueError(
+            f"the probabilities sum to {Fraction(sum(weights), total)}, not to 1; "
+            f"write thirds as Fraction(1, 3), or solve with exact=False"
+        )
+    return weights, total
+
+
+def _float_weights(probabilities: Iterable[Any]) -> tuple[tuple[float, ...], float]:
+    """Probabilities as floats, which are weights over 1."""
+    weights = tuple(map(float, probabilities))
+    if not abs(sum(weights) - 1) <= 1e-9:
+        raise ValueError(f"the probabilities sum to {sum(weights)!r}, not to 1")
+    return weights, 1.0
+
+
+def _exact_expectation(outcomes: Outcomes, values: list[Any]) -> Fraction:
+    targets, weights, total = outcomes
+    if len(targets) == 1:
+        certain: Fraction = values[targets[0]]
+        return certain
+    terms = [values[j].as_integer_ratio() for j in targets]
+    common = lcm(*[d for _, d in terms])
+    numerator = sum([w * n * (common // d) for w, (n, d) in zip(weights, terms, strict=True)])
+    return Fraction(numerator, total * common)
+
+
+def _float_expectation(outcomes: Outcomes, values: list[Any]) -> float:
+    targets, weights, _ = outcomes
+    return float(sum(map(mul, weights, map(values.__getitem__, targets))))
+
+
+def _fraction(value: Any) -> Fraction:
+    """A number as a Fraction; a float means the decimal that it prints."""
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, float) and isfinite(value):
+        return Fraction(str(value))
+    raise ValueError(f"{value!r}, which is not a rational number (exact=False takes any)")
+
+
+def _finite(value: Any) -> float:
+    """A number as a float."""
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{value!r}, which is not a finite number")
+    return number

@@ -1,0 +1,247 @@
+"""Checks in context: a probability of success, and circumstances that make it easier or harder.
+
+A check has a base probability p, of success under normal circumstances. A circumstance has a
+modifier m, which depends neither on p nor on other circumstances, and changes p to
+
+    f(p, m)  =  p e^(c m) / (1 + p (e^(c m) - 1)),
+
+that is, it multiplies the odds p / (1 - p) by e^(c m), or adds c m to their logarithm:
+
+    logit f(p, m)  =  logit p + c m          with logit p = log(p / (1 - p)).
+
+So modifiers act on probabilities as a group that adds:
+
+- f(f(p, m), n) = f(p, m + n), in either order; f(p, 0) = p; f(f(p, m), -m) = p.
+- 0 and 1 are fixed: what cannot fail cannot fail in the dark either.
+- f(p, -m) = 1 - f(1 - p, m): hindering the climber is helping the wall.
+- From p to q leads the one modifier (logit q - logit p) / c, :func:`modifier_between`.
+
+**Calibration.** With c = 4.2 a modifier m turns 50% into about 50% + m. So to find the modifier of
+a circumstance, ask what 50% would become in it (:func:`modifier_from_even`); between 30% and 70%
+the answer less 50% is within 0.4% of it.
+
+**Success.** A draw r, uniform in [0, 1), succeeds if r < p.
+
+**In exact arithmetic** f(p, m) is irrational for every rational p in (0, 1) and every rational
+m != 0, so it must be rounded: :func:`modified_exactly` returns the nearest multiple of 1 / 10^9
+strictly between 0 and 1. There are no ties, the symmetry above holds as an equality, and a check
+that can succeed never becomes one that cannot. The multiple is found with decimals of as many
+digits as it takes to be sure of it, so that it is the same on every machine.
+
+Source: OSDL documentation, "Resolving Actions", after Hirinkaël's threshold system.
+
+**Errata of the source.** It gives c only through a table, whose digits are those of c = 4.2 cut
+off, not rounded. It lets r = p succeed, which would make a check of probability 0 succeed at times.
+Its relation for the calibration, m = 1 / (1 + exp(-p_new)), leads the other way, from a modifier
+to a probability (and lacks c); meant is m = log(p_new / (1 - p_new)) / c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from functools import cache
+from math import floor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvent.model.parameters import check_integer, check_rational
+
+C = Fraction(21, 5)
+"""By how much a modifier of 1 (100%) raises the logarithm of the odds."""
+
+DENOMINATOR = 10**9
+"""Of the rationals to which modified probabilities are rounded in exact arithmetic."""
+
+LARGEST_MODIFIER = 100
+"""Modifiers may not exceed this, 10000%, in exact arithmetic; nor may c."""
+
+
+def modified(p: Any, modifier: Any, c: Any = C) -> Any:
+    """f(p, m), the probability of success in context, in floats.
+
+    Args:
+        p: The base probability, a number or an array.
+        modifier: The sum of all modifiers (0.1 is +10%), a number or an array that broadcasts
+            with `p`.
+        c: Log-odds of a modifier of 1.
+
+    Returns:
+        A float, or an array if either argument is one. 0 and 1 stay exactly 0 and 1.
+
+    Raises:
+        ValueError: If `p` is outside [0, 1], or `modifier` is not finite.
+    """
+    base = np.asarray(p, np.float64)
+    if not np.all((base >= 0) & (base <= 1)):
+        raise ValueError(f"p is {p!r}; a probability is within 0..1")
+    size = np.asarray(modifier, np.float64)
+    if not np.all(np.isfinite(size)):
+        raise ValueError(f"modifier is {modifier!r}; allowed are finite numbers")
+    x = float(c) * size
+    # The factor e^-|x| cannot overflow; kept from underflowing, it leaves 0 and 1 where they are.
+    factor = np.exp(-np.minimum(np.abs(x), 700))
+    harder, easier = np.where(x < 0, factor, 1), np.where(x < 0, 1, factor)
+    result = base * harder / (base * harder + (1 - base) * easier)
+    return result if result.ndim else float(result)
+
+
+def modified_exactly(p: Any, modifier: Any, c: Any = C, denominator: int = DENOMINATOR) -> Fraction:
+    """f(p, m) as a rational: the nearest multiple of 1 / `denominator` strictly within 0..1.
+
+    Where nothing is modified (m = 0, or p = 0 or 1) the result is `p`, not rounded.
+
+    Args:
+        p: The base probability; a float means the decimal that it prints.
+        modifier: The sum of all modifiers, likewise.
+        c: Log-odds of a modifier of 1, likewise.
+        denominator: At least 2.
+
+    Raises:
+        ValueError: If an argument is not a rational number or out of its range.
+    """
+    return _modified_exactly(
+        check_rational(p, "p", 0, 1),
+        check_rational(modifier, "modifier", -LARGEST_MODIFIER, LARGEST_MODIFIER),
+        check_rational(c, "c", 0, LARGEST_MODIFIER),
+        check_integer(denominator, "denominator", 2, 10**100),
+    )
+
+
+@cache
+def _modified_exactly(p: Fraction, modifier: Fraction, c: Fraction, denominator: int) -> Fraction:
+    x = c * modifier
+    if x == 0 or p in (0, 1):
+        return p
+    digits = 30 + len(str(denominator))
+    while True:
+        # Each of the few operations is rounded correctly, to a relative error of 10^(1 - digits);
+        # only that of x is magnified, |x| <= 10^4 times, by the exponential.
+        context = Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX)
+        exponential = context.exp(_decimal(-x, context))
+        odds_against = context.multiply(_decimal((1 - p) / p, context), exponential)
+        close = Fraction(context.divide(Decimal(1), context.add(Decimal(1), odds_against)))
+        slack = Fraction(1, 10 ** (digits - 6))
+        low, high = (floor((close + s) * denominator + Fraction(1, 2)) for s in (-slack, slack))
+        if low == high:
+            return Fraction(min(max(low, 1), denominator - 1), denominator)
+        digits *= 2
+
+
+def _decimal(value: Fraction, context: Context) -> Decimal:
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def modifier_between(p: Any, p_new: Any, c: Any = C) -> Any:
+    """The modifier that turns `p` into `p_new`: (logit p_new - logit p) / c.
+
+    Args:
+        p: A probability, or an array of them.
+        p_new: Another, or an array that broadcasts with `p`.
+        c: Log-odds of a modifier of 1.
+
+    Returns:
+        A float, or an array if either argument is one.
+
+    Raises:
+        ValueError: If `p` or `p_new` is not strictly between 0 and 1, which no modifier moves or
+            reaches, or if `c` is 0.
+    """
+    if float(c) == 0:
+        raise ValueError(f"c is {c!r}; with it no modifier changes anything")
+    result = (_logit(p_new, "p_new") - _logit(p, "p")) / float(c)
+    return result if np.ndim(result) else float(result)
+
+
+def modifier_from_even(p_new: Any, c: Any = C) -> Any:
+    """The modifier of a circumstance in which 50% becomes `p_new`; see :func:`modifier_between`."""
+    return modifier_between(0.5, p_new, c)
+
+
+def _logit(p: Any, name: str) -> Any:
+    value = np.asarray(p, np.float64)
+    if not np.all((value > 0) & (value < 1)):
+        raise ValueError(f"{name} is {p!r}; allowed is what lies strictly between 0 and 1")
+    return np.log(value) - np.log1p(-value)
+
+
+def succeeds(p: Any, draw: Any) -> Any:
+    """Whether a draw from [0, 1) is a success: it is below `p`, so that 0 never and 1 always is."""
+    return draw < p
+
+
+class Modifier(NamedTuple):
+    """A circumstance and its modifier: ``Modifier("night", "0.1")`` is +10%."""
+
+    name: str
+    size: Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """A named check with the circumstances in which it is made.
+
+    Args:
+        name: What is attempted.
+        base: Probability of success under normal circumstances; a float means the decimal that it
+            prints, a text such as ``"4/5"`` or ``"0.8"`` the rational it spells.
+        modifiers: Pairs of a name and a size, likewise; they add.
+        c: Log-odds of a modifier of 1.
+        denominator: Of the exact probability; see the module.
+
+    Raises:
+        ValueError: If a number is not rational or out of its range.
+    """
+
+    name: str
+    base: Any
+    modifiers: tuple[Modifier, ...] = ()
+    c: Any = C
+    denominator: int = DENOMINATOR
+
+    def __post_init__(self) -> None:
+        """Read every number as a rational."""
+        read = {
+            "base": check_rational(self.base, f"base of {self.name!r}", 0, 1),
+            "modifiers": tuple(
+                Modifier(
+                    name,
+                    check_rational(size, f"modifier {name!r}", -LARGEST_MODIFIER, LARGEST_MODIFIER),
+                )
+                for name, size in self.modifiers
+            ),
+            "c": check_rational(self.c, "c", 0, LARGEST_MODIFIER),
+        }
+        for field, value in read.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def modifier(self) -> Fraction:
+        """The sum of all modifiers."""
+        return sum((modifier.size for modifier in self.modifiers), Fraction(0))
+
+    @property
+    def probability(self) -> Fraction:
+        """Of success in context, as :func:`modified_exactly` rounds it."""
+        return modified_exactly(self.base, self.modifier, self.c, self.denominator)
+
+    def given(self, *modifiers: tuple[str, Any]) -> Check:
+        """The same check with more circumstances."""
+        return replace(self, modifiers=(*self.modifiers, *(Modifier(*m) for m in modifiers)))
+
+    def explain(self) -> str:
+        """One line, such as ``80% climbing; wounded -35%, night +10%: 59.3%``."""
+        named = ", ".join(f"{name} {_percent(size, '+')}" for name, size in self.modifiers)
+        context = f"; {named}" if named else ""
+        return f"{_percent(self.base)} {self.name}{context}: {_percent(self.probability)}"
+
+
+def _percent(value: Fraction, sign: str = "") -> str:
+    """A number as a percentage of up to two decimals; only a certainty reads 0% or 100%."""
+    if not sign and 0 < value < Fraction(1, 20_000):
+        return "less than 0.01%"
+    if not sign and Fraction(19_999, 20_000) < value < 1:
+        return "more than 99.99%"
+    return f"{float(100 * value):{sign}.2f}".rstrip("0").rstrip(".") + "%"

@@ -1,0 +1,343 @@
+"""The solver of games given by choices and scores: by hand, brute force, arrays and kernels."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from random_games import RandomGame
+from tree_checks import (
+    assert_tree_equals_table,
+    assert_tree_has_values,
+    dice_choices,
+    dice_score,
+    failing_choices,
+    solve_as_tree,
+)
+
+from solvent.exact import CycleError, GameTree, regroup, solve_tree
+from solvent.exact.game_tree import Reached
+from solvent.exact.kernels.fighting_fantasy_rational import solve_box_exact
+from solvent.exact.kernels.greed_rational import solve_greed_exact
+from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games.fighting_fantasy import Combat, decided_round
+from solvent.games.greed import Position
+from solvent.model import TooManyStatesError
+from solvent.model.difficulty import with_modifier
+
+HALF = Fraction(1, 2)
+START = (3, 1)
+COMBAT = FightingFantasy(skill_difference=-1, stamina=5, opponent_stamina=6, luck=4)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_die_thrown_up_to_three_times(workers: int) -> None:
+    # Worth with one throw left 7/2, with two 17/4 (keep 4, 5 and 6), with three 14/3 (5 and 6).
+    solution = solve_tree(dice_choices, dice_score, START, workers=workers)
+    assert solution.value == Fraction(14, 3)
+    assert [solution.value_of((left, 1)) for left in (1, 2, 3)] == [
+        Fraction(7, 2),
+        Fraction(17, 4),
+        Fraction(14, 3),
+    ]
+    assert solution.node((2, 5)).choice == "keep"
+    assert solution.node((2, 4)).choice == "throw again"
+    assert len(solution) == 6 + 6 + 6 + 1
+    # 5 or 6 at once; else 4, 5 or 6; else anything.
+    assert dict(solution.final_states()) == {
+        (0, 6): Fraction(1, 6) + Fraction(4, 6) * (Fraction(1, 6) + HALF / 6),
+        (0, 5): Fraction(1, 6) + Fraction(4, 6) * (Fraction(1, 6) + HALF / 6),
+        (0, 4): Fraction(4, 6) * (Fraction(1, 6) + HALF / 6),
+        **{(0, face): Fraction(4, 6) * HALF / 6 for face in (1, 2, 3)},
+    }
+
+
+def test_floats_and_fractions_agree() -> None:
+    solution = solve_tree(dice_choices, dice_score, START, exact=False)
+    assert type(solution.value) is float
+    assert solution.value == pytest.approx(14 / 3, abs=1e-15)
+    assert sum(p for _, p in solution.final_states()) == pytest.approx(1, abs=1e-15)
+
+
+def tree(seed: int) -> tuple[Any, Any, Any, list[int]]:
+    """A random game for two on states 0..19; those from 12 on are scored."""
+    rng = np.random.default_rng(seed)
+    rules: dict[int, list[Any]] = {}
+    for s in range(12):
+        rules[s] = []
+        for label in "abc"[: rng.integers(1, 4)]:
+            weights = [int(w) for w in rng.integers(0, 4, size=4)] + [1]
+            targets = [int(t) for t in rng.integers(s + 1, 20, size=5)]
+            distribution = [
+                (t, Fraction(w, sum(weights))) for t, w in zip(targets, weights, strict=True)
+            ]
+            rules[s].append((label, distribution))
+    scores = [Fraction(int(n), 7) for n in rng.integers(-9, 9, size=20)]
+    turns = [int(p) for p in rng.integers(0, 2, size=20)]
+    return rules.__getitem__, lambda s: scores[s] if s >= 12 else None, turns.__getitem__, turns
+
+
+@given(st.integers(0, 2**32))
+def test_random_games_for_two_against_the_definition(seed: int) -> None:
+    choices, score, player, turns = tree(seed)
+
+    @cache
+    def value(s: int) -> Fraction:
+        if score(s) is not None:
+            return Fraction(score(s))
+        of_choices = [sum(p * value(t) for t, p in outcomes) for _, outcomes in choices(s)]
+        return Fraction((max, min)[turns[s]](of_choices))
+
+    solution = solve_tree(choices, score, 0, player=player)
+    assert solution.value == value(0)
+    ends = solution.final_states()
+    assert sum(p for _, p in ends) == 1
+    assert sum(p * score(s) for s, p in ends) == solution.value
+    for i in solution.graph.order:
+        node = solution.node(solution.graph.states[i])
+        assert node.value == value(node.state)
+        if node.choice is not None:
+            assert dict(node.choices)[node.choice] == node.value
+            assert sum(p * value(t) for t, p in node.outcomes) == node.value
+    for decision in solution.decisions(3):
+        second = dict(solution.node(decision.state).choices)[decision.second]
+        assert decision.loss == abs(solution.value_of(decision.state) - second) > 0
+        assert decision.visits == solution.visits()[decision.state]
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        COMBAT,
+        with_modifier(COMBAT, "luck", -0.15),
+        Greed(limit=12, sides=4),
+        RandomGame(1, "single", cyclic=False),
+        RandomGame(2, "alternating", cyclic=False),
+    ],
+    ids=lambda game: game.info.name,
+)  # fmt: skip
+def test_acyclic_games_have_the_values_of_the_array_solver(game: Any) -> None:
+    assert_tree_equals_table(game)
+
+
+def test_combats_have_exactly_the_values_of_the_rational_kernel() -> None:
+    box = solve_box_exact(5, 6, 4, differences=[-1])
+    tree = solve_as_tree(COMBAT)
+    assert tree.value == box.value[0, 5, 6, 4]
+    win, lose = decided_round(-1)["won"], decided_round(-1)["lost"]
+    for hero, opponent, luck in ((5, 4, 4), (3, 6, 4), (5, 2, 3), (1, 2, 1)):
+        # A value of the kernel is before the round, one of the tree after it.
+        won, lost = (
+            tree.value_of(Reached(Combat(-1, hero, opponent, luck, result)))
+            for result in ("won", "lost")
+        )
+        assert win * won + lose * lost == box.value[0, hero, opponent, luck]
+
+
+def test_greed_has_exactly_the_values_of_the_rational_kernel() -> None:
+    game, ratings = Greed(limit=12, sides=4), solve_greed_exact(12, 4)
+    tree = solve_as_tree(game)
+    positions = [tree.graph.states[i].state for i in tree.graph.order]
+    live = [p for p in positions if p is not None and p.phase != "over"]
+    assert Position(0, (0, 0), "play") in live
+    values = {}
+    for position in live:
+        a, q = position.scores[position.player], position.scores[1 - position.player]
+        rating = (ratings.normal if position.phase == "play" else ratings.last)[a, q]
+        values[position] = rating if position.player == 0 else 1 - rating
+    assert_tree_has_values(game, values)
+
+
+def test_pig_is_refused_and_a_loop_of_it_named() -> None:
+    with pytest.raises(CycleError, match="play can return to a state") as caught:
+        solve_as_tree(Pig(target=10))
+    first, *_, last = caught.value.cycle
+    assert first == last
+    assert len(caught.value.cycle) == 3  # Both players throw a 1.
+    assert str(caught.value).count("-- roll -->") == 2
+
+
+def test_simultaneous_choices_are_refused() -> None:
+    with pytest.raises(ValueError, match="both players of random have a choice in state"):
+        solve_as_tree(RandomGame(1, "simultaneous", cyclic=False))
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_a_shortest_loop_is_named_as_a_path(length: int) -> None:
+    def choices(s: int) -> list[Any]:
+        return [("stop", [(-1, 1)]), ("on", [((s + 1) % length, HALF), (-1, HALF)])]
+
+    with pytest.raises(CycleError) as caught:
+        solve_tree(choices, lambda s: 0 if s < 0 else None, 0)
+    assert sorted(set(caught.value.cycle)) == list(range(length))
+    assert len(caught.value.cycle) == length + 1
+    assert f"  {caught.value.cycle[0]} -- on -->\n" in str(caught.value)
+
+
+def test_a_loop_of_a_thousand_states_is_named_in_a_few_lines() -> None:
+    with pytest.raises(CycleError) as caught:
+        solve_tree(lambda s: [("on", [((s + 1) % 1000, 1)])], lambda _: None, 0)
+    assert len(caught.value.cycle) == 1001
+    assert len(str(caught.value).splitlines()) < 20
+    assert "... 989 more ..." in str(caught.value)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_play_may_be_far_longer_than_the_stack_is_deep(exact: bool) -> None:
+    length = 50_000
+    solution = solve_tree(
+        lambda s: [("on", [(s + 1, 1)]), ("stop", [(-1, 1)])],
+        lambda s: 1 if s == length else 0 if s < 0 else None,
+        0,
+        exact=exact,
+    )
+    assert solution.value == 1
+    assert len(solution) == length + 2
+    assert solution.final_states() == [(length, 1)]
+
+
+def test_states_met_again_are_solved_once() -> None:
+    calls: list[int] = []
+
+    def choices(s: int) -> list[Any]:
+        calls.append(s)
+        return [("one", [(s + 1, 1)]), ("two", [(s + 1, HALF), (s + 2, HALF)])]
+
+    # Going on by one throughout ends at 40, and stepping over it at the end may reach 41.
+    assert solve_tree(choices, lambda s: s if s >= 40 else None, 0).value == Fraction(81, 2)
+    assert sorted(calls) == list(range(40))
+
+
+def test_the_first_of_equal_choices_is_taken_and_equal_outcomes_merge() -> None:
+    def choices(_: str) -> list[Any]:
+        quarter = Fraction(1, 4)
+        return [
+            ("left", [("won", HALF), ("lost", HALF)]),
+            ("right", [("won", quarter), ("lost", HALF), ("won", quarter)]),
+        ]
+
+    solution = solve_tree(choices, {"won": 1, "lost": 0}.get, "fork")
+    assert solution.node("fork").choice == "left"
+    assert solution.node("fork").choices == (("left", HALF), ("right", HALF))
+    assert solution.decisions() == []
+    assert regroup(choices("fork")[1][1]) == [("won", HALF), ("lost", HALF)]
+
+
+def test_floats_are_read_as_the_decimals_they_print() -> None:
+    def choices(_: str) -> list[Any]:
+        return [("on", [("won", 0.1), ("lost", 0.7), ("won", 0.2)])]
+
+    solution = solve_tree(choices, {"won": 0.5, "lost": 0}.get, "start")
+    assert solution.value == Fraction(3, 20)
+
+
+def test_impossible_outcomes_are_left_out() -> None:
+    solution = solve_tree(
+        lambda s: [("on", [("hell", 0), ("won", 1)])], lambda s: 1 if s == "won" else None, "start"
+    )
+    assert solution.node("start").outcomes == (("won", 1),)
+    with pytest.raises(KeyError, match="hell"):
+        solve_tree(lambda s: [("on", [("won", 1)])], {"won": 1}.get, "start").value_of("hell")
+
+
+def test_the_report_lists_value_final_states_and_decisions() -> None:
+    lines = solve_tree(dice_choices, dice_score, START).report("Points", most=2).splitlines()
+    assert lines[0] == f"Points: {float(Fraction(14, 3))!r} [14 / 3]"
+    assert lines[1:7] == [
+        "0.3333 (0, 5)", "0.3333 (0, 6)", "0.1667 (0, 4)",
+        "0.0556 (0, 1)", "0.0556 (0, 2)", "0.0556 (0, 3)",
+    ]  # fmt: skip
+    assert lines[8].startswith("3.6667 = 1.0000 x 3.6667 (3, 1): throw again, not keep")
+    assert len(lines) == 10
+
+
+def test_a_line_of_play_is_explained() -> None:
+    text = solve_tree(dice_choices, dice_score, START).explain((1, 2), depth=1)
+    assert text.splitlines()[:4] == [
+        "(1, 2)  value 3.5",
+        "    keep  2",
+        "  * throw again  3.5",
+        "    0.1667  (0, 1)  value 1",
+    ]
+    assert "..." in solve_tree(dice_choices, dice_score, START).explain(depth=1)
+
+
+def point(_: Any) -> None:
+    """Nothing is scored."""
+
+
+@pytest.mark.parametrize(
+    ("error", "choices", "message"),
+    [
+        (ValueError, lambda s: [], "state 'start' has neither a score nor choices"),
+        (ValueError, lambda s: [("on", [])], "choice 'on' of state 'start': the probabilities sum"),
+        (
+            ValueError,
+            lambda s: [("on", [("a", HALF), ("b", Fraction(1, 3))])],
+            "choice 'on' of state 'start': the probabilities sum to 5/6, not to 1",
+        ),
+        (ValueError, lambda s: [("on", [("a", 1 / 3)] * 3)], "write thirds as Fraction(1, 3)"),
+        (
+            ValueError,
+            lambda s: [("on", [("a", 2), ("b", -1)])],
+            "choice 'on' of state 'start': the probability of 'b' is negative",
+        ),
+        (ValueError, lambda s: [("on", [("a", "x")])], "'x', which is not a rational number"),
+        (
+            TypeError,
+            lambda s: [("on", [([1, 2], 1)])],
+            "choice 'on' of state 'start': state [1, 2] cannot be hashed",
+        ),
+    ],
+)
+def test_faults_of_the_rules_name_the_state(
+    error: type[Exception], choices: Any, message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        solve_tree(choices, point, "start")
+
+
+def test_faults_of_scores_name_the_state() -> None:
+    def choices(_: str) -> list[Any]:
+        return [("on", [("end", 1)])]
+
+    for exact, score in ((True, float("nan")), (True, "much"), (False, float("inf"))):
+        with pytest.raises(ValueError, match="the score of state 'end' is"):
+            solve_tree(choices, {"end": score}.get, "start", exact=exact)
+    with pytest.raises(TypeError, match=re.escape("state ['start'] cannot be hashed")):
+        solve_tree(choices, point, ["start"])
+    with pytest.raises(ValueError, match="player of state 'start' is 2"):
+        solve_tree(lambda s: choices(s) * 2, {"end": 0}.get, "start", player=lambda s: 2)
+
+
+def test_an_error_inside_the_rules_says_in_which_state() -> None:
+    with pytest.raises(RuntimeError, match="no dice at hand") as caught:
+        solve_tree(failing_choices, dice_score, START)
+    assert caught.value.__notes__ == [f"in the choices of state (1, {6})"]
+
+
+def test_too_many_states_are_refused() -> None:
+    with pytest.raises(TooManyStatesError, match="more than 10 states"):
+        solve_tree(dice_choices, dice_score, START, max_states=10)
+
+
+def test_rules_that_cannot_be_sent_are_refused_by_several_processes() -> None:
+    with pytest.raises(ValueError, match="define choices, score and player at the top of a module"):
+        solve_tree(lambda s: dice_choices(s), dice_score, START, workers=2)
+
+
+def test_several_processes_give_the_same_solution() -> None:
+    game = GameTree(Greed(limit=8, sides=3))
+    one, two = (
+        solve_tree(game.choices, game.score, game.start, player=game.player, workers=workers)
+        for workers in (1, 2)
+    )
+    assert one.report() == two.report()
+    assert len(one) == len(two)
+    assert all(one.node(state) == two.node(state) for state in one.visits())

@@ -1,0 +1,57 @@
+"""Decision trees for tests, and the comparison of a game's tree with its arrays and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from solvent.exact import GameTree, TreeSolution, solve, solve_tree
+from solvent.exact.game_tree import Reached
+from solvent.model import Game, compile_game
+
+
+def solve_as_tree(game: Game, **options: Any) -> TreeSolution:
+    tree = GameTree(game)
+    return solve_tree(tree.choices, tree.score, tree.start, player=tree.player, **options)
+
+
+def assert_tree_equals_table(game: Game) -> None:
+    """The tree's Fractions equal the certified floats of the array solver in every state."""
+    tree, table = solve_as_tree(game), compile_game(game)
+    solution = solve(table)
+    assert float(tree.value) == pytest.approx(solution.value, abs=1e-12)
+    seen = set()
+    for i in tree.graph.order:
+        at = tree.graph.states[i]
+        if at.state is not None:
+            value = solution.values[table.index[at.state]]
+            assert float(tree.value_of(at) - at.collected) == pytest.approx(value, abs=1e-12)
+            seen.add(at.state)
+    assert seen == set(table.states)
+
+
+def assert_tree_has_values(game: Game, values: Mapping[Any, Fraction]) -> None:
+    """The tree's values equal these exactly; for games that pay at the end only."""
+    tree = solve_as_tree(game)
+    assert {state: tree.value_of(Reached(state)) for state in values} == dict(values)
+
+
+def dice_choices(state: tuple[int, int]) -> list[Any]:
+    """Keep the last throw of a die, or throw again, so many times at most."""
+    left, last = state
+    throw = [((left - 1, face), Fraction(1, 6)) for face in range(1, 7)]
+    return [("keep", [((0, last), 1)]), ("throw again", throw)]
+
+
+def dice_score(state: tuple[int, int]) -> int | None:
+    left, last = state
+    return last if left == 0 else None
+
+
+def failing_choices(state: tuple[int, int]) -> list[Any]:
+    if state[0] == 1:
+        raise RuntimeError("no dice at hand")
+    return dice_choices(state)

@@ -1,0 +1,224 @@
+"""The algebra of modifiers, the printed examples, and the rounding of exact probabilities."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, getcontext, localcontext
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvent.model.context import (
+    DENOMINATOR,
+    Check,
+    modified,
+    modified_exactly,
+    modifier_between,
+    modifier_from_even,
+    succeeds,
+)
+
+# OSDL, "Resolving Actions": in percent, by modifier and base probability 0, 25, 50, 75 and 100.
+PRINTED = {
+    -30: ("0.0", "8.63", "22.0", "45.9", "100."),
+    -20: ("0.0", "12.5", "30.1", "56.4", "100."),
+    -10: ("0.0", "17.9", "39.6", "66.3", "100."),
+    0: ("0.0", "25.0", "50.0", "75.0", "100."),
+    10: ("0.0", "33.6", "60.3", "82.0", "100."),
+    20: ("0.0", "43.5", "69.8", "87.4", "100."),
+    30: ("0.0", "54.0", "77.9", "91.3", "100."),
+}
+CELLS = [
+    (modifier, base, printed)
+    for modifier, row in PRINTED.items()
+    for base, printed in zip((0, 25, 50, 75, 100), row, strict=True)
+]
+
+chances = st.floats(0.001, 0.999)
+sizes = st.floats(-1, 1)
+rationals = st.fractions(0, 1, max_denominator=1000)
+percents = st.integers(-100, 100).map(lambda n: Fraction(n, 100))
+
+
+@pytest.mark.parametrize(("modifier", "base", "printed"), CELLS)
+def test_the_printed_table_is_cut_off_after_its_last_digit(
+    modifier: int, base: int, printed: str
+) -> None:
+    unit = 10 ** len(printed.partition(".")[2])
+    for p in (
+        modified(base / 100, modifier / 100),
+        modified_exactly(Fraction(base, 100), Fraction(modifier, 100)),
+    ):
+        assert floor(Fraction(p) * 100 * unit) == Fraction(printed) * unit
+
+
+def test_some_printed_cells_are_not_what_rounding_gives() -> None:
+    cells = [
+        (modified(base / 100, modifier / 100) * 100, printed) for modifier, base, printed in CELLS
+    ]
+    wrong = [
+        p for p, printed in cells if round(p, len(printed.partition(".")[2])) != float(printed)
+    ]
+    assert len(wrong) == 10
+
+
+@pytest.mark.parametrize("first", [0.2, 0.15])
+def test_both_orders_of_the_printed_modifiers(first: float) -> None:
+    p = modified(modified(0.6, first), 0.35 - first)
+    assert p == pytest.approx(modified(0.6, 0.35), abs=1e-15)
+    assert floor(p * 1000) == 867
+
+
+def test_the_ninja_climbs_wounded_at_night_in_the_rain() -> None:
+    climbing = Check("climbing", "0.8", (("wounded", -0.35), ("night", 0.1)))
+    ninja = climbing.given(("rain", -0.05))
+    assert ninja.modifier == Fraction(-3, 10)
+    assert ninja.probability == Fraction(531_531_690, DENOMINATOR)
+    assert ninja.explain() == "80% climbing; wounded -35%, night +10%, rain -5%: 53.15%"
+    assert climbing.explain() == "80% climbing; wounded -35%, night +10%: 58.33%"
+
+
+def test_the_printed_relation_for_the_calibration_leads_the_other_way() -> None:
+    # m = 1 / (1 + exp(-p_new)) would give even odds, which are 50% already, a modifier of 62%.
+    assert modifier_from_even(0.5) == 0
+    assert 1 / (1 + np.exp(-0.5)) == pytest.approx(0.6225, abs=1e-4)
+
+
+def test_near_even_odds_a_modifier_is_the_change_it_makes() -> None:
+    p_new = np.linspace(0.3, 0.7, 401)
+    assert np.abs(modifier_from_even(p_new) - (p_new - 0.5)).max() < 0.004
+
+
+@given(chances, sizes, sizes)
+def test_modifiers_add_in_either_order(p: float, first: float, second: float) -> None:
+    together = modified(p, first + second)
+    assert modified(modified(p, first), second) == pytest.approx(together, abs=1e-12)
+    assert modified(modified(p, second), first) == pytest.approx(together, abs=1e-12)
+
+
+@given(st.floats(0, 1))
+def test_no_modifier_changes_nothing(p: float) -> None:
+    assert modified(p, 0) == p
+
+
+@given(chances, sizes)
+def test_the_opposite_modifier_undoes(p: float, modifier: float) -> None:
+    assert modified(modified(p, modifier), -modifier) == pytest.approx(p, abs=1e-12)
+
+
+@given(chances, chances)
+def test_one_modifier_leads_from_any_probability_to_any_other(p: float, p_new: float) -> None:
+    assert modified(p, modifier_between(p, p_new)) == pytest.approx(p_new, abs=1e-12)
+    assert modifier_between(p, p_new) == -modifier_between(p_new, p)
+
+
+@given(st.floats(0, 1), sizes)
+def test_hindering_one_side_helps_the_other(p: float, modifier: float) -> None:
+    assert modified(p, -modifier) == pytest.approx(1 - modified(1 - p, modifier), abs=1e-12)
+
+
+@given(rationals, percents)
+def test_in_exact_arithmetic_the_symmetry_is_an_equality(p: Fraction, modifier: Fraction) -> None:
+    assert modified_exactly(p, -modifier) == 1 - modified_exactly(1 - p, modifier)
+
+
+@given(rationals, percents)
+def test_exact_and_float_agree_within_the_rounding(p: Fraction, modifier: Fraction) -> None:
+    exact = modified_exactly(p, modifier)
+    assert abs(float(exact) - modified(p, modifier)) <= 0.5 / DENOMINATOR + 1e-15
+    assert exact == p or DENOMINATOR % exact.denominator == 0
+
+
+@pytest.mark.parametrize("modifier", [-50, -1, 0, 1, 50])
+def test_certainties_stay(modifier: int) -> None:
+    for p in (0, 1):
+        assert modified(p, modifier) == p
+        assert modified_exactly(p, modifier) == p
+
+
+def test_what_is_possible_never_becomes_certain_or_impossible_in_exact_arithmetic() -> None:
+    assert modified_exactly(Fraction(1, 2), -20) == Fraction(1, DENOMINATOR)
+    assert modified_exactly(Fraction(1, 2), 20) == 1 - Fraction(1, DENOMINATOR)
+
+
+def test_a_draw_succeeds_if_it_is_below_the_probability() -> None:
+    assert not succeeds(0.0, 0.0)
+    assert not succeeds(0.5, 0.5)
+    assert succeeds(1.0, np.nextafter(1, 0))
+    assert succeeds(np.array([0.2, 0.8]), 0.5).tolist() == [False, True]
+
+
+def test_arrays_broadcast() -> None:
+    p, modifier = np.array([0.0, 0.25, 1.0]), np.array([[-0.3], [0.0], [900.0]])
+    table = modified(p, modifier)
+    assert table.shape == (3, 3)
+    assert table.tolist() == [[modified(a, m) for a in p] for m in modifier[:, 0]]
+
+
+@pytest.mark.parametrize(
+    ("p", "modifier", "expected"),
+    # From 60-digit decimals by another formula, p e^x / (1 + p (e^x - 1)), rounded half up.
+    [("4/5", "-3/10", 531531690), ("1/3", "1/7", 476730027), ("1/1000", "1", 62575947)],
+)
+def test_exact_values_are_these_on_every_machine(p: str, modifier: str, expected: int) -> None:
+    with localcontext() as context:
+        context.prec = 60
+        base = Fraction(p)
+        x = Fraction(21, 5) * Fraction(modifier)
+        e = (Decimal(x.numerator) / x.denominator).exp()
+        q = Decimal(base.numerator) / base.denominator
+        reference = q * e / (1 + q * (e - 1))
+        assert floor(Fraction(reference) * DENOMINATOR + Fraction(1, 2)) == expected
+    assert modified_exactly(p, modifier) == Fraction(expected, DENOMINATOR)
+
+
+def test_exact_values_do_not_depend_on_floats_or_on_the_callers_decimals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a platform's exponential was asked")
+
+    monkeypatch.setattr(np, "exp", forbidden)
+    monkeypatch.setattr("math.exp", forbidden)
+    with localcontext() as context:
+        context.prec = 3
+        assert modified_exactly(Fraction(31, 101), "0.07") == Fraction(372_733_445, DENOMINATOR)
+        assert getcontext().prec == 3
+
+
+def test_a_hard_case_is_decided_with_more_digits() -> None:
+    # Half-way between two multiples and moved by some 10^-68: the first digits cannot tell where.
+    half_way, tiny = Fraction(3, 2 * DENOMINATOR), Fraction(1, 10**60)
+    assert modified_exactly(half_way, tiny) == Fraction(2, DENOMINATOR)
+    assert modified_exactly(half_way, -tiny) == Fraction(1, DENOMINATOR)
+
+
+def test_only_certainties_read_as_such() -> None:
+    assert Check("a leap", 1).explain() == "100% a leap: 100%"
+    assert Check("a leap", 0.5, (("wings", 3),)).explain().endswith(": more than 99.99%")
+    assert Check("a leap", 0.5, (("lead", -3),)).explain().endswith(": less than 0.01%")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: modified(1.1, 0), "p is 1.1; a probability is within 0..1"),
+        (lambda: modified([0.5, float("nan")], 0), "a probability is within"),
+        (lambda: modified(0.5, float("inf")), "modifier is inf; allowed are finite"),
+        (lambda: modified_exactly("half", 0), "p is 'half'; allowed are numbers from 0 to 1"),
+        (lambda: modified_exactly(0.5, 101), "modifier is 101; allowed are numbers from -100"),
+        (lambda: modified_exactly(0.5, 0.1, denominator=1), "denominator is 1; allowed are"),
+        (lambda: modifier_between(0, 0.5), "p is 0; allowed is what lies strictly between"),
+        (lambda: modifier_from_even(1.0), "p_new is 1.0; allowed is what lies strictly"),
+        (lambda: modifier_between(0.2, 0.5, c=0), "with it no modifier changes anything"),
+        (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
+        (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
+    ],
+)
+def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()  # type: ignore[operator]
