@@ -63,4 +63,5 @@ def test_every_command_is_described() -> None:
         command.name or getattr(command.callback, "__name__", "")
         for command in app.registered_commands
     ]
+    commands += [group.name or "" for group in app.registered_groups]
     assert sorted(described) == sorted(commands)

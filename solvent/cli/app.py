@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 
 from solvent import __version__
+from solvent.cli.book import book_commands
+from solvent.cli.chart import chart_commands
 from solvent.cli.errors import OneLineErrors, interruptible
 from solvent.cli.parameters import (
     find_environment,
@@ -25,6 +27,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(book_commands, name="book")
+app.add_typer(chart_commands, name="chart")
 
 TAKES_PARAMETERS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},

@@ -75,6 +75,7 @@ EXTRAS = {
     "yaml": "train",
     "sklearn": "train",
     "jinja2": "report",
+    "pydantic": "books",
 }
 """The extra of this package that brings a module."""
 

@@ -1,0 +1,1 @@
+"""Gamebooks: books of numbered sections, with chance, fights, checks and an inventory."""

@@ -1,0 +1,183 @@
+"""Results-table combat: a digit each round, and a table that says what both sides lose.
+
+The player decides only whether to escape, and only where an escape is open; between decisions the
+rounds are one distribution (:mod:`solvent.games.gamebook.combat`). Rounds that change nothing and
+are not counted any more are drawn again, so that no state comes twice.
+
+**Order of things.** If hero and enemy would fall in the same round, the hero falls. What is dealt
+beyond an enemy's endurance is lost; the next one is fresh. An escape with a parting blow is a last
+round in which only the hero loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from typing import TypeAlias
+
+from solvent.games.gamebook.book import Column, Loss, ResultsTableFight
+from solvent.games.gamebook.combat import Blow, Standing, fight_on
+from solvent.games.gamebook.effects import ONE, Values
+from solvent.games.gamebook.expressions import Expression, bounds, compiled
+from solvent.games.gamebook.fight_state import Local, Moment
+
+FIGHT_ON, ESCAPE = 0, 1
+"""The actions where an escape is open."""
+
+Odds: TypeAlias = dict[Standing, Fraction]
+
+
+class ResultsTableCombat:
+    """A fight by a table of results.
+
+    Its ``local`` numbers: the enemy, its endurance, the rounds fought (as far as that matters),
+    what losses of the enemy and of the hero are multiplied by, whether there is an escape, and the
+    hero's skill in each period between changes of bonuses, 0 in those that are over.
+
+    Args:
+        fight: The fight.
+        position: Where each field stands among the values.
+        ranges: Least and largest value of each field.
+    """
+
+    def __init__(
+        self,
+        fight: ResultsTableFight,
+        position: Mapping[str, int],
+        ranges: Mapping[str, tuple[int, int]],
+    ) -> None:
+        self.fight = fight
+        self.hero = (position[fight.endurance],)
+        self._endurances = [enemy.endurance for enemy in fight.enemies]
+        self._most_loss = ranges[fight.endurance][1]
+        self._escape_after = fight.escape.after if fight.escape else 0
+        starts = {1, *(b.first for b in fight.bonuses)}
+        starts |= {b.last + 1 for b in fight.bonuses if b.last is not None}
+        self._periods = sorted(starts)
+        self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
+        self._skill = compiled(fight.skill, position)
+        self._bonuses = [(b, compiled(b.size, position)) for b in fight.bonuses]
+        self._dealt = compiled(fight.dealt, position)
+        self._suffered = compiled(fight.suffered, position)
+        self._allowed = compiled(fight.escape.condition, position) if fight.escape else None
+        self._ranges = ranges
+        self.odds = cache(self._odds)
+
+    @property
+    def bounds(self) -> tuple[tuple[int, int], ...]:
+        """Least and largest of each of the local numbers."""
+
+        def of(expression: Expression) -> tuple[int, int]:
+            return bounds(expression, self._ranges)
+
+        low, high = of(self.fight.skill)
+        for bonus in self.fight.bonuses:
+            least, most = of(bonus.size)
+            low, high = low + min(least, 0), high + max(most, 0)
+        skill = (min(low, 0), max(high, 0))
+        return (
+            (0, len(self._endurances) - 1),
+            (1, max(self._endurances)),
+            (0, self._most_rounds),
+            of(self.fight.dealt),
+            of(self.fight.suffered),
+            (0, 1),
+            *(skill for _ in self._periods),
+        )
+
+    def begin(self, values: Values) -> Local:
+        """The local numbers when the fight begins."""
+        skill = self._skill(values)
+        sizes = [(bonus, size(values)) for bonus, size in self._bonuses]
+        skills = [
+            skill
+            + sum(s for b, s in sizes if b.first <= start and (b.last is None or start <= b.last))
+            for start in self._periods
+        ]
+        escape = int(self._allowed is not None and bool(self._allowed(values)))
+        dealt, suffered = self._dealt(values), self._suffered(values)
+        return (0, self._endurances[0], 0, dealt, suffered, escape, *skills)
+
+    def actions(self, moment: Moment) -> tuple[int, ...]:
+        """Fight on, or escape."""
+        return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
+
+    def after(self, moment: Moment, action: int) -> dict[Moment, Fraction]:
+        """What follows a decision, or ``"begin"``."""
+        [health] = moment.hero
+        if health is None or health <= 0:
+            return {Moment("defeat", (), (0,)): ONE}
+        if moment.step == "begin" and self._is_open(moment.local[2], moment.local[5]):
+            return {moment._replace(step="escape"): ONE}
+        if action == ESCAPE:
+            return self._escaped(moment.local, health)
+        enemy, endurance, rounds, *constants = moment.local
+        start = Standing(rounds, enemy, self._endurances[enemy] - endurance, 0)
+        result: dict[Moment, Fraction] = {}
+        for standing, p in self.odds(start, tuple(constants)).items():
+            following = self._moment(standing, constants, health)
+            result[following] = result.get(following, Fraction(0)) + p
+        return result
+
+    def _is_open(self, rounds: int, escape: int) -> bool:
+        return bool(escape) and rounds >= self._escape_after
+
+    def _odds(self, start: Standing, constants: Local) -> Odds:
+        """How the fight can stand at the next decision, for any hero."""
+        dealt, suffered, escape, *skills = constants
+
+        def blows(enemy: int, rounds: int) -> list[Blow]:
+            column = self._column(enemy, rounds, skills)
+            return [_blow(loss, dealt, suffered) for loss in column.losses]
+
+        return fight_on(
+            start,
+            self._endurances,
+            self._most_rounds,
+            self._most_loss,
+            blows,
+            lambda standing: self._is_open(standing.rounds, escape),
+        )
+
+    def _column(self, enemy: int, rounds: int, skills: list[int]) -> Column:
+        """The column of the round that follows so many."""
+        period = max(i for i, start in enumerate(self._periods) if start <= rounds + 1)
+        difference = skills[period] - self.fight.enemies[enemy].skill
+        for column in self.fight.columns:
+            if column.high is None or difference <= column.high:
+                return column
+        raise AssertionError("the last column has no limit")
+
+    def _moment(self, standing: Standing, constants: list[int], health: int) -> Moment:
+        if standing.loss >= health:
+            return Moment("defeat", (), (0,))
+        left = (health - standing.loss,)
+        if standing.enemy == len(self._endurances):
+            return Moment("victory", (), left)
+        dealt, suffered, escape, *skills = constants
+        for i, end in enumerate(self._periods[1:]):
+            if end <= standing.rounds + 1:
+                skills[i] = 0
+        endurance = self._endurances[standing.enemy] - standing.wounds
+        local = (standing.enemy, endurance, standing.rounds, dealt, suffered, escape, *skills)
+        return Moment("escape", local, left)
+
+    def _escaped(self, local: Local, health: int) -> dict[Moment, Fraction]:
+        assert self.fight.escape is not None
+        if not self.fight.escape.parting:
+            return {Moment("escaped", (), (health,)): ONE}
+        enemy, _, rounds, _, suffered, _, *skills = local
+        result: dict[Moment, Fraction] = {}
+        for loss in self._column(enemy, rounds, skills).losses:
+            left = 0 if loss.hero is None else max(health - loss.hero * suffered, 0)
+            following = Moment("escaped" if left else "defeat", (), (left,))
+            result[following] = result.get(following, Fraction(0)) + Fraction(1, 10)
+        return result
+
+
+def _blow(loss: Loss, dealt: int, suffered: int) -> Blow:
+    """What a cell of the table costs, multiplied; killed is killed."""
+    enemy = None if loss.enemy is None else loss.enemy * dealt
+    hero = None if loss.hero is None else loss.hero * suffered
+    return Blow(1, enemy, hero)

@@ -1,0 +1,147 @@
+"""Fights: from what a section says of one, and the book of combat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from solvent.games.gamebook import book, schema
+from solvent.games.gamebook.expressions import TRUE, Expression, Number, Operation, bounds
+from solvent.games.gamebook.lowering.combat import range_text
+from solvent.games.gamebook.lowering.surroundings import Surroundings
+from solvent.games.gamebook.problems import Path
+
+RULES = ("fighting-fantasy", "results-table")
+
+
+class FightLowering:
+    """Turns fights into what the machine knows.
+
+    Args:
+        surroundings: The rest of the book.
+        block: Lowers a block that stands at a path, to which a fight leads.
+    """
+
+    def __init__(
+        self, surroundings: Surroundings, block: Callable[[schema.Block, Path], book.Block]
+    ) -> None:
+        self._book = surroundings
+        self._problems = surroundings.problems
+        self._formula = surroundings.vocabulary.formula
+        self._block = block
+
+    def lower(
+        self, fight: schema.Fight, path: Path
+    ) -> book.FightingFantasyFight | book.ResultsTableFight:
+        """The fight that stands at a place."""
+        combat = self._book.combat
+        rules: str | None = fight.rules
+        if rules is None and len(combat.skill) == 1:
+            [rules] = combat.skill
+        if rules is None:
+            self._problems.add(
+                path, "the fight does not say by which rules", f"add rules: {' or '.join(RULES)}"
+            )
+        elif rules not in combat.skill:
+            self._problems.add(
+                path, f"the book does not describe {rules} combat", f"add it under combat: {rules}"
+            )
+        with_table = rules == "results-table"
+        self._check_keys(fight, path, with_table=with_table)
+        skill = combat.skill.get(rules or "", Number(0))
+        health = combat.health.get(rules or "", "")
+        bonuses = tuple(
+            self._bonus(bonus, (*path, "bonuses", i)) for i, bonus in enumerate(fight.bonuses)
+        )
+        escape = None if fight.escape is None else self._escape(fight.escape, (*path, "escape"))
+        victory = self._block(fight.victory, (*path, "victory"))
+        defeat = self._defeat(fight, health, path)
+        enemies = tuple(
+            book.Enemy(enemy.name, enemy.skill, enemy.endurance or enemy.stamina or 1)
+            for enemy in fight.enemies
+        )
+        if with_table:
+            return book.ResultsTableFight(
+                enemies,
+                skill,
+                health,
+                bonuses,
+                combat.columns,
+                self._factor(fight.dealt, (*path, "dealt"), 1),
+                self._factor(fight.suffered, (*path, "suffered"), 0),
+                escape,
+                victory,
+                defeat,
+            )
+        return book.FightingFantasyFight(
+            enemies, skill, health, combat.luck, bonuses, combat.damage, escape, victory, defeat
+        )
+
+    def _check_keys(self, fight: schema.Fight, path: Path, *, with_table: bool) -> None:
+        """Note what the one kind of combat has and the other has not."""
+        right, wrong = ("endurance", "stamina") if with_table else ("stamina", "endurance")
+        for i, enemy in enumerate(fight.enemies):
+            if getattr(enemy, wrong) is not None or getattr(enemy, right) is None:
+                self._problems.add(
+                    (*path, "enemies", i),
+                    f"the enemy {enemy.name!r} is not described by {right}",
+                    f"by these rules it has {right}, not {wrong}",
+                )
+        if with_table:
+            return
+        foreign = [key for key in ("dealt", "suffered") if getattr(fight, key) is not None]
+        places: list[Path] = [(*path, key) for key in foreign]
+        if fight.escape is not None and fight.escape.parting:
+            places.append((*path, "escape", "parting"))
+        for i, bonus in enumerate(fight.bonuses):
+            if bonus.rounds is not None:
+                places.append((*path, "bonuses", i, "rounds"))
+        for place in places:
+            self._problems.add(place, f"{place[-1]} belongs to results-table combat", "remove it")
+
+    def _bonus(self, bonus: schema.Bonus, path: Path) -> book.Bonus:
+        size = self._formula(bonus.size, (*path, "size"))
+        if bonus.when is not None:
+            condition = self._formula(bonus.when, (*path, "when"))
+            size = Operation("*", (size, Operation("!=", (condition, Number(0)))))
+        low, last = bonus.rounds or (None, None)
+        first = 1 if low is None else low
+        if first < 1 or (last is not None and last < 1):
+            self._problems.add(
+                (*path, "rounds"),
+                f"the bonus counts in rounds {range_text(low, last)}",
+                "rounds are counted from 1",
+            )
+        return book.Bonus(bonus.name, size, first, last)
+
+    def _escape(self, escape: schema.Escape, path: Path) -> book.Escape:
+        return book.Escape(
+            escape.after,
+            escape.parting,
+            self._block(escape, path),
+            TRUE if escape.when is None else self._formula(escape.when, (*path, "when")),
+        )
+
+    def _defeat(self, fight: schema.Fight, health: str, path: Path) -> book.Block:
+        if fight.defeat is not None:
+            return self._block(fight.defeat, (*path, "defeat"))
+        ending = self._book.ending_of_the_fallen(health)
+        if ending is None:
+            self._problems.add(
+                path,
+                "the fight does not say what happens in defeat",
+                f"add defeat, or a rule of whenever such as {{when: {health or 'stamina'} <= 0, "
+                "ending: ...}",
+            )
+            ending = next(iter(self._book.file.endings))
+        return self._block(schema.Block(ending=ending), path)
+
+    def _factor(self, text: str | None, path: Path, least: int) -> Expression:
+        """What losses are multiplied by, at least `least`."""
+        if text is None:
+            return TRUE
+        factor = self._formula(text, path)
+        low, _ = bounds(factor, self._book.vocabulary.ranges)
+        if low < least:
+            self._problems.add(path, f"{text!r} can be {low}", f"write max({least}, ...) around it")
+            return TRUE
+        return factor

@@ -1,0 +1,37 @@
+"""A state of a gamebook: the page at which play has stopped."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from solvent.games.gamebook.effects import Values
+from solvent.games.gamebook.fight_state import Local
+
+
+class Page(NamedTuple):
+    """Where play has stopped.
+
+    Attributes:
+        section: The number of the section; 0 before the first one.
+        block: The index of the block in the section; in section 0 the disciplines picked so far.
+        step: What is to be done: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
+            escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
+            play has ended.
+        values: Of every field, in the book's order; None where it matters no more.
+        local: Of a fight, see its rules; of a shop, how often each limited trade has been made.
+        ending: The name of the ending, if play has ended.
+    """
+
+    section: int
+    block: int
+    step: str
+    values: Values
+    local: Local = ()
+    ending: str = ""
+
+
+STEPS = ("", "escape", "won", "lost", "over")
+"""Every :attr:`Page.step`."""
+
+Position: TypeAlias = tuple[int, int, str, str]
+"""What pages with the same live fields share: section, block, step and ending."""

@@ -1,0 +1,301 @@
+"""A whole book as arrays, section by section.
+
+Sections are taken in an order in which each comes before all that it leads to, and in a section the
+blocks in the order of the text; so when a block's turn has come, every page on which play stops
+there is known, except for those that a fight or a shop leads to, which follow in waves. The pages
+at one position are rows of an array of small numbers, and equal ones are found by sorting.
+
+What follows from a page is asked of the rules, but only once for all pages that agree in the fields
+that have a say in it (:mod:`solvent.games.gamebook.touched`); the other fields are copied. In a long
+book that is one page in a hundred.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.games.gamebook.page import Page, Position
+from solvent.games.gamebook.page_table import Columns, Layout, Pages, grouped
+from solvent.games.gamebook.touched import Touched
+from solvent.model.arrays import Ints, concatenated_ranges
+from solvent.model.rational import RationalGame
+from solvent.model.tabular import TabularGame, TooManyStatesError
+
+if TYPE_CHECKING:
+    from solvent.games.gamebook.liveness import Place
+    from solvent.games.gamebook.machine import Gamebook
+
+
+def tabulate(game: Gamebook, max_states: int) -> RationalGame:
+    """The arrays of a book.
+
+    Args:
+        game: The book.
+        max_states: Refuse larger books instead of filling the memory.
+
+    Raises:
+        TooManyStatesError: If there are more states.
+    """
+    return _Tabulation(game, max_states).run()
+
+
+@dataclass(eq=False)
+class _Arrivals:
+    """Pages that outcomes lead to, at one position.
+
+    Attributes:
+        columns: Of the pages.
+        outcomes: The outcomes that lead to them; -1 for a page on which play begins.
+    """
+
+    columns: list[Columns] = field(default_factory=list)
+    outcomes: list[Ints] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class _Projection:
+    """What follows from pages that agree in the fields that have a say.
+
+    Attributes:
+        legal: [U, A] bool, by page and action.
+        start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
+        row: [E] which of the legal actions of its page an entry belongs to.
+        probability: [E] index of the number.
+        reward: [E] index of the number.
+        target: [E] index into `targets`.
+        targets: The positions that are led to, with the columns of the pages there by entry.
+    """
+
+    legal: NDArray[np.bool_]
+    start: Ints
+    row: Ints
+    probability: Ints
+    reward: Ints
+    target: Ints
+    targets: list[tuple[Layout, Columns]]
+
+
+class _Tabulation:
+    def __init__(self, game: Gamebook, max_states: int) -> None:
+        self._game = game
+        self._max_states = max_states
+        self._touched = Touched(game.story)
+        self._layouts: dict[Position, Layout] = {}
+        self._numbers: dict[Fraction, int] = {}
+        self._arrivals: dict[Place, dict[Position, _Arrivals]] = defaultdict(dict)
+        self._seen: dict[Position, tuple[Ints, Ints]] = {}
+        self._start = [0]
+        self._batches: list[tuple[Layout, Columns]] = []
+        self._legal: list[NDArray[np.bool_]] = []
+        self._lengths: list[Ints] = []
+        self._probability: list[Ints] = []
+        self._reward: list[Ints] = []
+        self._outcomes = 0
+        self._leading: list[tuple[Ints, Ints]] = []
+        self._initial: dict[int, Fraction] = {}
+
+    def run(self) -> RationalGame:
+        for place in self._places():
+            while arrivals := self._arrivals.pop(place, None):
+                for at, found in sorted(arrivals.items()):
+                    self._arrive(self._layout(at), found)
+        return self._assembled()
+
+    def _places(self) -> Iterator[Place]:
+        """Every block on which play can stop or end, before all that it leads to."""
+        game = self._game
+        start = game.initial()
+        layout = self._layout((0, 0, "", ""))
+        columns = np.array([layout.row(outcome.state) for outcome in start], np.int32)
+        self._expect(layout, columns, -1 - np.arange(len(start)))
+        self._begins = [outcome.probability for outcome in start]
+        for picked in range(max(game.book.picks.count, 1)):
+            yield 0, picked
+        for number in game.story.liveness.sections:
+            for block in game.book.sections[number].blocks:
+                yield number, block.index
+
+    def _layout(self, at: Position) -> Layout:
+        known = self._layouts.get(at)
+        if known is None:
+            game = self._game
+            live = game.story.live(at)
+            fields = [i for i, f in enumerate(game.book.fields) if f.name in live]
+            ends = [game.story.ranges[game.book.fields[i].name] for i in fields]
+            ends += game.story.local_bounds_at(at)
+            known = self._layouts[at] = Layout(
+                at,
+                tuple(fields),
+                len(game.book.fields),
+                np.array([low for low, _ in ends], np.int64),
+                tuple(high - low + 1 for low, high in ends),
+            )
+        return known
+
+    def _number(self, number: Fraction) -> int:
+        return self._numbers.setdefault(number, len(self._numbers))
+
+    def _expect(self, layout: Layout, columns: Columns, outcomes: Ints) -> None:
+        """Note pages to which outcomes lead."""
+        section, block, _, _ = layout.at
+        arrivals = self._arrivals[section, block].setdefault(layout.at, _Arrivals())
+        arrivals.columns.append(columns)
+        arrivals.outcomes.append(outcomes)
+
+    def _arrive(self, layout: Layout, arrivals: _Arrivals) -> None:
+        """Number the pages that are new, tell outcomes where they lead, and go on from the new."""
+        columns = np.concatenate(arrivals.columns)
+        outcomes = np.concatenate(arrivals.outcomes)
+        keys = layout.keys(columns)
+        old_keys, old_index = self._seen.get(layout.at, (keys[:0], np.zeros(0, np.int64)))
+        first, label = grouped(np.concatenate((old_keys, keys)))
+        # The old ones are all different and come first, so they are the first groups.
+        new = first[len(old_keys) :] - len(old_keys)
+        begin = self._start[-1]
+        index = np.concatenate((old_index, begin + np.arange(len(new))))
+        self._seen[layout.at] = (np.concatenate((old_keys, keys[new])), index)
+        targets = index[label[len(old_keys) :]]
+        led = outcomes >= 0
+        self._leading.append((outcomes[led], targets[led]))
+        for outcome, state in zip(outcomes[~led].tolist(), targets[~led].tolist(), strict=True):
+            p = self._begins[-1 - outcome]
+            self._initial[state] = self._initial.get(state, Fraction(0)) + p
+        if not len(new):
+            return
+        if begin + len(new) > self._max_states:
+            raise TooManyStatesError(
+                f"{self._game.book.title!r} has more than {self._max_states} states, reached in "
+                f"section {layout.at[0]}; narrow the ranges of variables or let them matter less "
+                f"long"
+            )
+        self._start.append(begin + len(new))
+        self._batches.append((layout, columns[new]))
+        self._go_on(layout, columns[new])
+
+    def _go_on(self, layout: Layout, columns: Columns) -> None:
+        """Find out what follows from new pages."""
+        if layout.at[3]:
+            self._legal.append(np.zeros((len(columns), self._width), bool))
+            return
+        names = self._touched.from_page(layout.at)
+        fields = self._game.book.fields
+        touched = [i for i, place in enumerate(layout.fields) if fields[place].name in names]
+        local = range(len(layout.fields), columns.shape[1])
+        first, label = grouped(layout.keys(columns, [*touched, *local]))
+        projection = self._project(layout, columns[first], {layout.fields[i] for i in touched})
+
+        self._legal.append(projection.legal[label])
+        length = np.diff(projection.start)[label]
+        entry = concatenated_ranges(projection.start[label], length)
+        source = np.repeat(np.arange(len(columns)), length)
+        actions = projection.legal.sum(axis=1)[label]
+        row = (np.cumsum(actions) - actions)[source] + projection.row[entry]
+        self._lengths.append(np.bincount(row, minlength=int(actions.sum())))
+        self._probability.append(projection.probability[entry])
+        self._reward.append(projection.reward[entry])
+        numbers = self._outcomes + np.arange(len(entry))
+        self._outcomes += len(entry)
+
+        carried = {place: i for i, place in enumerate(layout.fields) if i not in touched}
+        for number, (target, pages) in enumerate(projection.targets):
+            led = np.flatnonzero(projection.target[entry] == number)
+            arriving = pages[entry[led]]
+            for column, place in enumerate(target.fields):
+                if place in carried:
+                    arriving[:, column] = columns[source[led], carried[place]]
+            self._expect(target, arriving, numbers[led])
+
+    @property
+    def _width(self) -> int:
+        return len(self._game.info.actions[0])
+
+    def _project(self, layout: Layout, columns: Columns, touched: set[int]) -> _Projection:
+        """Ask the rules what follows from these pages, whatever the untouched fields are."""
+        legal = np.zeros((len(columns), self._width), bool)
+        count: list[int] = []
+        rows: list[int] = []
+        probability: list[int] = []
+        reward: list[int] = []
+        target: list[int] = []
+        number_of: dict[Position, int] = {}
+        led: list[tuple[int, int, list[int]]] = []
+        for u, columns_of_page in enumerate(columns.tolist()):
+            page = layout.page(columns_of_page)
+            known = tuple(
+                value if place in touched else None for place, value in enumerate(page.values)
+            )
+            page = page._replace(values=known)
+            before = len(rows)
+            for rank, action in enumerate(self._game.story.legal(page)):
+                legal[u, action] = True
+                for outcome in self._game.transition(page, (action,)):
+                    after = outcome.state
+                    at = after[:3] + after[5:]
+                    number = number_of.setdefault(at, len(number_of))
+                    led.append((number, len(rows), self._layout(at).row(after)))
+                    rows.append(rank)
+                    target.append(number)
+                    probability.append(self._number(outcome.probability))
+                    reward.append(self._number(Fraction(outcome.reward)))
+            count.append(len(rows) - before)
+        targets = []
+        for at in number_of:
+            to = self._layout(at)
+            targets.append((to, np.zeros((len(rows), len(to.sizes)), np.int32)))
+        for number, entry, row in led:
+            targets[number][1][entry] = row
+        return _Projection(
+            legal,
+            np.cumsum([0, *count]),
+            np.array(rows, np.int64),
+            np.array(probability, np.int64),
+            np.array(reward, np.int64),
+            np.array(target, np.int64),
+            targets,
+        )
+
+    def _assembled(self) -> RationalGame:
+        states = Pages(self._start, self._batches)
+        legal = np.concatenate(self._legal)
+        next_state = np.full(self._outcomes, -1, np.int64)
+        for outcomes, targets in self._leading:
+            next_state[outcomes] = targets
+        none = np.zeros(0, np.int64)
+        length = np.concatenate([none, *self._lengths])
+        probability = np.concatenate([none, *self._probability])
+        reward = np.concatenate([none, *self._reward])
+        floats = np.array([float(number) for number in self._numbers])
+        initial = np.zeros(len(states))
+        for state, p in self._initial.items():
+            initial[state] = float(p)
+        table = TabularGame(
+            info=self._game.info,
+            states=states,
+            row_start=np.concatenate(([0], np.cumsum(legal.sum(axis=1)))),
+            outcome_start=np.concatenate(([0], np.cumsum(length))),
+            next_state=next_state,
+            probability=floats[probability],
+            outcome_reward=floats[reward],
+            mask=(legal, legal.any(axis=1)[:, None]),
+            initial=initial,
+            observation=(self._observed(states),),
+        )
+        return RationalGame(table, tuple(self._numbers), probability, reward, self._initial)
+
+    def _observed(self, states: Pages) -> NDArray[np.float32]:
+        seen = np.empty((len(states), len(self._game.info.observation_labels)), np.float32)
+        for begin, (layout, columns) in zip(states.start, states.batches, strict=False):
+            live = len(layout.fields)
+            values = np.zeros((len(columns), layout.count), np.int64)
+            values[:, list(layout.fields)] = columns[:, :live]
+            seen[begin : begin + len(columns)] = self._game.observe_all(
+                layout.at, values, columns[:, live:]
+            )
+        return seen

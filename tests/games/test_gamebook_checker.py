@@ -1,0 +1,357 @@
+"""Every fault that is known is found, with its line, its section and a cure."""
+
+from __future__ import annotations
+
+import random
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+from gamebooks import HERO, changed, faults, line_of, mill, small
+from hypothesis import given
+from hypothesis import strategies as st
+
+from solvent.games.gamebook.conditions import Conditions
+from solvent.games.gamebook.expressions import evaluate, names, parse
+from solvent.games.gamebook.problems import Problem
+
+
+def test_the_example_is_without_fault(tmp_path: Path) -> None:
+    assert faults(mill(), tmp_path) == []
+
+
+# What is replaced in the example; by what; where the fault is then found (a part of the text of
+# its line, or None for the lines of what was put in); in which section; what is said.
+ERRORS = [
+    ("format: solvent-gamebook", "format: solvent-chart", None, None, "'solvent-chart'"),
+    ("version: 1", "version: 2", None, None, "books of version 1 are read here"),
+    ("title: The Mill\n", "\n", "format:", None, "the file has no title"),
+    ("author:", "autor:", None, None, "did you mean 'author'?"),
+    ("max: 20}", "maximum: 20}", None, None, "variables.gold has no max"),
+    ("max: 20}", "max: many}", None, None, "should be a whole number"),
+    ("max: 20}", "max: 2000000}", None, None, "at most 1000000"),
+    ("max: 20}", "min: 30, max: 20}", None, None, "gold has min 30 and max 20"),
+    ("max: 20}", "max: 5}", None, None, "the initial value of gold is 6"),
+    ("initial: 1d6 + 6", "initial: 1d6 + 9", None, None, "from 10 to 15"),
+    ("initial: 1d6 + 6", "initial: 1d6 + luck", None, None, "depends on luck"),
+    ("  gold: {", "  min: {", None, None, "a word of expressions"),
+    ("  gold: {", "  1gold: {", None, None, "should be a name"),
+    ("  rested: You", "  axe: You", "axe: {slot", None, "already that of a flag in line"),
+    ("{slot: belt,", "{slot: bolt,", None, None, "did you mean 'belt'?"),
+    ("kind: weapon}", "kind: wepon}", None, None, "the slot 'belt' does not hold"),
+    ("kind: weapon}", "kind: bag}", None, None, "is also a slot"),
+    ("{slot: bag, initial: 1}", "{slot: bag, initial: 4}", None, None, "at most 3"),
+    ("{slot: bag, max: 1,", "{slot: bag, max: 3, initial: 3,", None, None, "holds 4 at the start"),
+    ("pick: 1", "pick: 3", None, None, "3 of 2 disciplines"),
+    ("pick: 1", "pick: 0", "from:", None, "none of these disciplines is picked"),
+    ("c: 4.2", "c: -1", None, None, "within 0..100"),
+    ("c: 4.2", "c: 1/0", None, None, "divided by 0"),
+    ("stamina: endurance", "stamina: enduranse", None, None, "did you mean 'endurance'?"),
+    ("stamina: endurance", "stamina: rope", None, None, "rope is an item"),
+    ("initial: 7,", "initial: 7, min: 1,", "fighting-fantasy: {", None, "it should be 0"),
+    ("luck: luck}", "luck: luck, damage: {lots: 3}}", None, None, "there is no damage 'lots'"),
+    ("luck: luck}", "luck: luck, damage: {won: 0}}", None, None, "damage.won is 0"),
+    ("[..-3, -2..2, 3..]", "[..-3, -1..2, 3..]", None, None, "does not follow ..-3"),
+    ("[..-3, -2..2, 3..]", "[-9..-3, -2..2, 3..]", None, None, "write ..n"),
+    ("[..-3, -2..2, 3..]", "[..-3, -2..2, 3..9]", None, None, "write n.."),
+    ("[..-3, -2..2, 3..]", "[..-3, 2..-2, 3..]", None, None, "ends are in order"),
+    ("0: [0/K, 2/5, 3/3]", "0: [0/K, 2/5]", None, None, "row 0 has 2 cells"),
+    ("0: [0/K, 2/5, 3/3]", "0: [0/X, 2/5, 3/3]", None, None, "'0/X' is no result"),
+    ("        0: [0/K, 2/5, 3/3]\n", "", "rows:", None, "has no row 0"),
+    ("endurance <= 0, ending", "endurence <= 0, ending", None, None, "unknown name 'endurence'"),
+    ("ending: death}\n\nend", "ending: deth}\n\nend", None, None, "did you mean 'death'?"),
+    ("score: 1/2", "score: half", None, None, "a number such as"),
+    ("    shop:\n", "    text: Again.\n    shop:\n", None, None, "second time, first in line"),
+    ("    shop:\n", "    sop:\n", None, 1, "the unknown key 'sop'"),
+    ("money: gold", "money: rope", None, 1, "a variable should stand here"),
+    ("buy: 2, sell: 1", "buy: 2, sell: 2", None, 1, "could be traded for ever"),
+    ("{item: rope, buy: 4}", "{item: rope}", None, 1, "has no price"),
+    ("{item: rope, buy: 4}", "{item: meal, buy: 4}", None, 1, "traded twice"),
+    ("buy: 5, quantity: 1", "sell: 5, quantity: 1", None, 1, "quantity without buy"),
+    ("leave: 2", "leave: 12", None, 1, "there is no section 12"),
+    ("eat: {item: meal,", "eat: {item: meel,", None, 2, "did you mean 'meal'?"),
+    ("hunger: {endurance: 3}", "hunger: {rope: 3}", None, 2, "a variable should stand here"),
+    ("gain: {endurance: 1d6}", "gian: {endurance: 1d6}", None, 2, "did you mean 'gain'?"),
+    ("gain: {endurance: 1d6}", "gain: {endurance: 1d}", None, 2, "did not expect 'd'"),
+    ("gain: {endurance: 1d6}", "take: {meal: 1d6 - 2}", None, 2, "can be -1 items"),
+    ("gain: {endurance: 1d6}", "empty: sack", None, 2, "there is no slot 'sack'"),
+    ("- set: rested\n", "- set: restd\n", None, 2, "did you mean 'rested'?"),
+    ("when: gold >= toll", "when: 1d6 >= toll", None, 2, "has dice in it"),
+    ("when: gold >= toll", "when: gold >= bag", None, 2, "write count(bag)"),
+    ("when: gold >= toll", "when: room(weapon) >= toll", None, 2, "there is no slot 'weapon'"),
+    ("when: gold >= toll", "when: luck*luck*gold*gold*9999 * 999999", None, 2, "as large as"),
+    ("- label: Sleep", "- lable: Sleep", None, 2, "did you mean 'label'?"),
+    ("..2: {text", "..1: {text", "    roll:\n      dice: digit", 3, "no row for 2"),
+    ("3..6: 4", "2..6: 4", None, 3, "the rows ..2 and 2..6 of the table overlap"),
+    ("3..6: 4", "six: 4", None, 3, "no range"),
+    ("7..: 5", "7..10: 5", "    roll:\n      dice: digit", 3, "no row for 11"),
+    ("rules: fighting-fantasy\n", "rules: fisticuffs\n", None, 4, "'fighting-fantasy' or"),
+    ("      rules: fighting-fantasy\n", "", "    fight:\n      enemies:", 4, "by which rules"),
+    ("skill: 6, stamina: 4", "skill: 6, endurance: 4", None, 4, "not described by stamina"),
+    ("escape: {after: 1,", "escape: {after: 1, parting: true,", None, 4, "results-table combat"),
+    ("name: axe, size: 1,", "name: axe, size: 1, rounds: 2,", None, 4, "results-table combat"),
+    ("      - goto: 6\n", "", "branch:\n", 5, "no case of the branch applies with rope = 0"),
+    ("    branch:\n", "    branch:\n      - {goto: 6}\n", "{goto: 6}", 5, "never apply"),
+    ("base: 60%", "base: 160%", None, 6, "within 0..1"),
+    ("base: 60%", "base: sixty", None, 6, "such as 1, 1/3, 0.35 or 35%"),
+    ("size: -5%, times", "size: -5000%, times", "modifiers:", 6, "can sum to"),
+    ("times: count(bag)", "times: 1, when: rested", None, 6, "when and times"),
+    ("            then:", "            than:", None, 6, "did you mean 'then'?"),
+    ("    repeat:\n", "    repat:\n", None, 7, "did you mean 'repeat'?"),
+    ("4..5: again", "4..5: {choices: [{label: a, again: true}]}", None, 7, "no repeat around it"),
+    ("4..5: again", "4..5: {repeat: {goto: 8}}", None, 7, "a repeat stands in another"),
+    ("dealt: 1 + (gold >= 10)", "dealt: gold - 1", None, 8, "can be -1"),
+    ("rounds: ..2", "rounds: 0..2", None, 8, "counted from 1"),
+    ("probability: 9/10", "probability: 8/10", "chances:", 9, "1/10 is missing"),
+    ("probability: 9/10", "probability: 0", None, 9, "above 0"),
+    ("  9:\n", "  09:\n", None, 9, "should be a whole number"),
+    ("    chances:\n", "    goto: 3\n    chances:\n", "  9:\n", 9, "goto and chances"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "place", "section", "said"), ERRORS)
+def test_an_error_is_found_in_its_place(
+    tmp_path: Path, old: str, new: str, place: str | None, section: int | None, said: str
+) -> None:
+    text = changed((old, new))
+    errors = [p for p in faults(text, tmp_path) if p.severity == "error"]
+    fitting = [p for p in errors if said in f"{p.message}; {p.cure}"]
+    assert fitting, [str(p) for p in errors]
+    where = text[: text.index(new)].count("\n") + 1 if place is None else line_of(text, place)
+    found = fitting[0]
+    assert found.section == section
+    assert found.line in range(where, where + new.count("\n") + 1)
+    assert found.file.endswith("book.yaml")
+    assert found.cure
+
+
+WARNINGS = [
+    ("toll: 3\n", "toll: 3\n  fare: 2\n", "fare: 2", None, "the constant 'fare'"),
+    ("  gold: {", "  hope: {initial: 1, max: 2}\n  gold: {", "hope:", None, "the variable 'hope'"),
+    ("  bag: {", "  boot: {capacity: 1}\n  bag: {", "boot:", None, "the slot 'boot'"),
+    ("    tracking:", "    riding:\n    tracking:", "riding:", None, "the discipline 'riding'"),
+    ("  escape: {s", "  defeat: {score: 0}\n  escape: {s", "defeat: {s", None, "'defeat'"),
+    ("  9:\n", "  10: 9\n  9:\n", "  10: 9", 10, "section 10 cannot be reached"),
+    ("..2: {text", "..-1: 5\n        0..2: {text", "..-1: 5", 3, "the row ..-1 can never apply"),
+    ("when: gold >= toll", "when: gold > 20", "- label: Pay", 2, "never offered"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "place", "section", "said"), WARNINGS)
+def test_a_warning_is_given_in_its_place(
+    tmp_path: Path, old: str, new: str, place: str, section: int | None, said: str
+) -> None:
+    text = changed((old, new))
+    [found] = [p for p in faults(text, tmp_path) if said in p.message]
+    assert found.severity == "warning"
+    assert (found.line, found.section) == (line_of(text, place), section)
+
+
+def only(sections: str, tmp_path: Path) -> Problem:
+    """The only error of a small book, or its only warning about sections."""
+    found = [p for p in faults(f"{HERO}sections:\n{sections}", tmp_path) if p.section is not None]
+    assert len(found) == 1, [str(p) for p in found]
+    return found[0]
+
+
+def test_conditions_that_hold_at_once(tmp_path: Path) -> None:
+    cases = "[{when: gold > 3, ending: won}, {when: cursed, ending: lost}, {ending: won}]"
+    problem = only(f"  1: {{branch: {cases}}}\n", tmp_path)
+    assert problem.severity == "warning"
+    assert "gold > 3 and cursed hold both with cursed = 1, gold = 4" in problem.message
+
+
+def test_conditions_that_leave_a_gap(tmp_path: Path) -> None:
+    cases = "[{when: gold > 5, ending: won}, {when: gold < 5, ending: lost}]"
+    problem = only(f"  1: {{branch: {cases}}}\n", tmp_path)
+    assert problem.message == "no case of the branch applies with gold = 5"
+
+
+def test_choices_that_may_not_be_there(tmp_path: Path) -> None:
+    options = "[{label: a, when: rope, ending: won}, {label: b, when: cursed, ending: lost}]"
+    problem = only(f"  1: {{choices: {options}}}\n", tmp_path)
+    assert problem.message == "there is nothing to choose with cursed = 0, rope = 0"
+    assert problem.severity == "error"
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        # More in a slot than it holds cannot be, nor other disciplines than the picked number.
+        "[{when: room(bag) > 0, ending: won}, {when: room(bag) == 0, ending: lost}]",
+        "[{when: hunting, ending: won}, {when: tracking, ending: lost}]",
+        "[{when: gold >= 2 * luck, ending: won}, {when: gold < 2 * luck, ending: lost}]",
+        "[{when: luck + 1 <= 13, ending: won}]",
+    ],
+)
+def test_only_what_can_be_counts(cases: str, tmp_path: Path) -> None:
+    found = faults(f"{HERO}sections:\n  1: {{branch: {cases}}}\n", tmp_path)
+    assert [p for p in found if p.section is not None] == []
+
+
+def test_too_many_values_are_not_looked_at(tmp_path: Path) -> None:
+    wide = HERO.replace("max: 9}", "max: 1000000}").replace("max: 10}", "max: 1000000}")
+    sections = "sections:\n  1: {branch: [{when: gold > endurance, ending: won}, {ending: lost}]}\n"
+    found = [p for p in faults(wide + sections, tmp_path) if p.section == 1]
+    assert ["too many values" in p.message for p in found] == [True]
+
+
+def test_a_circle_is_named_by_its_sections(tmp_path: Path) -> None:
+    sections = "  1: 2\n  2: {choices: [{label: a, goto: 3}, {label: b, goto: 5}]}\n"
+    sections += "  3: {roll: {dice: 1d2, results: {1: 4, 2: 5}}}\n  4: 2\n  5: {ending: won}\n"
+    problem = only(sections, tmp_path)
+    assert problem.message == "the sections lead in a circle: 2 → 3 → 4 → 2"
+    assert problem.section == 2
+    assert problem.severity == "error"
+
+
+def test_each_group_of_circles_is_named(tmp_path: Path) -> None:
+    sections = "  1: {choices: [{label: a, goto: 1}, {label: b, goto: 2}]}\n"
+    sections += "  2: {choices: [{label: a, goto: 3}, {label: b, ending: won}]}\n  3: 2\n"
+    found = [p for p in faults(f"{HERO}sections:\n{sections}", tmp_path) if p.section is not None]
+    assert [p.message.rpartition(": ")[2] for p in found] == ["1 → 1", "2 → 3 → 2"]
+
+
+def test_a_repeat_is_no_circle_but_must_lead_out(tmp_path: Path) -> None:
+    repeat = "{repeat: {roll: {dice: 1d2, results: {1: again, 2: again}}}}"
+    assert "never ends" in only(f"  1: {repeat}\n", tmp_path).message
+    once = "{repeat: {roll: {dice: 1d2, results: {1: {ending: won}, 2: {ending: lost}}}}}"
+    assert "nothing is repeated" in only(f"  1: {once}\n", tmp_path).message
+
+
+def test_the_probabilities_of_a_roll_are_summed(tmp_path: Path) -> None:
+    rows = "{2..5: {ending: won}, 7..: {ending: lost}}"
+    problem = only(f"  1: {{roll: {{dice: 2d6, results: {rows}}}}}\n", tmp_path)
+    assert problem.message == (
+        "the table has no row for 6: the probabilities of its rows sum to 31/36"
+    )
+
+
+def test_a_fight_needs_to_know_of_defeat(tmp_path: Path) -> None:
+    text = changed(("endurance <= 0, ending", "endurance < gold, ending"))
+    [problem] = [p for p in faults(text, tmp_path) if p.severity == "error"]
+    assert problem.section == 4
+    assert "what happens in defeat" in problem.message
+
+
+def test_a_column_in_which_nobody_dies(tmp_path: Path) -> None:
+    text = mill()
+    first = ["0/K", "1/6", "1/5", "2/5", "2/4", "3/4", "3/3", "4/2", "4/1", "5/0"]
+    for digit, cell in enumerate(first):
+        text = text.replace(f"{digit}: [{cell},", f"{digit}: [0/1,")
+    [problem] = faults(text, tmp_path)
+    assert "in column ..-3 the enemy never loses anything" in problem.message
+
+
+def test_faults_of_several_kinds_come_to_light_at_once(tmp_path: Path) -> None:
+    text = changed(
+        ("goto: 5\n\n  3", "goto: 55\n\n  3"), ("shop:", "sop:"), ("base: 60%", "base: 2")
+    )
+    found = faults(text, tmp_path)
+    assert [p.section for p in found] == [1, 2, 6]
+    assert {p.severity for p in found} == {"error"}
+
+
+def test_a_book_of_100_000_lines(tmp_path: Path) -> None:
+    count = 4200
+    parts = [HERO, "sections:\n"]
+    parts += [
+        f"""  {n}:
+    text: |
+      You stand at place {n} of the long road, which goes
+      on as roads do, and the rain with it.
+      Nobody has come this way before you.
+    do:
+      - lose:
+          endurance: 1
+      - take: rope
+    choices:
+      - label: Go on.
+        goto: {n + 1}
+      - label: Pay.
+        when: gold >= {n % 9} and not cursed
+        do:
+          - lose:
+              gold: {n % 9}
+        roll:
+          dice: digit + {n % 5}
+          results:
+            ..6: {min(n + 2, count + 1)}
+            7..:
+              text: A short way.
+              goto: {min(n + 3, count + 1)}
+"""
+        for n in range(1, count + 1)
+    ]
+    text = "".join([*parts, f"  {count + 1}: {{ending: won}}\n  {count + 2}: {{ending: lost}}\n"])
+    text = text.replace("goto: 3001\n", "goto: 9999\n", 1)
+    text = text.replace("  3999:\n", "  3999:\n    tekst: Here.\n")
+    text = text.replace("goto: 2001\n", "goto: 1500\n", 1)
+    assert text.count("\n") > 100_000
+    errors = [p for p in faults(text, tmp_path) if p.severity == "error"]
+    assert [p.section for p in errors] == [1500, 2998, 3999]
+    circle, dangling, misspelt = errors
+    assert "lead in a circle: 1500 → " in circle.message
+    assert dangling.line == line_of(text, "goto: 9999")
+    assert misspelt.line == line_of(text, "tekst")
+
+
+def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) -> None:
+    """Words and signs of the example are swapped, dropped and doubled at random."""
+    words = re.findall(r"\w+|[^\w\s]|\n *| +", mill())
+    others = sorted({*words, "null", "true", "-1", "9" * 11, "1d6", "again", '""', "[]", "{}", "|"})
+    rng = random.Random(20)
+    good = 0
+    for _ in range(300):
+        mutated = list(words)
+        for _ in range(rng.choice([1, 1, 2, 3])):
+            place = rng.randrange(len(mutated))
+            mutated[place : place + rng.choice([0, 1])] = rng.choices(others, k=rng.choice([0, 1]))
+        text = "".join(mutated)
+        found = faults(text, tmp_path)
+        good += not found
+        assert all(1 <= p.line <= text.count("\n") + 1 for p in found)
+        assert all(p.message and p.cure for p in found)
+    assert 10 < good < 150
+
+
+CONDITIONS = st.lists(
+    st.sampled_from(
+        ["gold > 3", "gold == 5", "not gold", "cursed", "rope and gold < 2", "meal + rope > 1",
+         "gold - luck >= 0", "count(bag) == 3", "hunting", "tracking or not rested", "true"]
+    ),
+    min_size=1,
+    max_size=3,
+)  # fmt: skip
+SMALL = small("  1: {ending: won}\n")
+
+
+@given(CONDITIONS)
+def test_gaps_and_overlaps_are_those_of_all_states(texts: list[str]) -> None:
+    meant = [text.replace("count(bag)", "(rope + meal)") for text in texts]
+    conditions = [parse(text) for text in meant]
+    used = sorted(set().union(*map(names, conditions)))
+    fields = {field.name: field for field in SMALL.fields}
+    holding = []
+    for point in product(*(range(fields[n].low, fields[n].high + 1) for n in used)):
+        state = dict(zip(used, point, strict=True))
+        if state.get("rope", 0) + state.get("meal", 0) > 3:
+            continue
+        picked = state.get("hunting", 0) + state.get("tracking", 0)
+        if picked > 1 or (picked == 0 and "hunting" in state and "tracking" in state):
+            continue
+        holding.append([bool(evaluate(c, state)) for c in conditions])
+    verdict = Conditions(SMALL).look_at(conditions)
+    always = [all(row[i] for row in holding) for i in range(len(conditions))]
+    assert verdict.decided
+    assert (verdict.gap is not None) == any(not any(row) for row in holding)
+    assert list(verdict.never) == [
+        i for i in range(len(conditions)) if not any(row[i] for row in holding)
+    ]
+    assert {(i, j) for i, j, _ in verdict.overlaps} == {
+        (i, j)
+        for j in range(len(conditions))
+        for i in range(j)
+        if not (always[i] or always[j]) and any(row[i] and row[j] for row in holding)
+    }
