@@ -47,7 +47,7 @@ docs: $(STAMPS)/docs ## build the documentation into site/
 	$(BIN)/zensical build --clean --strict
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
-	@set -e; for name in solver greed_solver vector_env seat_vector_env; do \
+	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
+from solvent.exact.chain import Chain
 from solvent.exact.components import can_reach, cannot_end, components
-from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+from solvent.exact.solution import ImproperGameError, Solution
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
@@ -186,25 +185,11 @@ def _solve_chain(
         )  # fmt: skip
         return result
 
-    live = (weight > 0)[game.outcome_row] & ~endless[game.row_state[game.outcome_row]]
-    flow = game.probability[live] * weight[game.outcome_row[live]]
-    source, target = game.row_state[game.outcome_row[live]], game.next_state[live]
-    diagonal = np.arange(game.n_states)
-    matrix = csc_array(
-        (
-            np.concatenate((np.ones(game.n_states), -flow)),
-            (np.concatenate((diagonal, source)), np.concatenate((diagonal, target))),
-        ),
-        shape=(game.n_states,) * 2,
-    )
-    # I - P has a dominant diagonal, so columns may be ordered for little fill-in alone.
-    try:
-        factors = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.0)
-    except RuntimeError as error:
-        raise CertificateError(
-            f"{game.info.name}: play ends so rarely that floats cannot tell it from never"
-        ) from error
-    return np.asarray(factors.solve(right, trans="T" if transpose else "N"))
+    chain = Chain(
+        game.info.name, game.row_start, game.outcome_start, game.next_state, game.probability,
+        np.where(endless[game.row_state], 0.0, weight),
+    )  # fmt: skip
+    return chain.solve_transposed(right) if transpose else chain.solve(right)
 
 
 def _endless(game: TabularGame, weight: Floats) -> Bools:

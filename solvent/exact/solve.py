@@ -4,7 +4,8 @@ States are solved in an order in which every state comes after all that it can l
 (:mod:`solvent.exact.components`).
 
 * A state outside all cycles is solved by backward induction: the best row where one player
-  chooses, a matrix game where both do.
+  chooses, a matrix game where both do. Matrix games of which none leads to another are solved
+  together.
 * Inside a cycle, strategy iteration: player 0 fixes a policy, player 1 answers with a best
   response found by policy iteration with linear solves, player 0 improves where that gives
   strictly more (:mod:`solvent.exact.strategy_iteration`). Value iteration is not used: that a
@@ -18,11 +19,11 @@ import numpy as np
 from solvent.exact.certificate import bracket
 from solvent.exact.components import Components, cannot_end, components
 from solvent.exact.evaluation import expectation
-from solvent.exact.matrix_game import solve_matrix_game
+from solvent.exact.matrix_game import solve_matrix_games
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.strategy_iteration import TIE, Cycle
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
 
 def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
@@ -37,7 +38,7 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
 
     Returns:
         The solution with its bracket; where both players mix, the policies are optimal up to the
-        accuracy of the linear programs.
+        accuracy of the matrix games.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by
@@ -98,17 +99,22 @@ def _solve_states(
             game.outcome_reward, minimizing, values, chosen, tie,
         )  # fmt: skip
 
+    parts, level = _levels(parts, both)
     # Runs of plain states go to the compiled loop; what is between them is solved here.
     plain = ~parts.cyclic & ~both[parts.order[parts.start[:-1]]]
     begin = 0
     for c in np.flatnonzero(~plain).tolist():
+        if c < begin:
+            continue
         run_induction(begin, c)
-        states = parts.order[parts.start[c] : parts.start[c + 1]]
+        begin = c + 1
         if parts.cyclic[c]:
+            states = parts.order[parts.start[c] : parts.start[c + 1]]
             Cycle(game, states, values).solve(weights, tie)
         else:
-            _solve_simultaneous(game, int(states[0]), values, weights)
-        begin = c + 1
+            begin = int(np.searchsorted(level, level[c], side="right"))
+            states = parts.order[parts.start[c] : parts.start[begin]]
+            _solve_simultaneous(game, states, values, weights)
     run_induction(begin, len(plain))
 
     induced = chosen[chosen >= 0]
@@ -130,21 +136,43 @@ def _solve_states(
     return values, weights, " + ".join(kinds)
 
 
+def _levels(parts: Components, both: Bools) -> tuple[Components, Ints]:
+    """Components reordered so that matrix games that can be solved at once are consecutive.
+
+    Returns:
+        The components, each still after all that it can lead to, and ascending numbers [C] that
+        components with both players choosing outside of cycles share if none leads to another.
+    """
+    first = parts.order[parts.start[:-1]]
+    at_once = both[first] & ~parts.cyclic
+    if not at_once.any():
+        return parts, np.arange(len(first))
+    level = 2 * parts.depth[first] + at_once
+    by_level = np.argsort(level, kind="stable")
+    size = np.diff(parts.start)[by_level]
+    order = parts.order[concatenated_ranges(parts.start[by_level], size)]
+    start = np.concatenate(([0], np.cumsum(size)))
+    return Components(order, start, parts.cyclic[by_level], parts.depth), level[by_level]
+
+
 def _solve_simultaneous(
-    game: TabularGame, state: int, values: Floats, weights: tuple[Floats, Floats]
+    game: TabularGame, states: Ints, values: Floats, weights: tuple[Floats, Floats]
 ) -> None:
-    first, last = (int(k) for k in game.row_start[state : state + 2])
-    rows = slice(first, last)
-    shape = (int(game.action_count[0][state]), int(game.action_count[1][state]))
-    outcomes = slice(game.outcome_start[first], game.outcome_start[last])
-    terms = game.probability[outcomes] * (
-        game.outcome_reward[outcomes] + values[game.next_state[outcomes]]
-    )
-    q = grouped_sum(game.outcome_row[outcomes] - first, terms, last - first).reshape(shape)
-    solution = solve_matrix_game(q)
-    values[state] = solution.value
-    weights[0][rows] = np.repeat(solution.row_mix, shape[1])
-    weights[1][rows] = np.tile(solution.column_mix, shape[0])
+    """Solve matrix games in states of which none leads to another."""
+    shapes = np.column_stack([count[states] for count in game.action_count])
+    for m, n in np.unique(shapes, axis=0).tolist():
+        alike = states[(shapes == (m, n)).all(axis=1)]
+        rows = game.row_start[alike][:, None] + np.arange(m * n)
+        count = game.outcome_start[rows + 1] - game.outcome_start[rows]
+        outcomes = concatenated_ranges(game.outcome_start[rows].ravel(), count.ravel())
+        terms = game.probability[outcomes] * (
+            game.outcome_reward[outcomes] + values[game.next_state[outcomes]]
+        )
+        q = grouped_sum(np.repeat(np.arange(rows.size), count.ravel()), terms, rows.size)
+        games = solve_matrix_games(q.reshape(-1, m, n))
+        values[alike] = games.value
+        weights[0][rows] = np.repeat(games.row_mix, n, axis=1)
+        weights[1][rows] = np.tile(games.column_mix, m)
 
 
 def _policies(

@@ -17,14 +17,15 @@ player 1's answer to an optimal policy always optimal itself: if player 0 could 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array
 
 from solvent.exact.certificate import TIGHT
-from solvent.exact.matrix_game import solve_matrix_game
+from solvent.exact.chain import Chain
+from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
@@ -37,6 +38,9 @@ PRICE = 1e6
 
 ROUNDS = 1000
 """Rounds of iteration before giving up; a few dozen are many."""
+
+PATIENCE = 3
+"""Rounds of Newton's method without progress after which it is left."""
 
 DENSE = 400
 """Components of up to so many states are solved with dense matrices."""
@@ -59,14 +63,10 @@ class Cycle:
         # States of a component ascend, so a search finds their places without a map of all states.
         target = np.minimum(np.searchsorted(states, game.next_state[outcomes]), len(states) - 1)
         stays = states[target] == game.next_state[outcomes]
-        # q = inside @ v + outside, for the values v of the component.
+        # Edges, row by row: the outcomes that stay in the component.
         self.edge_row, self.edge_target = row[stays], target[stays]
-        self.inside = csr_array(
-            (game.probability[outcomes][stays], (self.edge_row, self.edge_target)),
-            shape=(len(self.rows), len(states)),
-        )
-        if len(states) <= DENSE:
-            self.inside = self.inside.toarray()
+        self.edge_probability = game.probability[outcomes][stays]
+        self._set_inside()
         outer = np.where(stays, 0.0, values[game.next_state[outcomes]])
         self.outside = grouped_sum(
             row,
@@ -76,12 +76,24 @@ class Cycle:
         self.leaves = np.bincount(row, ~stays, minlength=len(self.rows)) > 0
         self.paid = np.bincount(row, game.outcome_reward[outcomes] != 0, len(self.rows)) > 0
         self.state = np.repeat(np.arange(len(states)), row_count)
-        self.first_row = np.cumsum(row_count) - row_count
+        self.row_start = np.concatenate(([0], np.cumsum(row_count)))
         self.action = tuple(a[self.rows] for a in game.row_action)
         self.count = tuple(c[states] for c in game.action_count)
         self.names = ("player 0", "player 1")
         # Where player 0 gives up, at `price`; its weights are 0 there. No price: it never did.
         self.given_up, self.price = np.zeros(len(states), bool), 0.0
+        self.solved: dict[tuple[int, int], tuple[Ints, MatrixGames]] = {}
+
+    def _set_inside(self) -> None:
+        """Prepare the rows' values q = inside @ v + outside, for the values v of the component."""
+        shape = (len(self.rows), len(self.states))
+        count = np.bincount(self.edge_row, minlength=shape[0])
+        self.edge_start = np.concatenate(([0], np.cumsum(count)))
+        self.inside = csr_array(
+            (self.edge_probability, self.edge_target, self.edge_start), shape=shape
+        )
+        if shape[1] <= DENSE:
+            self.inside = self.inside.toarray()
 
     def solve(self, weights: tuple[Floats, Floats], tie: float) -> None:
         """Iterate to the optimum; write the component's values and row weights."""
@@ -105,6 +117,8 @@ class Cycle:
         way_out = self._way_out(np.ones(len(self.rows), bool))
         first = self._as_weight(self.action[0], self.action[0][way_out])
         answer = self.action[1][way_out]
+        if ((self.count[0] > 1) & (self.count[1] > 1)).any():
+            first = self._approach(first, tie)
         refusal: ImproperGameError | None = None
         try:
             v, optimal, reply = self._iterate(first, answer, tie)
@@ -123,6 +137,33 @@ class Cycle:
             return v, optimal, reply
         return self._iterate(start, answer, tie)
 
+    def _approach(self, first: Floats, tie: float) -> Floats:
+        """Weights of player 0 from which strategy iteration has little left to do.
+
+        Newton's method for the values: play by both mixes of all matrix games is evaluated, and
+        gives new matrix games (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic Games
+        with Geometrical Interpretation"). It need not converge; what came nearest is returned,
+        `first` if nothing did.
+        """
+        weight = 1.0 / (self.count[0] * self.count[1])[self.state]
+        mixes, nearest, stalled = first, np.inf, 0
+        while stalled < PATIENCE and nearest > tie and self._is_proper(weight > 0):
+            try:
+                v = self._evaluate(weight)
+            except CertificateError:
+                break
+            q = self._row_values(v)
+            mixes, _ = self._improve(mixes, v, -np.inf)
+            answer = np.zeros(len(v), np.int64)
+            alone = self.count[0] == 1
+            answer[alone] = self.action[1][self._best_rows(-q, alone)]
+            weight = mixes * self._second_mix(v, answer)
+            residual = float(np.abs(grouped_sum(self.state, weight * q, len(v)) - v).max())
+            stalled += 1
+            if residual < nearest:
+                first, nearest, stalled = mixes, residual, 0
+        return first
+
     def _iterate(self, first: Floats, answer: Ints, tie: float) -> tuple[Floats, Floats, Ints]:
         """Strategy iteration from given weights of player 0, until nobody gives up if some do."""
         starting = self.given_up.any()
@@ -135,10 +176,9 @@ class Cycle:
             best = v
             if starting and not self.given_up.any():
                 break
-            improved = self._improve(first, v, tie)
-            if improved is None:
+            first, changed = self._improve(first, v, tie)
+            if not changed:
                 break
-            first = improved
         else:
             raise CertificateError(
                 f"{self._name(0)}: strategy iteration did not settle in {ROUNDS} rounds; "
@@ -149,15 +189,20 @@ class Cycle:
     def _mirrored(self, order: Ints) -> Cycle:
         """The same component with the players' roles exchanged; its row i is row `order[i]`."""
         other = copy(self)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        other.edge_row = place[self.edge_row]
-        other.inside, other.outside = self.inside[order], -self.outside[order]
+        count = np.diff(self.edge_start)[order]
+        edges = concatenated_ranges(self.edge_start[order], count)
+        other.edge_row = np.repeat(np.arange(len(order)), count)
+        other.edge_target, other.edge_probability = (
+            self.edge_target[edges], self.edge_probability[edges],
+        )  # fmt: skip
+        other._set_inside()
+        other.outside = -self.outside[order]
         other.leaves, other.paid = self.leaves[order], self.paid[order]
         other.action = tuple(a[order] for a in reversed(self.action))
         other.count = tuple(reversed(self.count))
         other.names = (self.names[1], self.names[0])
         other.given_up, other.price = np.zeros_like(self.given_up), 0.0
+        other.solved = {}
         return other
 
     def _is_held_up(self, v: Floats, first: Floats) -> bool:
@@ -206,38 +251,54 @@ class Cycle:
             f"{self._name(0)}: policy iteration did not settle in {ROUNDS} rounds"
         )
 
-    def _improve(self, first: Floats, v: Floats, tie: float) -> Floats | None:
-        """Player 0's weights where they can be strictly better; None if nowhere."""
+    def _improve(self, first: Floats, v: Floats, tie: float) -> tuple[Floats, bool]:
+        """Player 0's weights, changed where they can be strictly better, and whether any were."""
         q = self._row_values(v)
         improved = first.copy()
-        changed = False
-        alone = self.count[1] == 1
-        top = np.full(len(v), -np.inf)
-        np.maximum.at(top, self.state, q)
         choosing = (self.count[0] > 1) | self.given_up
-        for s in np.flatnonzero(choosing & (~alone | (top > v + tie))):
-            mine = np.flatnonzero(self.state == s)
-            if alone[s]:
-                mix = (np.arange(len(mine)) == q[mine].argmax()).astype(float)
-            else:
-                game = solve_matrix_game(q[mine].reshape(self.count[0][s], self.count[1][s]))
-                if game.value <= v[s] + tie:
-                    continue
-                mix = np.repeat(game.row_mix, self.count[1][s])
-            improved[mine] = mix
-            self.given_up[s] = False
-            changed = True
-        return improved if changed else None
+        alone = self.count[1] == 1
+        top = np.maximum.reduceat(q, self.row_start[:-1])
+        better = choosing & alone & (top > v + tie)
+        improved[better[self.state]] = 0.0
+        improved[self._best_rows(q, better)] = 1.0
+        for states, rows, games in self._matrix_games(q, choosing & ~alone):
+            gains = games.value > v[states] + tie
+            columns = self.count[1][states[0]]
+            improved[rows[gains]] = np.repeat(games.row_mix[gains], columns, axis=1)
+            better[states] = gains
+        self.given_up &= ~better
+        return improved, bool(better.any())
+
+    def _best_rows(self, q: Floats, states: Bools) -> Ints:
+        """The first row of largest value in each of the given states."""
+        top = np.maximum.reduceat(q, self.row_start[:-1])
+        best = np.flatnonzero(states[self.state] & (q == top[self.state]))
+        return np.asarray(best[np.unique(self.state[best], return_index=True)[1]])
 
     def _second_mix(self, v: Floats, answer: Ints) -> Floats:
         """Player 1's weights: its answer, or where both choose, its mix in the matrix game."""
         second = self._as_weight(self.action[1], answer)
-        q = self._row_values(v)
-        for s in np.flatnonzero((self.count[0] > 1) & (self.count[1] > 1)):
-            mine = np.flatnonzero(self.state == s)
-            game = solve_matrix_game(q[mine].reshape(self.count[0][s], self.count[1][s]))
-            second[mine] = np.tile(game.column_mix, self.count[0][s])
+        both = (self.count[0] > 1) & (self.count[1] > 1)
+        for states, rows, games in self._matrix_games(self._row_values(v), both):
+            second[rows] = np.tile(games.column_mix, self.count[0][states[0]])
         return second
+
+    def _matrix_games(self, q: Floats, wanted: Bools) -> Iterator[tuple[Ints, Ints, MatrixGames]]:
+        """The matrix games of the wanted states given row values, one shape after the other.
+
+        Yields:
+            G states, their rows [G, m n], and the solutions.
+        """
+        shapes = np.column_stack(self.count)
+        for m, n in np.unique(shapes[wanted], axis=0).tolist():
+            states = np.flatnonzero(wanted & (shapes == (m, n)).all(axis=1))
+            rows = self.row_start[states][:, None] + np.arange(m * n)
+            # The same games a round ago are the best start.
+            before = self.solved.get((m, n))
+            start = before[1] if before and np.array_equal(before[0], states) else None
+            games = solve_matrix_games(q[rows].reshape(-1, m, n), start=start)
+            self.solved[m, n] = states, games
+            yield states, rows, games
 
     def _as_weight(self, action: Ints, choice: Ints) -> Floats:
         return np.asarray(action == choice[self.state], float)
@@ -249,37 +310,27 @@ class Cycle:
         """Values of the component when each row is played with the given weight."""
         n = len(self.states)
         right = grouped_sum(self.state, weight * self.outside, n) - self.price * self.given_up
+        if n > DENSE:
+            chain = Chain(
+                self._name(0), self.row_start, self.edge_start, self.edge_target,
+                self.edge_probability, weight,
+            )  # fmt: skip
+            return chain.solve(right)
+        moves = np.add.reduceat(weight[:, None] * self.inside, self.row_start[:-1], axis=0)
         try:
-            if n <= DENSE:
-                chain = np.add.reduceat(weight[:, None] * self.inside, self.first_row, axis=0)
-                return np.asarray(np.linalg.solve(np.eye(n) - chain, right))
-            rows = np.arange(len(weight))
-            choice = csr_array((weight, (self.state, rows)), shape=(n, len(weight)))
-            return np.asarray(splu((eye_array(n) - choice @ self.inside).tocsc()).solve(right))
-        except (np.linalg.LinAlgError, RuntimeError) as error:
+            return np.asarray(np.linalg.solve(np.eye(n) - moves, right))
+        except np.linalg.LinAlgError as error:
             raise CertificateError(
                 f"{self._name(0)}: play ends so rarely that floats cannot tell it from never"
             ) from error
 
     def _distance(self, rows: Bools) -> tuple[Ints, Ints]:
         """For each state, the least number of the given rows to leave, and the row to take."""
-        n = len(self.states)
-        distance = np.full(n, -1)
-        distance[self.given_up] = 1
-        way = np.zeros(n, np.int64)
-        usable = np.flatnonzero(rows & self.leaves)
-        distance[self.state[usable]] = 1
-        way[self.state[usable[::-1]]] = usable[::-1]
-        steps = 1
-        while True:
-            steps += 1
-            near = rows[self.edge_row] & (distance[self.edge_target] == steps - 1)
-            candidates = np.unique(self.edge_row[near])
-            candidates = candidates[distance[self.state[candidates]] < 0]
-            if not len(candidates):
-                return distance, way
-            distance[self.state[candidates]] = steps
-            way[self.state[candidates[::-1]]] = candidates[::-1]
+        from solvent.exact.kernels.chain import ways_out
+
+        return ways_out(
+            self.row_start, self.edge_start, self.edge_target, rows, self.leaves, self.given_up
+        )
 
     def _is_proper(self, rows: Bools) -> bool:
         return bool((self._distance(rows)[0] > 0).all())

@@ -1,0 +1,154 @@
+"""Which actions of a matrix game need not be considered, and because of which others.
+
+An action is *strictly dominated* if some mix of the player's other actions gets more against every
+action of the other player. No equilibrium uses it, so it may be left out; then more actions may be
+dominated in what is left, and so on. Where this ends does not depend on the order. The question is
+a matrix game itself: in the matrix D of the other actions' advantages over action i, the row player
+can be sure of more than 0 exactly if i is strictly dominated, and an optimal mix dominates it.
+
+An action is *weakly dominated* if some mix never gets less and somewhere gets more. Leaving it out
+keeps the value and at least one equilibrium, but may lose others, and where it ends may depend on
+the order; here both players' dominated actions go at once, round by round (Osborne and Rubinstein
+1994, *A Course in Game Theory*, chapter 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+
+from solvent.exact.matrix_game import solve_matrix_game
+from solvent.model.arrays import Floats
+
+SURE = 1e-9
+"""A mix has to dominate by this much of the payoffs' range; pure actions are compared exactly."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """An action that was left out.
+
+    Attributes:
+        round: In which round, from 1.
+        player: 0 for the row player.
+        action: Row or column of the original matrix.
+        by: What dominates it: actions and their probabilities, which sum to 1.
+    """
+
+    round: int
+    player: int
+    action: int
+    by: tuple[tuple[int, float], ...]
+
+    def __str__(self) -> str:
+        """One line."""
+        mix = " + ".join(f"{p:.3g} x {a}" if p < 1 else f"{a}" for a, p in self.by)
+        return f"round {self.round}: {('row', 'column')[self.player]} {self.action} by {mix}"
+
+
+@dataclass(frozen=True)
+class DominanceReport:
+    """What iterated dominance leaves.
+
+    Attributes:
+        rows: That are left.
+        columns: That are left.
+        removals: In the order in which they were found.
+    """
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    removals: tuple[Removal, ...]
+
+    def __str__(self) -> str:
+        """A line for each removal, and one for what is left."""
+        left = f"left: rows {list(self.rows)}, columns {list(self.columns)}"
+        return "\n".join([*map(str, self.removals), left])
+
+
+def iterated_dominance(
+    payoff: Floats, *, weak: bool = False, mixed: bool = True
+) -> DominanceReport:
+    """Leave out dominated actions of both players until none is left.
+
+    Args:
+        payoff: [m, n] finite payoffs to the row player; the column player pays them.
+        weak: Whether weakly dominated actions go as well.
+        mixed: Whether mixes dominate, or only pure actions.
+
+    Raises:
+        ValueError: If the matrix is empty or has an entry that is not finite.
+        ArithmeticError: If a linear program could not be solved.
+    """
+    a = np.asarray(payoff, float)
+    if a.ndim != 2 or a.size == 0 or not np.isfinite(a).all():
+        raise ValueError(f"a matrix game needs a finite matrix [m, n]; got shape {a.shape}")
+    margin = SURE * float(a.max() - a.min())
+    left = (list(range(a.shape[0])), list(range(a.shape[1])))
+    removals: list[Removal] = []
+    for number in range(1, sum(a.shape)):
+        # Both players look at the same game; what the row player leaves out goes after the round.
+        found = [
+            Removal(number, player, left[player][action], _named(by, left[player]))
+            for player, gains in enumerate((a[np.ix_(*left)], -a[np.ix_(*left)].T))
+            for action, by in _dominated(gains, weak, mixed, margin)
+        ]
+        if not found:
+            break
+        for removal in found:
+            left[removal.player].remove(removal.action)
+        removals += found
+    return DominanceReport(tuple(left[0]), tuple(left[1]), tuple(removals))
+
+
+def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tuple[int, Floats]]:
+    """Dominated rows, each with the mix of rows [m] that dominates it, none of them removed."""
+    found: list[tuple[int, Floats]] = []
+    staying = np.ones(len(gains), bool)
+    for action in range(len(gains)):
+        others = np.flatnonzero(staying & (np.arange(len(gains)) != action))
+        if not len(others):
+            break
+        mix = _dominating_mix(gains[others] - gains[action], weak, mixed, margin)
+        if mix is not None:
+            by = np.zeros(len(gains))
+            by[others] = mix
+            staying[action] = False
+            # Those found before may have been dominated by this one; it gives way to what beat it.
+            found = [(a, b + b[action] * (by - np.eye(len(gains))[action])) for a, b in found]
+            found.append((action, by))
+    return found
+
+
+def _dominating_mix(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
+    """A mix of rows that is sure of an advantage, None if there is none."""
+    beats = advantage.min(axis=1) >= 0 if weak else advantage.min(axis=1) > 0
+    beats &= advantage.max(axis=1) > 0
+    if beats.any():
+        return np.asarray(np.arange(len(advantage)) == beats.argmax(), float)
+    if not mixed:
+        return None
+    if not weak:
+        game = solve_matrix_game(advantage)
+        return game.row_mix if game.value > margin else None
+    program = linprog(
+        c=-advantage.sum(axis=1),
+        A_ub=-advantage.T,
+        b_ub=np.zeros(advantage.shape[1]),
+        A_eq=np.ones((1, len(advantage))),
+        b_eq=[1.0],
+        method="highs",
+    )
+    if program.status == 2:
+        return None
+    if program.status != 0:
+        raise ArithmeticError(f"HiGHS did not find whether a mix dominates: {program.message}")
+    mix = np.maximum(program.x, 0.0) / np.maximum(program.x, 0.0).sum()
+    gain = mix @ advantage
+    return mix if gain.min() >= -margin and gain.max() > margin else None
+
+
+def _named(mix: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
+    return tuple((names[k], float(mix[k])) for k in np.flatnonzero(mix > 0).tolist())

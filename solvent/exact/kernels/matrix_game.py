@@ -1,0 +1,515 @@
+"""Small zero-sum matrix games in a few microseconds each, every answer with its duality gap.
+
+The row player receives A[i, j]. In units in which the entries lie in [1, 2] the game is the linear
+program
+
+    maximize  sum p   subject to   B p <= 1,  p >= 0,       B[j, i] = (max A - A[i, j]) / range + 1
+
+whose solution is x = p / sum p, and whose dual multipliers are y times the same sum (Dantzig 1951).
+With fewer rows than columns the roles are exchanged, so that there are at most as many constraints
+as variables. The simplex method starts from p = 0 without a first phase.
+
+The steps, each tried only where those before it did not do:
+
+1. A saddle point in pure strategies.
+2. The supports of given mixes, of a neighbouring state or of the same one a sweep ago: if both have
+   k actions, two k x k systems.
+3. These supports brought into the tableau, and the primal or dual simplex method from there.
+4. The simplex method from p = 0: Dantzig's rule with Harris's ratio test, Bland's rule after runs
+   of degenerate steps; again with a wider slack; at last Bland's rule alone.
+
+Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
+itself, is at rounding. An answer of the last step is returned as it is, for the caller to see from
+its gap: pivoting with a tolerance can go wrong without noticing, most of all on games with ties.
+
+Multiplication and addition are not fused, so that machines agree in every bit.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from solvent.model.arrays import Floats, Ints
+
+SADDLE, SUPPORT, RESTARTED, COLD, RETRIED = range(5)
+"""How a game was solved, in the order of the module's steps; 4 is a later attempt of step 4."""
+
+EXACT = 1e-13
+"""Duality gaps up to this, in units of the range of payoffs, are rounding."""
+
+ROUNDING = 1e-15
+"""The same in units of the largest payoff, where payoffs are large and close to one another."""
+
+ACCEPTED = 1e-12
+"""What is asked of the simplex method from p = 0."""
+
+LEAST_PIVOT = 1e-9
+OPTIMAL = 1e-12
+"""Reduced costs and levels above minus this count as not negative."""
+
+SLACKS = (1e-12, 1e-9, 1e-12)
+"""Of Harris's ratio test, attempt by attempt."""
+
+PATIENCE = (20, 20, 0)
+"""Degenerate steps in a row after which Bland's rule takes over, attempt by attempt."""
+
+STEPS_PER_LINE = 50
+"""Steps of the simplex method, per row and column, after which an attempt is given up."""
+
+
+class Work(NamedTuple):
+    """Memory for games of up to m x n, to be used again and again.
+
+    ===========  ====================  ============================================================
+    ``tableau``  [l+2, width] float64  constraints, reduced costs, and a spare row; l is the greater
+                                       of m and n, width >= l + 1
+    ``basic``    [l] int64             the variable of each constraint; l + i is the i-th slack
+    ``free``     [l] int64             the variable of each column
+    ``kernel``   [l, l+1] float64      of step 2
+    ``own``      [l] int64             the support among the variables
+    ``other``    [l] int64             the support among the constraints
+    ===========  ====================  ============================================================
+    """
+
+    tableau: Floats
+    basic: Ints
+    free: Ints
+    kernel: Floats
+    own: Ints
+    other: Ints
+
+
+@njit(cache=True)
+def work_for(m: int, n: int) -> Work:
+    """Memory for games of up to m rows and n columns."""
+    l = max(m, n)
+    return Work(
+        np.zeros((l + 2, (l + 4) // 4 * 4)),
+        np.zeros(l, np.int64),
+        np.zeros(l, np.int64),
+        np.zeros((l, l + 1)),
+        np.zeros(l, np.int64),
+        np.zeros(l, np.int64),
+    )
+
+
+@njit(cache=True)
+def solve_game(a: Floats, row_mix: Floats, column_mix: Floats) -> tuple[float, float]:
+    """Solve a game.
+
+    Args:
+        a: [m, n] finite payoffs to the row player.
+        row_mix: [m]; a mix whose support to try, or zeros; the row player's mix is written here.
+        column_mix: [n]; the same for the column player.
+
+    Returns:
+        What the row mix is sure of, and the duality gap.
+    """
+    value, gap, _ = solve_in(work_for(*a.shape), a, row_mix, column_mix)
+    return value, gap
+
+
+@njit(cache=True, nogil=True)
+def solve_games(
+    payoffs: Floats, row_mix: Floats, column_mix: Floats
+) -> tuple[Floats, Floats, Ints]:
+    """Solve G games [G, m, n]; mixes [G, m] and [G, n] are read and written as by `solve_game`.
+
+    Returns:
+        Values, duality gaps, and how each game was solved, [G] each.
+    """
+    games, m, n = payoffs.shape
+    work = work_for(m, n)
+    values, gaps, how = np.zeros(games), np.zeros(games), np.zeros(games, np.int64)
+    for g in range(games):
+        values[g], gaps[g], how[g] = solve_in(work, payoffs[g], row_mix[g], column_mix[g])
+    return values, gaps, how
+
+
+@njit(cache=True, error_model="numpy")
+def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
+    """What :func:`solve_game` does, in given memory; also returns how it was solved."""
+    m, n = a.shape
+    low, high, row, column = _extremes(work, a)
+    least, most = _bounds_of_pure(a, row, column)
+    if least >= most:
+        x[:] = 0.0
+        y[:] = 0.0
+        x[row] = 1.0
+        y[column] = 1.0
+        return least, 0.0, SADDLE
+    scale = high - low
+    rounding = ROUNDING * max(abs(low), abs(high))
+    enough = max(EXACT * scale, rounding)
+
+    support = _supports(work, x, y)
+    if support > 0:
+        if _solve_support(work, support, a, high, scale, x, y):
+            least, most = _bounds(work, a, x, y)
+            if most - least <= enough:
+                return least, max(most - least, 0.0), SUPPORT
+        _fill(work, a, low, high, scale)
+        if _restart(work, m, n, support):
+            _read(work, x, y)
+            least, most = _bounds(work, a, x, y)
+            if most - least <= enough:
+                return least, max(most - least, 0.0), RESTARTED
+    for attempt in range(len(SLACKS)):
+        _fill(work, a, low, high, scale)
+        _primal(work, m, n, SLACKS[attempt], PATIENCE[attempt])
+        _read(work, x, y)
+        least, most = _bounds(work, a, x, y)
+        if most - least > enough:
+            # The basis may be right and the tableau blurred: solve its equations afresh.
+            support = _supports(work, x, y)
+            if support > 0 and _solve_support(work, support, a, high, scale, x, y):
+                least, most = _bounds(work, a, x, y)
+            else:
+                _read(work, x, y)
+        if most - least <= max(ACCEPTED * scale, rounding):
+            break
+    return least, max(most - least, 0.0), COLD if attempt == 0 else RETRIED
+
+
+@njit(cache=True, error_model="numpy")
+def _extremes(work: Work, a: Floats) -> tuple[float, float, int, int]:
+    """The least and the largest entry, the row of best minimum, the column of best maximum."""
+    m, n = a.shape
+    largest = work.tableau[0]
+    low, high, best, row = np.inf, -np.inf, -np.inf, 0
+    largest[:n] = -np.inf
+    for i in range(m):
+        least = np.inf
+        for j in range(n):
+            entry = a[i, j]
+            least = min(least, entry)
+            largest[j] = max(largest[j], entry)
+        low = min(low, least)
+        if least > best:
+            best, row = least, i
+    best, column = np.inf, 0
+    for j in range(n):
+        high = max(high, largest[j])
+        if largest[j] < best:
+            best, column = largest[j], j
+    return low, high, row, column
+
+
+@njit(cache=True, error_model="numpy")
+def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
+    """What a pure row is sure of, and the most that a pure column pays."""
+    least, most = np.inf, -np.inf
+    for j in range(a.shape[1]):
+        least = min(least, a[row, j])
+    for i in range(a.shape[0]):
+        most = max(most, a[i, column])
+    return least, most
+
+
+@njit(cache=True, error_model="numpy")
+def _bounds(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float]:
+    """min(x A) and max(A y)."""
+    m, n = a.shape
+    total = work.tableau[-1]
+    total[:n] = 0.0
+    for i in range(m):
+        if x[i] != 0:
+            for j in range(n):
+                total[j] += x[i] * a[i, j]
+    least = np.inf
+    for j in range(n):
+        least = min(least, total[j])
+    most = -np.inf
+    for i in range(m):
+        payoff = 0.0
+        for j in range(n):
+            payoff += a[i, j] * y[j]
+        most = max(most, payoff)
+    return least, most
+
+
+@njit(cache=True, error_model="numpy")
+def _supports(work: Work, x: Floats, y: Floats) -> int:
+    """List the supports in the work's `own` and `other`; their size, or 0 if they differ in it."""
+    variables, constraints = (x, y) if len(y) <= len(x) else (y, x)
+    own, other = 0, 0
+    for i in range(len(variables)):
+        if variables[i] > 0:
+            work.own[own] = i
+            own += 1
+    for j in range(len(constraints)):
+        if constraints[j] > 0:
+            work.other[other] = j
+            other += 1
+    return own if own == other else 0
+
+
+@njit(cache=True, error_model="numpy")
+def _solve_support(
+    work: Work, k: int, a: Floats, high: float, scale: float, x: Floats, y: Floats
+) -> bool:
+    """Equalize on the supports; write both mixes and say whether none is negative."""
+    m, n = a.shape
+    rows, columns = (work.own, work.other) if n <= m else (work.other, work.own)
+    # Payoffs in [1, 2]: a regular kernel's solution is the mix times the same positive number.
+    for transposed in (False, True):
+        for i in range(k):
+            for j in range(k):
+                r, c = (rows[j], columns[i]) if transposed else (rows[i], columns[j])
+                work.kernel[i, j] = (high - a[r, c]) / scale + 1.0
+            work.kernel[i, k] = 1.0
+        if not _eliminate(work.kernel, k):
+            return False
+        mix, place = (x, rows) if transposed else (y, columns)
+        total = 0.0
+        for i in range(k):
+            if not work.kernel[i, k] >= 0:
+                return False
+            total += work.kernel[i, k]
+        mix[:] = 0.0
+        for i in range(k):
+            mix[place[i]] = work.kernel[i, k] / total
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _eliminate(kernel: Floats, k: int) -> bool:
+    """Solve k equations in place by Gaussian elimination; the solution is column k."""
+    for c in range(k):
+        pivot = c
+        for i in range(c + 1, k):
+            if abs(kernel[i, c]) > abs(kernel[pivot, c]):
+                pivot = i
+        if abs(kernel[pivot, c]) < LEAST_PIVOT:
+            return False
+        if pivot != c:
+            for j in range(c, k + 1):
+                kernel[c, j], kernel[pivot, j] = kernel[pivot, j], kernel[c, j]
+        for i in range(c + 1, k):
+            factor = kernel[i, c] / kernel[c, c]
+            for j in range(c + 1, k + 1):
+                kernel[i, j] -= factor * kernel[c, j]
+    for i in range(k - 1, -1, -1):
+        for j in range(i + 1, k):
+            kernel[i, k] -= kernel[i, j] * kernel[j, k]
+        kernel[i, k] /= kernel[i, i]
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
+    """The tableau of p = 0."""
+    m, n = a.shape
+    tableau = work.tableau
+    per_unit = 1.0 / scale
+    if n <= m:
+        constraints, variables = n, m
+        for i in range(m):
+            for j in range(n):
+                tableau[j, i] = (high - a[i, j]) * per_unit + 1.0
+    else:
+        constraints, variables = m, n
+        for i in range(m):
+            for j in range(n):
+                tableau[i, j] = (a[i, j] - low) * per_unit + 1.0
+    for i in range(variables):
+        tableau[constraints, i] = -1.0
+        work.free[i] = i
+    tableau[constraints, variables] = 0.0
+    for j in range(constraints):
+        tableau[j, variables] = 1.0
+        work.basic[j] = variables + j
+
+
+@njit(cache=True, error_model="numpy")
+def _exchange(work: Work, r: int, c: int, constraints: int, variables: int) -> None:
+    """Let the variable of column c and that of constraint r change places."""
+    tableau = work.tableau
+    spare = constraints + 1
+    # Four at a time, with loads before stores: so the compiler may use vector instructions.
+    width = (variables + 4) // 4 * 4
+    inverse = 1.0 / tableau[r, c]
+    for j in range(width):
+        tableau[spare, j] = tableau[r, j] * inverse
+    tableau[spare, c] = inverse
+    for i in range(constraints + 1):
+        factor = tableau[i, c]
+        if factor != 0 and i != r:
+            tableau[i, c] = 0.0
+            for j in range(0, width, 4):
+                first = tableau[i, j] - factor * tableau[spare, j]
+                second = tableau[i, j + 1] - factor * tableau[spare, j + 1]
+                third = tableau[i, j + 2] - factor * tableau[spare, j + 2]
+                fourth = tableau[i, j + 3] - factor * tableau[spare, j + 3]
+                tableau[i, j] = first
+                tableau[i, j + 1] = second
+                tableau[i, j + 2] = third
+                tableau[i, j + 3] = fourth
+    for j in range(width):
+        tableau[r, j] = tableau[spare, j]
+    work.basic[r], work.free[c] = work.free[c], work.basic[r]
+
+
+@njit(cache=True, error_model="numpy")
+def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
+    """Primal simplex from levels that are not negative; whether it came to an optimum."""
+    k, l = min(m, n), max(m, n)
+    tableau = work.tableau
+    degenerate = 0
+    for _ in range(STEPS_PER_LINE * (k + l)):
+        bland = degenerate >= patience
+        c = _entering_by_index(work, k, l) if bland else _entering_by_cost(work, k, l)
+        if c < 0:
+            return True
+        r = _leaving_by_index(work, c, k, l, slack) if bland else _leaving(work, c, k, l, slack)
+        if r < 0:
+            return False
+        degenerate = degenerate + 1 if tableau[r, l] <= OPTIMAL else 0
+        _exchange(work, r, c, k, l)
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def _entering_by_cost(work: Work, k: int, l: int) -> int:
+    """The column of least reduced cost, -1 if none is negative (Dantzig's rule)."""
+    c, least = -1, -OPTIMAL
+    for j in range(l):
+        cost = work.tableau[k, j]
+        # No branches, here and below: processors guess them wrong.
+        c = j if cost < least else c
+        least = min(least, cost)
+    return c
+
+
+@njit(cache=True, error_model="numpy")
+def _entering_by_index(work: Work, k: int, l: int) -> int:
+    """Of the columns with a negative reduced cost that of the first variable (Bland's rule)."""
+    c = -1
+    for j in range(l):
+        if work.tableau[k, j] < -OPTIMAL and (c < 0 or work.free[j] < work.free[c]):
+            c = j
+    return c
+
+
+@njit(cache=True, error_model="numpy")
+def _step_limit(work: Work, c: int, k: int, l: int, slack: float) -> float:
+    """How far column c can enter until a level falls below minus the slack."""
+    limit = np.inf
+    for i in range(k):
+        entry = work.tableau[i, c] if work.tableau[i, c] > LEAST_PIVOT else 0.0
+        limit = min(limit, (max(work.tableau[i, l], 0.0) + slack) / entry)
+    return limit
+
+
+@njit(cache=True, error_model="numpy")
+def _leaving(work: Work, c: int, k: int, l: int, slack: float) -> int:
+    """Of the constraints within the limit that of the largest pivot (Harris), or -1."""
+    limit = _step_limit(work, c, k, l, slack)
+    r, largest = -1, LEAST_PIVOT
+    for i in range(k):
+        entry = work.tableau[i, c]
+        pivot = entry if work.tableau[i, l] <= limit * entry else 0.0
+        r = i if pivot > largest else r
+        largest = max(largest, pivot)
+    return r
+
+
+@njit(cache=True, error_model="numpy")
+def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
+    """Of the constraints within the limit that of the first variable (Bland), or -1."""
+    limit = _step_limit(work, c, k, l, slack)
+    r = -1
+    for i in range(k):
+        entry = work.tableau[i, c]
+        within = entry > LEAST_PIVOT and work.tableau[i, l] <= limit * entry
+        if within and (r < 0 or work.basic[i] < work.basic[r]):
+            r = i
+    return r
+
+
+@njit(cache=True, error_model="numpy")
+def _dual(work: Work, m: int, n: int) -> bool:
+    """Dual simplex from reduced costs that are not negative; whether it came to an optimum."""
+    k, l = min(m, n), max(m, n)
+    tableau = work.tableau
+    for _ in range(STEPS_PER_LINE * (k + l)):
+        r, least = -1, -OPTIMAL
+        for i in range(k):
+            if tableau[i, l] < least:
+                r, least = i, tableau[i, l]
+        if r < 0:
+            return True
+        limit = np.inf
+        for j in range(l):
+            if tableau[r, j] < -LEAST_PIVOT:
+                limit = min(limit, (max(tableau[k, j], 0.0) + SLACKS[0]) / -tableau[r, j])
+        c = -1
+        for j in range(l):
+            near = tableau[r, j] < -LEAST_PIVOT and tableau[k, j] <= limit * -tableau[r, j]
+            if near and (c < 0 or tableau[r, j] < tableau[r, c]):
+                c = j
+        if c < 0:
+            return False
+        _exchange(work, r, c, k, l)
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def _restart(work: Work, m: int, n: int, support: int) -> bool:
+    """Bring the supports into a fresh tableau and finish from there."""
+    k, l = min(m, n), max(m, n)
+    tableau, own, other = work.tableau, work.own, work.other
+    for step in range(support):
+        # The largest pivot among what is left of the supports, moved to the front of both lists.
+        best, row, column = 0.0, step, step
+        for i in range(step, support):
+            for j in range(step, support):
+                size = abs(tableau[other[i], own[j]])
+                if size > best:
+                    best, row, column = size, i, j
+        if best < 1e3 * LEAST_PIVOT:
+            return False
+        other[step], other[row] = other[row], other[step]
+        own[step], own[column] = own[column], own[step]
+        _exchange(work, other[step], own[step], k, l)
+    feasible, optimal = True, True
+    for i in range(k):
+        feasible &= tableau[i, l] >= -OPTIMAL
+    for j in range(l):
+        optimal &= tableau[k, j] >= -OPTIMAL
+    if feasible:
+        return optimal or _primal(work, m, n, SLACKS[0], PATIENCE[0])
+    return optimal and _dual(work, m, n)
+
+
+@njit(cache=True, error_model="numpy")
+def _read(work: Work, x: Floats, y: Floats) -> None:
+    """The mixes of a tableau: levels of the variables and reduced costs of the slacks."""
+    m, n = len(x), len(y)
+    k, l = min(m, n), max(m, n)
+    variables, constraints = (x, y) if n <= m else (y, x)
+    variables[:] = 0.0
+    constraints[:] = 0.0
+    total, dual = 0.0, 0.0
+    for i in range(k):
+        if work.basic[i] < l:
+            level = max(work.tableau[i, l], 0.0)
+            variables[work.basic[i]] = level
+            total += level
+    for j in range(l):
+        if work.free[j] >= l:
+            level = max(work.tableau[k, j], 0.0)
+            constraints[work.free[j] - l] = level
+            dual += level
+    # A tableau that went wrong may hold nothing; its gap will show it.
+    if total > 0:
+        variables /= total
+    else:
+        variables[0] = 1.0
+    if dual > 0:
+        constraints /= dual
+    else:
+        constraints[0] = 1.0

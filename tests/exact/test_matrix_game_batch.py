@@ -1,0 +1,183 @@
+"""Many small matrix games at once: certificates, families that go wrong elsewhere, HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from matrix_games import (
+    FAMILIES,
+    Family,
+    blurred_ties,
+    football,
+    gap_of,
+    many_scales,
+    matching_pennies,
+    normal,
+    spread_of,
+    textbook_simplex,
+)
+
+from solvent.exact import MatrixGames, solve_matrix_game, solve_matrix_games
+from solvent.exact.matrix_game import HIGHS, STEPS
+
+
+def check(payoffs: np.ndarray, games: MatrixGames) -> None:
+    """Both mixes are distributions, and the gap that is stated is theirs and small."""
+    spread = spread_of(payoffs)
+    for mix in (games.row_mix, games.column_mix):
+        assert (mix >= 0).all()
+        np.testing.assert_allclose(mix.sum(axis=1), 1, rtol=0, atol=1e-12)
+    gap = gap_of(payoffs, games.row_mix, games.column_mix)
+    assert (gap <= 1e-9 * spread).all()
+    rounding = 1e-14 * np.abs(payoffs).max(axis=(1, 2))
+    assert (np.abs(games.duality_gap - gap) <= rounding + 1e-14 * spread).all()
+    assured = np.einsum("gi,gij->gj", games.row_mix, payoffs).min(axis=1)
+    assert (np.abs(games.value - assured) <= rounding).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_families(family: Family) -> None:
+    rng = np.random.default_rng(1)
+    payoffs = family(rng, 1000)
+    games = solve_matrix_games(payoffs)
+    check(payoffs, games)
+    spread = spread_of(payoffs)
+    for g in range(0, len(payoffs), 50):
+        assert abs(games.value[g] - solve_matrix_game(payoffs[g]).value) <= 1e-9 * spread[g]
+
+    # From its own solutions, from those of other games, and from what is no solution at all.
+    check(payoffs, solve_matrix_games(payoffs, start=games))
+    near = payoffs + 0.01 * spread[:, None, None] * rng.normal(size=payoffs.shape)
+    warm = solve_matrix_games(near, start=games)
+    check(near, warm)
+    cold = solve_matrix_games(near)
+    assert (np.abs(warm.value - cold.value) <= 1e-9 * spread_of(near)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [normal, football])
+def test_a_hundred_thousand_games(family: Family) -> None:
+    payoffs = family(np.random.default_rng(2), 100_000)
+    games = solve_matrix_games(payoffs)
+    check(payoffs, games)
+    assert games.duality_gap.max() <= 1e-12 * spread_of(payoffs).max()
+    assert (games.solved_by < HIGHS).all()
+    spread = spread_of(payoffs)
+    for g in range(0, len(payoffs), 50):
+        assert abs(games.value[g] - solve_matrix_game(payoffs[g]).value) <= 1e-9 * spread[g]
+
+
+def test_a_textbook_simplex_method_goes_wrong_without_a_word() -> None:
+    """On payoffs that are tied up to rounding it ends with a basis that is not optimal."""
+    payoffs = blurred_ties(np.random.default_rng(3), 300)
+    textbook = [textbook_simplex(payoff) for payoff in payoffs]
+    gap = gap_of(payoffs, *(np.array(mixes) for mixes in zip(*textbook, strict=True)))
+    wrong = np.flatnonzero(gap > 1e-6)
+    assert len(wrong) >= 3
+    check(payoffs[wrong], solve_matrix_games(payoffs[wrong]))
+
+
+def test_games_of_many_scales_end_with_highs() -> None:
+    """Where the compiled method cannot certify its answer, the answer is another method's."""
+    payoffs = (
+        np.sign(many_scales(np.random.default_rng(0), 5000))
+        * np.abs(many_scales(np.random.default_rng(1), 5000)) ** 1.6
+    )
+    games = solve_matrix_games(payoffs)
+    check(payoffs, games)
+    assert (games.solved_by == HIGHS).any()
+    assert len(STEPS) == HIGHS + 1
+
+
+def test_what_nothing_certifies_is_refused_by_its_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    from solvent.exact.kernels import matrix_game as kernel
+
+    def poor(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        x[:, 0], y[:, 0] = 1, 1
+        return np.zeros(len(a)), np.full(len(a), np.nan), np.zeros(len(a), int)
+
+    def failing(payoff: np.ndarray) -> None:
+        raise ArithmeticError("no luck")
+
+    payoffs = normal(np.random.default_rng(0), 3)
+    monkeypatch.setattr(kernel, "solve_games", poor)
+    assert (solve_matrix_games(payoffs).solved_by == HIGHS).all()
+    monkeypatch.setattr("solvent.exact.matrix_game.solve_matrix_game", failing)
+    with pytest.raises(ArithmeticError, match="game 0 of 3: no luck"):
+        solve_matrix_games(payoffs)
+
+
+def test_threads_change_nothing() -> None:
+    payoffs = football(np.random.default_rng(4), 501)
+    one, three = solve_matrix_games(payoffs), solve_matrix_games(payoffs, threads=3)
+    np.testing.assert_array_equal(one.value, three.value)
+    np.testing.assert_array_equal(one.row_mix, three.row_mix)
+    few = solve_matrix_games(payoffs[:2], threads=3)
+    np.testing.assert_array_equal(few.value, one.value[:2])
+
+
+def test_supports_are_bit_masks() -> None:
+    games = solve_matrix_games(np.array([[[3.0, 1], [4, 2]], [[1, -1], [-1, 1]]]))
+    rows, columns = games.supports
+    assert rows.tolist() == [0b10, 0b11]
+    assert columns.tolist() == [0b10, 0b11]
+    assert games[1].value == pytest.approx(0, abs=1e-15)
+    assert "2 of 2 x 2" in repr(games)
+
+
+def test_matching_pennies() -> None:
+    games = solve_matrix_games(matching_pennies(np.random.default_rng(0), 1))
+    assert games.value[0] == pytest.approx(1 / 12, abs=1e-14)
+    assert games.row_mix[0] == pytest.approx(np.full(12, 1 / 12), abs=1e-12)
+
+
+def test_no_games_at_all() -> None:
+    assert len(solve_matrix_games(np.zeros((0, 3, 2)))) == 0
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (1, 0, 2), (1, 2, 0)])
+def test_wrong_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="finite matrices"):
+        solve_matrix_games(np.zeros(shape))
+
+
+def test_wrong_starts_and_payoffs_are_refused() -> None:
+    start = solve_matrix_games(np.zeros((2, 3, 4)))
+    with pytest.raises(ValueError, match=r"\(2, 3, 4\); the payoffs are \(2, 4, 3\)"):
+        solve_matrix_games(np.zeros((2, 4, 3)), start=start)
+    with pytest.raises(ValueError, match="finite matrices"):
+        solve_matrix_games(np.full((1, 2, 2), np.inf))
+
+
+PAYOFFS = arrays(
+    np.float64,
+    st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    elements=st.integers(-4, 4).map(float) | st.floats(-1, 1).map(lambda x: round(x, 3)),
+)
+
+
+def value_of(payoff: np.ndarray) -> float:
+    games = solve_matrix_games(payoff[None])
+    check(payoff[None], games)
+    return float(games.value[0])
+
+
+@settings(max_examples=150, deadline=None)
+@given(PAYOFFS, st.randoms(), st.integers(-3, 3), st.sampled_from([1e-6, 0.5, 3.0, 1e6]))
+def test_what_keeps_the_value(payoff: np.ndarray, random: object, shift: int, scale: float) -> None:
+    value = value_of(payoff)
+    rng = np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    shuffled = rng.permutation(rng.permutation(payoff), axis=1)
+    assert value_of(shuffled) == pytest.approx(value, abs=1e-9)
+    assert value_of(-payoff.T) == pytest.approx(-value, abs=1e-9)
+    assert value_of(scale * payoff + shift) == pytest.approx(
+        scale * value + shift, abs=1e-9 * max(scale, 1)
+    )
+    # The value is 1-Lipschitz in the payoffs, and no lower with one more row to choose.
+    moved = payoff + rng.uniform(-0.1, 0.1, payoff.shape)
+    assert abs(value_of(moved) - value) <= 0.1 + 1e-9
+    more = np.vstack((payoff, rng.normal(size=(1, payoff.shape[1]))))
+    assert value_of(more) >= value - 1e-9

@@ -1,0 +1,108 @@
+"""Games in which both players choose at once, with and without cycles, through the solver."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import best_response, nash_conv, policy_value, solve, strategy_iteration
+from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
+
+
+class Staircase:
+    """Both call one of three; equal calls go down `width` ways a step, others end the game.
+
+    On step n > 0 the calls (i, j) pay a random matrix; step 0 is the end, unless `again` leads
+    from every step back to the top with that probability.
+    """
+
+    def __init__(self, steps: int, width: int, again: Fraction = Fraction(0)) -> None:
+        rng = np.random.default_rng(steps)
+        self.steps, self.width, self.again = steps, width, again
+        self.pay = rng.integers(-4, 5, (steps + 1, width, 3, 3)).tolist()
+        self.info = GameInfo(
+            name="staircase",
+            players=2,
+            actions=(("a", "b", "c"),) * 2,
+            acyclic=not again,
+            reward_range=(-100, 100),
+            sources=("none",),
+            observation_labels=("none",),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), (self.steps, 0), 0),)
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        # Where the way is odd the matrix has another shape.
+        return ((0, 1, 2), (0, 1) if state[1] % 2 else (0, 1, 2))
+
+    def transition(self, state: Any, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        step, way = state
+        i, j = joint_action
+        reward = self.pay[step][way][i][j]
+        if i != j or step == 1:
+            return (Outcome(Fraction(1), (0, 0), reward),)
+        down = (1 - self.again) / self.width
+        after = [Outcome(down, (step - 1, w), reward) for w in range(self.width)]
+        top = (self.steps, 0)
+        return (*after, Outcome(self.again, top, reward)) if self.again else tuple(after)
+
+    def is_terminal(self, state: Any) -> bool:
+        return bool(state[0] == 0)
+
+    def observe(self, state: Any, player: int) -> Any:
+        return np.zeros(1, np.float32)
+
+    def draw(self, state: Any) -> str:
+        return str(state)
+
+
+def check(game: Staircase) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    assert solution.upper - solution.lower <= 1e-9
+    assert solution.lower <= solution.value <= solution.upper
+    assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-9)
+    for player, policy in enumerate(solution.policies):
+        answer = best_response(table, policy)
+        assert answer.value == pytest.approx(solution.value, abs=1e-9)
+        uniform = TabularPolicy.uniform(table, player=1 - player)
+        pair = (policy, uniform) if player == 0 else (uniform, policy)
+        sign = 1 - 2 * player
+        kept = sign * (table.at_start(policy_value(table, *pair)) - solution.value)
+        assert kept >= -1e-9
+
+
+def test_games_of_one_level_are_solved_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two shapes on each of four steps below the top: as many calls, not one for each state."""
+    import importlib
+
+    module = importlib.import_module("solvent.exact.solve")
+    batches: list[int] = []
+    original = module.solve_matrix_games
+
+    def counted(payoffs: np.ndarray, **options: Any) -> Any:
+        batches.append(len(payoffs))
+        return original(payoffs, **options)
+
+    monkeypatch.setattr(module, "solve_matrix_games", counted)
+    game = Staircase(5, 6)
+    solve(compile_game(game))
+    assert batches == [3] * 8 + [1]
+    check(game)
+
+
+@pytest.mark.parametrize("again", [Fraction(1, 10), Fraction(2, 3)])
+def test_cycles_of_matrix_games(again: Fraction) -> None:
+    check(Staircase(4, 3, again))
+
+
+def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = compile_game(Staircase(4, 3, Fraction(1, 2)))
+    with_it = solve(table)
+    monkeypatch.setattr(strategy_iteration.Cycle, "_approach", lambda self, first, tie: first)
+    assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)
