@@ -1,4 +1,4 @@
-"""``solvent book check`` and ``solvent book import``."""
+"""``solvent book check``, ``solvent book solve`` and ``solvent book import``."""
 
 from __future__ import annotations
 
@@ -50,6 +50,61 @@ def test_warnings_alone_are_no_failure(tmp_path: Path) -> None:
     result = run("check", path)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[-1] == f"{path}: no errors, 1 warning"
+
+
+FERRY = """\
+format: solvent-gamebook
+version: 1
+title: The Ferry
+endings: {over: {score: 1}, drowned: {score: 0}}
+sections:
+  1:
+    choices:
+      - {label: Row., chances: [{probability: 1/6, ending: drowned},
+          {probability: 1/6, text: A rock., ending: drowned}, {probability: 2/3, goto: 2}]}
+      - {label: Swim., chances: [{probability: 1/2, ending: drowned}, {probability: 1/2, goto: 2}]}
+  2: {ending: over}
+"""
+
+
+@pytest.fixture
+def ferry(tmp_path: Path) -> Path:
+    path = tmp_path / "ferry.yaml"
+    path.write_text(FERRY, encoding="utf-8")
+    return path
+
+
+def test_a_book_is_solved(ferry: Path) -> None:
+    result = run("solve", ferry, "--exact")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "The Ferry: 6 states",
+        "Winning probability: 0.6666666666666666 [2 / 3]",
+        "0.6667  over (score 1)",
+        "    0.6667  section 2",
+        "0.3333  drowned (score 0)",
+        "    0.3333  section 1",
+        "Decisions with the largest stakes (visits x loss by the second best choice):",
+        "0.1667  section 1, visited 1.0000 times: Row. 100%",
+    ]
+
+
+def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
+    found = json.loads(run("solve", ferry, "--json").stdout)
+    assert found["value"] == pytest.approx(2 / 3)
+    assert "value_exact" not in found
+    assert found["ends"][0] == {"ending": "over", "section": 2, "probability": found["value"]}
+    [decision] = found["decisions"]
+    assert (decision["section"], decision["choices"]) == (1, {"Row.": 1.0})
+    assert decision["stake"] == pytest.approx(1 / 6)
+    exact = json.loads(run("solve", ferry, "--json", "--exact", "--decisions", "0").stdout)
+    assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
+
+
+def test_a_faulty_book_is_not_solved(faulty: Path) -> None:
+    result = run("solve", faulty)
+    assert result.exit_code == 2
+    assert "there is no section 20" in result.stderr
 
 
 def test_faults_for_programs(faulty: Path) -> None:

@@ -1,4 +1,4 @@
-"""``solvent book``: gamebook files, checked and imported."""
+"""``solvent book``: gamebook files, checked, solved and imported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 book_commands = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Gamebook files: check one, or make one from a story of Twine.",
+    help="Gamebook files: check one, solve it, or make one from a story of Twine.",
 )
 
 BookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A gamebook, YAML or JSON.")]
@@ -43,6 +44,33 @@ def check(
     if not json:
         found = f"no errors, {_number(len(problems), 'warning')}" if problems else "no faults"
         typer.echo(f"{file}: {found}")
+
+
+@book_commands.command()
+def solve(
+    file: BookFile,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Calculate in fractions instead of floats.")
+    ] = False,
+    decisions: Annotated[int, typer.Option(min=0, help="How many decisions to list.")] = 10,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
+) -> None:
+    """Solve a gamebook: its value, how best play ends, and which decisions matter most."""
+    from solvent.cli.book_report import report, report_json
+    from solvent.exact import best_play, solve_exactly
+    from solvent.exact import solve as solve_table
+    from solvent.games.gamebook.loader import load_book
+    from solvent.games.gamebook.machine import Gamebook
+
+    game = Gamebook(load_book(file))
+    with Console(stderr=True).status(f"solving {file}"):
+        model = game.tabulate_exactly()
+        if exact:
+            play = best_play(model, solve_exactly(model))
+        else:
+            play = best_play(model.table, solve_table(model.table))
+        text = (report_json if json else report)(game, play, decisions)
+    typer.echo(text)
 
 
 @book_commands.command("import")

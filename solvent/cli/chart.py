@@ -102,3 +102,91 @@ def show(source: ChartArgument) -> None:
     for heading, cells in loaded.columns.items():
         table.add_row(heading, *(escape(cell_text(cell)) for cell in cells))
     console.print(table)
+
+
+@chart_commands.command()
+def points(
+    source: ChartArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write them, for drives to end with (.json)."),
+    ] = None,
+    situations: Annotated[
+        bool,
+        typer.Option("--situations", help="Write the values of all situations, for single calls."),
+    ] = False,
+) -> None:
+    """Expected points: what having the ball is worth on a chart, solved exactly and proved.
+
+    [dim]solvent chart points mine.csv --out mine.json[/]
+    """
+    from solvent.cli.printing import columns, facts
+    from solvent.exact.kernels.football import solve_points
+    from solvent.exact.store import write_atomically
+    from solvent.games.football.chart_files import load_chart
+    from solvent.games.football.packed import pack_rules
+    from solvent.games.football.ruleset import Ruleset
+
+    rules = pack_rules(load_chart(source), Ruleset())
+    with Console(stderr=True).status(f"solving {source}") as status:
+        solution = solve_points(
+            rules,
+            progress=lambda number, residual, _: status.update(
+                f"solving {source}: round {number}, residual {residual:.0e} points"
+            ),
+        )
+    values = solution.expected_points(rules, situations=situations)
+    console = Console()
+    console.print(
+        facts(
+            {
+                "chart": values.chart,
+                "kickoff": f"{values.kickoff:.6f} to the receiver",
+                "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
+                "free kick": f"{values.free_kick:.6f} to the receiver",
+                "largest error": f"{solution.error.max():.1e}",
+                "largest duality gap": f"{solution.duality_gap.max():.1e}",
+            }
+        )
+    )
+    table = columns(console, "yards to the goal", "first down")
+    for yards in (1, *range(5, rules.ruleset.field, 5)):
+        table.add_row(str(yards), f"{values.first_down[yards - 1]:.4f}")
+    console.print(table)
+    if out is not None:
+        write_atomically(out, values.json_text().encode())
+        typer.echo(f"expected points: {out}")
+
+
+@chart_commands.command()
+def sheet(
+    source: ChartArgument,
+    down: Annotated[int, typer.Option(metavar="N", help="The down.")] = 1,
+    to_go: Annotated[
+        int | None,
+        typer.Option(metavar="YARDS", help="To the line to gain; as on a first down if left out."),
+    ] = None,
+    to_goal: Annotated[int, typer.Option(metavar="YARDS", help="To the other's goal line.")] = 80,
+    punting: Annotated[
+        bool, typer.Option("--punting", help="In punt formation, on the last down.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """The call sheet of a situation: both sides' optimal mixes, and what every call loses.
+
+    [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
+    """
+    from solvent.cli.call_sheet import read_situation, sheet_json, show_sheet
+    from solvent.exact.kernels.football import call_sheet, solve_points
+    from solvent.games.football.chart_files import load_chart
+    from solvent.games.football.packed import pack_rules
+    from solvent.games.football.ruleset import Ruleset
+
+    rules = pack_rules(load_chart(source), Ruleset())
+    situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
+    with Console(stderr=True).status(f"solving {source}"):
+        found = call_sheet(rules, solve_points(rules).view, situation)
+    if as_json:
+        typer.echo(sheet_json(rules.chart, found))
+    else:
+        show_sheet(Console(), rules.chart, rules.ruleset, found)

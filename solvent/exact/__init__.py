@@ -1,7 +1,9 @@
 """Expectation: the exact optimum of a game, and exact numbers about any policy."""
 
+from solvent.exact.best_play import BestPlay, Stake, best_play
 from solvent.exact.cross_table import cross_table
 from solvent.exact.decision_tree import CycleError, regroup, solve_tree
+from solvent.exact.dominance import DominanceReport, Removal, iterated_dominance
 from solvent.exact.evaluation import (
     best_response,
     expected_length,
@@ -12,7 +14,13 @@ from solvent.exact.evaluation import (
 )
 from solvent.exact.game_tree import GameTree
 from solvent.exact.linear_program import LinearProgramSolution, solve_linear_program
-from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_game
+from solvent.exact.matrix_game import (
+    MatrixGames,
+    MatrixGameSolution,
+    solve_matrix_game,
+    solve_matrix_games,
+)
+from solvent.exact.rational import RationalSolution, solve_exactly
 from solvent.exact.scoring import GapLocation, Score, locate_gap, score
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solve import solve
@@ -30,21 +38,29 @@ from solvent.exact.store import (
 from solvent.exact.tree_solution import TreeSolution
 
 __all__ = [
+    "BestPlay",
     "CertificateError",
     "CycleError",
+    "DominanceReport",
     "GameTree",
     "GapLocation",
     "ImproperGameError",
     "LinearProgramSolution",
     "MatrixGameSolution",
+    "MatrixGames",
+    "RationalSolution",
+    "Removal",
     "Score",
     "Solution",
+    "Stake",
     "StoreError",
     "TreeSolution",
+    "best_play",
     "best_response",
     "cross_table",
     "expected_length",
     "exploitability",
+    "iterated_dominance",
     "load_policy",
     "load_solution",
     "locate_gap",
@@ -57,8 +73,10 @@ __all__ = [
     "save_solution",
     "score",
     "solve",
+    "solve_exactly",
     "solve_linear_program",
     "solve_matrix_game",
+    "solve_matrix_games",
     "solve_tree",
     "state_visitation",
     "write_archive",

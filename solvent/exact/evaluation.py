@@ -100,14 +100,26 @@ def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
 def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
     """The best that the other player can do against a policy, and the policy that does it.
 
+    Where the other player can keep play from ending and nothing is paid meanwhile, that is an
+    answer like any other, worth 0 from there on (:mod:`solvent.exact.endless`).
+
     Returns:
         The solution of ``against(game, policy)``. The other player's policy in it is one for
         `game`; values are to player 0 as always.
+
+    Raises:
+        ValueError: If the policy is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
     """
+    from solvent.exact.endless import solve_with_endless_play
     from solvent.exact.solve import solve
 
-    solution = solve(against(game, policy))
     other = 1 - policy.player
+    left = against(game, policy)
+    try:
+        solution = solve(left)
+    except ImproperGameError:
+        solution = solve_with_endless_play(left, other)
     response = replace(
         solution.policies[other], model_hash=game.model_hash, name=f"best response to {policy.name}"
     )
@@ -128,7 +140,7 @@ def exploitability(
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If the other player can keep play from ending.
+        ImproperGameError: If play that is paid on the way need not end.
     """
     from solvent.exact.solve import solve
 

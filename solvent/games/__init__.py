@@ -9,6 +9,7 @@ from typing import Any
 from solvent.games.fighting_fantasy import FightingFantasy, ff_combat
 from solvent.games.football.strategy import FootballStrategy
 from solvent.games.football_drive import FootballDrive
+from solvent.games.gamebook.shelf import open_book
 from solvent.games.greed import Greed
 from solvent.games.gymnasium_table import GymnasiumTable
 from solvent.games.pig import Pig
@@ -20,6 +21,7 @@ GAMES: Mapping[str, Callable[..., Game]] = {
     "ff-combat": ff_combat,
     "football-strategy": FootballStrategy,
     "football-drive": FootballDrive,
+    "gamebook": open_book,
     "greed": Greed,
     "pig": Pig,
 }
@@ -58,4 +60,5 @@ __all__ = [
     "Pig",
     "ff_combat",
     "make_game",
+    "open_book",
 ]

@@ -3,6 +3,7 @@
 from solvent.model.checks import GameCheckError, check_game, parametrize_with_game_checks
 from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
 from solvent.model.game import Game, GameInfo, JointAction, Outcome, State
+from solvent.model.rational import RationalGame
 from solvent.model.tabular import (
     TabularGame,
     TabularPolicy,
@@ -17,6 +18,7 @@ __all__ = [
     "GameInfo",
     "JointAction",
     "Outcome",
+    "RationalGame",
     "State",
     "TabularGame",
     "TabularPolicy",

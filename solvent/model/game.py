@@ -93,7 +93,11 @@ class Game(Protocol):
     method ``tabulate() -> TabularGame``; :func:`solvent.model.compile_game` then uses it, and the
     conformance checks compare it with the rules on small instances. An alternating game has a
     method ``turn(state) -> int``, the player who is to act; without it, a second player acts at
-    the same time as the first.
+    the same time as the first. A game for one in which an action means something else in each
+    state may have ``labels(state) -> Mapping[int, str]``, the legal actions in words, which its
+    drawings then show, and ``place(state) -> str``, where that is. A game that leaves things out of
+    its states for a person to see may have ``for_reader() -> Game``, the same game with them, and
+    ``from_reader(state)``, its own state for one of that game.
     """
 
     @property

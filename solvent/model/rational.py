@@ -5,8 +5,8 @@ different numbers, so each is kept once and outcomes say which.
 
 ====================  =============  ==========================================================
 ``numbers``           [M]            the different rationals
-``probability``       [N] int64      of each outcome, an index of ``numbers``
-``reward``            [N] int64      of each outcome, an index of ``numbers``
+``probability``       [N] int32      of each outcome, an index of ``numbers``
+``reward``            [N] int32      of each outcome, an index of ``numbers``
 ``initial``           mapping        the probability of each state in which play can begin
 ====================  =============  ==========================================================
 """
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from solvent.model.arrays import Ints
 from solvent.model.tabular import TabularGame
 
 
@@ -29,8 +29,8 @@ class RationalGame:
 
     table: TabularGame
     numbers: tuple[Fraction, ...]
-    probability: Ints
-    reward: Ints
+    probability: NDArray[np.int32]
+    reward: NDArray[np.int32]
     initial: Mapping[int, Fraction]
 
     def __post_init__(self) -> None:
@@ -38,7 +38,9 @@ class RationalGame:
         floats = np.array([float(number) for number in self.numbers])
         for name in ("probability", "reward"):
             indices = getattr(self, name)
-            of_table = self.table.probability if name == "probability" else self.table.outcome_reward
+            of_table = (
+                self.table.probability if name == "probability" else self.table.outcome_reward
+            )
             if indices.shape != of_table.shape or (floats[indices] != of_table).any():
                 raise ValueError(f"{name} does not agree with the table's")
         if sum(self.initial.values()) != 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from solvent.games.football.chart import Chart
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.ruleset import Ruleset
@@ -56,6 +58,23 @@ MIXED = Chart.from_codes(
 )
 
 CHARTS = (CHART, BACKWARDS, NO_CHOICE)
+
+
+CODES = (
+    "-1", "0", "1", "2", "3", "4o", "inc", "fum", "fum1", "int2r1", "off1", "def1", "off1/3",
+    "def1/1", "def2f/2", "long", "2 * 2 | fum * 1", "inc * 1 | 4 * 2",
+)  # fmt: skip
+
+
+def random_chart(seed: int) -> Chart:
+    """Three plays against three defences, with results of all kinds."""
+    drawn = np.random.default_rng(seed).integers(len(CODES), size=(3, 3))
+    return Chart.from_codes(
+        f"random {seed}",
+        [[CODES[code] for code in line] for line in drawn],
+        ["punt4", "punt3r1", "punt4"],
+        ["punt6", "punt5", "block * 1 | punt5 * 2"],
+    )
 
 
 def reduced_points(chart: Chart, ruleset: Ruleset, *, situations: bool = False) -> ExpectedPoints:

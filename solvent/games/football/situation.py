@@ -173,6 +173,20 @@ def first_down_at(ruleset: Ruleset, to_goal: int) -> Situation:
     return Situation(1, min(ruleset.first_down, to_goal), to_goal)
 
 
+def ordinal(down: int) -> str:
+    """A down as it is called: 1st, 2nd, 3rd, 4th."""
+    return {1: "1st", 2: "2nd", 3: "3rd"}.get(down, f"{down}th")
+
+
+def situation_text(ruleset: Ruleset, situation: Situation) -> str:
+    """Such as ``3rd and 7 at the other's 34``."""
+    down, to_go, to_goal, punting = situation
+    own = ruleset.field - to_goal
+    line = f"its own {own}" if own < to_goal else f"the other's {to_goal}"
+    distance = "goal" if to_go == to_goal else str(to_go)
+    return f"{ordinal(down)} and {distance} at {line}{', punt formation' if punting else ''}"
+
+
 def situation_index(ruleset: Ruleset, situation: Situation) -> int:
     """The number of a situation, see :mod:`solvent.games.football.packed`."""
     down, to_go, to_goal, punting = situation

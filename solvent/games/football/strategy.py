@@ -64,6 +64,7 @@ from solvent.games.football.situation import (
     kick,
     legal_actions,
     situation_index,
+    situation_text,
 )
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
 from solvent.model.drawing import pitch
@@ -454,9 +455,7 @@ class FootballStrategy:
         team = f"player {state.offence}"
         if state.phase in KICKOFFS or state.phase == "free kick":
             return f"{team} is to kick: {state.phase}"
-        said = f"{team} has the ball: {self._down_and_distance(state)}"
-        if state.punting:
-            said += ", punt formation"
+        said = f"{team} has the ball: {situation_text(self.loaded_ruleset, state.situation)}"
         if state.phase == "choice":
             penalty, play = parse_result(state.choice).options
             calls = [f"player {self.who_chooses(state)} takes {penalty.code} or {play.code}"]
@@ -484,14 +483,6 @@ class FootballStrategy:
             "-".join(actions.names[action] for action in dict.fromkeys((run[0], run[-1])))
             for run in runs
         )
-
-    def _down_and_distance(self, state: Position) -> str:
-        """Such as ``3rd and 7 at the other's 34``."""
-        ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(state.down, f"{state.down}th")
-        distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
-        own = self.loaded_ruleset.field - state.to_goal
-        line = f"its own {own}" if own < state.to_goal else f"the other's {state.to_goal}"
-        return f"{ordinal} and {distance} at {line}"
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game.

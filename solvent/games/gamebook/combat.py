@@ -13,6 +13,8 @@ from heapq import heappop, heappush
 from math import lcm
 from typing import NamedTuple
 
+from solvent.model import TooManyStatesError
+
 
 class Standing(NamedTuple):
     """How a fight stands before a round.
@@ -38,6 +40,10 @@ class Blow(NamedTuple):
     hero: int | None
 
 
+MOST_ENDURANCE = 5_000
+"""Of hero and enemies together, where rounds are fought without a decision."""
+
+
 def fight_on(
     start: Standing,
     enemies: Sequence[int],
@@ -60,14 +66,22 @@ def fight_on(
 
     Returns:
         The probability of each way in which the fight can stand then.
+
+    Raises:
+        TooManyStatesError: If there is so much endurance that it would take very long.
     """
+    left = sum(enemies[start.enemy :]) - start.wounds
+    if left + most_loss > MOST_ENDURANCE:
+        raise TooManyStatesError(
+            f"a fight with {left + most_loss} points of endurance is too long; allowed are "
+            f"{MOST_ENDURANCE} without a decision"
+        )
     table = {
         (enemy, rounds): _without_draws(blows(enemy, rounds), rounds == most_rounds)
         for enemy in range(start.enemy, len(enemies))
         for rounds in range(start.rounds, most_rounds + 1)
     }
     base = lcm(*(sum(blow.weight for blow in row) for row in table.values()))
-    left = sum(enemies[start.enemy :]) - start.wounds
     whole = base ** (most_rounds - start.rounds + left + most_loss - start.loss)
     # Every round raises a standing in the order of tuples, so the least is complete.
     mass = {start: whole}
@@ -99,6 +113,16 @@ def _without_draws(row: Sequence[Blow], again: bool) -> list[Blow]:
         if not again or enemy != 0 or hero != 0:
             weights[enemy, hero] = weights.get((enemy, hero), 0) + weight
     return [Blow(weight, enemy, hero) for (enemy, hero), weight in weights.items() if weight]
+
+
+def enough_loss(health: int, most: int) -> int:
+    """A loss with which a hero has fallen, the same for heroes of similar health.
+
+    Args:
+        health: Of the hero.
+        most: The largest health that a hero can have.
+    """
+    return min(most, 1 << (health - 1).bit_length())
 
 
 def _struck(

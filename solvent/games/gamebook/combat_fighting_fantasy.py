@@ -19,7 +19,7 @@ from solvent.games.fighting_fantasy import (
     round_probabilities,
 )
 from solvent.games.gamebook.book import FightingFantasyFight
-from solvent.games.gamebook.combat import Blow, Standing, fight_on
+from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import bounds, compiled
 from solvent.games.gamebook.fight_state import Local, Moment
@@ -50,7 +50,7 @@ class FightingFantasyCombat:
         names = (fight.stamina,) if fight.luck is None else (fight.stamina, fight.luck)
         self.hero = tuple(position[name] for name in names)
         self._staminas = [enemy.endurance for enemy in fight.enemies]
-        self._most_loss = ranges[fight.stamina][1]
+        self._most_health = ranges[fight.stamina][1]
         self._escape_after = fight.escape.after if fight.escape else 0
         self._skill = compiled(fight.skill, position)
         self._bonuses = [compiled(bonus.size, position) for bonus in fight.bonuses]
@@ -112,15 +112,14 @@ class FightingFantasyCombat:
             difference = skill - self.fight.enemies[enemy].skill
             return {Moment(s, local, hero): p for s, p in decided_round(difference).items()}
         start = Standing(rounds, enemy, self._staminas[enemy] - stamina, 0)
+        enough = enough_loss(hero[0], self._most_health)
         result: dict[Moment, Fraction] = {}
-        for standing, p in self.odds(start, skill, escape).items():
+        for standing, p in self.odds(start, skill, escape, enough).items():
             following = self._moment(standing, skill, escape, hero[0])
             result[following] = result.get(following, Fraction(0)) + p
         return result
 
-    def _damage(
-        self, won: bool, local: Local, hero: Local, action: int
-    ) -> dict[Moment, Fraction]:
+    def _damage(self, won: bool, local: Local, hero: Local, action: int) -> dict[Moment, Fraction]:
         """Deal the damage of a round, and fight on until the next decision."""
         enemy, stamina, rounds, skill, escape = local
         health, luck = hero
@@ -152,8 +151,10 @@ class FightingFantasyCombat:
                     result[moment] = result.get(moment, Fraction(0)) + probability * p
         return result
 
-    def _odds(self, start: Standing, skill: int, escape: int) -> dict[Standing, Fraction]:
-        """How a fight without LUCK can stand at the next decision, for any hero."""
+    def _odds(
+        self, start: Standing, skill: int, escape: int, most_loss: int
+    ) -> dict[Standing, Fraction]:
+        """How it can stand at the next decision, for heroes who can lose no more."""
 
         def blows(enemy: int, rounds: int) -> list[Blow]:
             won, _, lost = round_probabilities(skill - self.fight.enemies[enemy].skill)
@@ -167,7 +168,7 @@ class FightingFantasyCombat:
             start,
             self._staminas,
             self._escape_after,
-            self._most_loss,
+            most_loss,
             blows,
             lambda standing: self._is_open(standing.rounds, escape),
         )

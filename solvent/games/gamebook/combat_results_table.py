@@ -17,7 +17,7 @@ from functools import cache
 from typing import TypeAlias
 
 from solvent.games.gamebook.book import Column, Loss, ResultsTableFight
-from solvent.games.gamebook.combat import Blow, Standing, fight_on
+from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import Expression, bounds, compiled
 from solvent.games.gamebook.fight_state import Local, Moment
@@ -50,7 +50,7 @@ class ResultsTableCombat:
         self.fight = fight
         self.hero = (position[fight.endurance],)
         self._endurances = [enemy.endurance for enemy in fight.enemies]
-        self._most_loss = ranges[fight.endurance][1]
+        self._most_health = ranges[fight.endurance][1]
         self._escape_after = fight.escape.after if fight.escape else 0
         starts = {1, *(b.first for b in fight.bonuses)}
         starts |= {b.last + 1 for b in fight.bonuses if b.last is not None}
@@ -114,8 +114,9 @@ class ResultsTableCombat:
             return self._escaped(moment.local, health)
         enemy, endurance, rounds, *constants = moment.local
         start = Standing(rounds, enemy, self._endurances[enemy] - endurance, 0)
+        enough = enough_loss(health, self._most_health)
         result: dict[Moment, Fraction] = {}
-        for standing, p in self.odds(start, tuple(constants)).items():
+        for standing, p in self.odds(start, tuple(constants), enough).items():
             following = self._moment(standing, constants, health)
             result[following] = result.get(following, Fraction(0)) + p
         return result
@@ -123,8 +124,8 @@ class ResultsTableCombat:
     def _is_open(self, rounds: int, escape: int) -> bool:
         return bool(escape) and rounds >= self._escape_after
 
-    def _odds(self, start: Standing, constants: Local) -> Odds:
-        """How the fight can stand at the next decision, for any hero."""
+    def _odds(self, start: Standing, constants: Local, most_loss: int) -> Odds:
+        """How the fight can stand at the next decision, for heroes who can lose no more."""
         dealt, suffered, escape, *skills = constants
 
         def blows(enemy: int, rounds: int) -> list[Blow]:
@@ -135,7 +136,7 @@ class ResultsTableCombat:
             start,
             self._endurances,
             self._most_rounds,
-            self._most_loss,
+            most_loss,
             blows,
             lambda standing: self._is_open(standing.rounds, escape),
         )

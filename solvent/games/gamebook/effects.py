@@ -8,11 +8,15 @@ from typing import NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import Assign, Book, Effect, When
 from solvent.games.gamebook.expressions import compiled, names, thrown
+from solvent.model import TooManyStatesError
 
 Values: TypeAlias = tuple[int | None, ...]
 """The value of each field, in the book's order; None where it matters no more."""
 
 ONE = Fraction(1)
+
+MOST_RESULTS = 200_000
+"""To which the effects of one block can come."""
 
 
 class Turn(NamedTuple):
@@ -48,9 +52,15 @@ class Effects:
             for rule in book.whenever
         ]
 
-    def all(self, effects: Iterable[Effect]) -> Happening:
-        """Effects that happen one after the other."""
-        steps = [self._one(effect) for effect in effects]
+    def all(self, effects: Iterable[Effect], where: str) -> Happening:
+        """Effects that happen one after the other.
+
+        Args:
+            effects: Of a block.
+            where: The block in words, for the error that is raised where dice are thrown into so
+                many fields that there are more than :data:`MOST_RESULTS` results.
+        """
+        steps = [self._one(effect, where) for effect in effects]
         if not steps:
             return lambda values: (Turn(ONE, values),)
         if len(steps) == 1:
@@ -62,25 +72,31 @@ class Effects:
             for step in steps:
                 after: dict[Values, Fraction] = {}
                 for now, probability in going.items():
-                    for turn in step(now):
-                        p = turn.probability if probability is ONE else probability * turn[0]
-                        if turn.ending is None:
-                            after[turn.values] = (
-                                after[turn.values] + p if turn.values in after else p
-                            )
+                    for p, then, ending in step(now):
+                        if probability is not ONE:
+                            p = probability * p
+                        if ending is not None:
+                            ended.append(Turn(p, then, ending))
                         else:
-                            ended.append(Turn(p, turn.values, turn.ending))
+                            after[then] = after[then] + p if then in after else p
+                    if len(after) + len(ended) > MOST_RESULTS:
+                        raise TooManyStatesError(
+                            f"{where}: the effects can come to more than {MOST_RESULTS:,} "
+                            f"results; throw fewer dice at once"
+                        )
                 going = after
             return [*ended, *(Turn(p, now) for now, p in going.items())]
 
         return happen
 
-    def _one(self, effect: Effect) -> Happening:
-        return self._assign(effect) if isinstance(effect, Assign) else self._when(effect)
+    def _one(self, effect: Effect, where: str) -> Happening:
+        if isinstance(effect, Assign):
+            return self._assign(effect)
+        return self._when(effect, where)
 
-    def _when(self, effect: When) -> Happening:
+    def _when(self, effect: When, where: str) -> Happening:
         condition = compiled(effect.condition, self.position)
-        then, otherwise = self.all(effect.then), self.all(effect.otherwise)
+        then, otherwise = self.all(effect.then, where), self.all(effect.otherwise, where)
         return lambda values: then(values) if condition(values) else otherwise(values)
 
     def _assign(self, effect: Assign) -> Happening:

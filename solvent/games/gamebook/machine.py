@@ -11,15 +11,15 @@ changes no value and makes far fewer states. With ``forget=False`` all fields ar
 The reward is the score of the ending, paid when play ends, so the value of a state is the expected
 score; with scores 1 and 0 it is the probability of winning.
 
-**Actions** are numbers from 0: the option in the order of the book; in a shop the trade, and last
-to leave; at the start the discipline in the order of the book; in a fight 0 to fight on or to keep
+**Actions** are numbers from 0: the option in the order of the book; in a shop 0 to leave, then the
+trades; at the start the discipline in the order of the book; in a fight 0 to fight on or to keep
 the damage, 1 to escape or to test LUCK. Where there is nothing to decide, 0 reads on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -30,11 +30,10 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import Book, Choices, Shop
 from solvent.games.gamebook.liveness import Place
 from solvent.games.gamebook.page import STEPS, Page, Position
-from solvent.games.gamebook.page_text import draw_page
+from solvent.games.gamebook.page_text import draw_page, place_text
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame
-from solvent.model.rational import RationalGame
+from solvent.model import GameInfo, JointAction, Outcome, RationalGame, TabularGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +43,7 @@ class Gamebook:
     Args:
         book: From :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that matter no more.
+        name: Under which :func:`solvent.games.gamebook.shelf.open_book` opens the book, if it does.
 
     Raises:
         ValueError: If the book's sections lead in a circle.
@@ -51,6 +51,7 @@ class Gamebook:
 
     book: Book
     forget: bool = True
+    name: str = ""
 
     def __post_init__(self) -> None:
         """Look at the whole book, so that a circle is found here."""
@@ -73,7 +74,7 @@ class Gamebook:
             acyclic=True,
             reward_range=(min(scores), max(scores)),
             sources=(f"{book.title}, by {book.author}" if book.author else book.title,),
-            parameters=(("title", book.title), ("digest", book.digest)),
+            parameters=(("book", self.name or book.title),),
             observation_labels=(
                 *("place", "step", "ending"),
                 *(field.name for field in book.fields),
@@ -111,6 +112,20 @@ class Gamebook:
             return {}
         return {action: self.story.label(state, action) for action in self.story.legal(state)}
 
+    def place(self, state: Page) -> str:
+        """Where in the book a page is, in words."""
+        return place_text(state)
+
+    def for_reader(self) -> Gamebook:
+        """The same book with pages that keep all fields: a reader expects to see what was taken."""
+        return replace(self, forget=False)
+
+    def from_reader(self, state: Page) -> Page:
+        """The page of this game that a page of :meth:`for_reader` comes to."""
+        live = self.story.live(state[:3] + state[5:])
+        values = zip(self.book.fields, state.values, strict=True)
+        return state._replace(values=tuple(v if f.name in live else None for f, v in values))
+
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
         """What follows, up to the next page, in the order of pages as tuples."""
         return self._outcomes(self.story.after(state, joint_action[0]))
@@ -125,7 +140,7 @@ class Gamebook:
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
         """Place, step, ending, fields and local numbers, each by its largest; 0 if not known."""
         values = np.array([[0 if value is None else value for value in state.values]])
-        return self.observe_all(state[:3] + state[5:], values, np.array([state.local]))[0]
+        return self.observe_all(state[:3] + state[5:], values, np.array([state.local])).reshape(-1)
 
     def observe_all(
         self, at: Position, values: NDArray[Any], local: NDArray[Any]
@@ -182,7 +197,7 @@ class Gamebook:
         """The arrays of the game; see :mod:`solvent.games.gamebook.tabulation`."""
         return self.tabulate_exactly().table
 
-    def tabulate_exactly(self, max_states: int = 5_000_000) -> RationalGame:
+    def tabulate_exactly(self, max_states: int = 3_000_000) -> RationalGame:
         """The arrays of the game, with every probability and score as a rational.
 
         Raises:

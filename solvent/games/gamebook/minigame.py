@@ -31,7 +31,7 @@ def absorption(
     """
     onward = {state: dict(row) for state, row in transitions.items()}
     ending = {state: dict(ends[state]) for state in transitions}
-    taken_out: list[State] = []
+    taken_out: dict[State, None] = {}
     leading_to: dict[State, set[State]] = {state: set() for state in transitions}
     for state, row in onward.items():
         for target in row:
@@ -40,17 +40,15 @@ def absorption(
         stay = onward[state].pop(state, Fraction(0))
         if stay == 1:
             raise ValueError(f"the game never ends from {state!r}")
-        for row in (onward[state], ending[state]):
-            for target in row:
-                row[target] /= 1 - stay
-        gone = set(taken_out)
-        for source in leading_to[state] - gone - {state}:
+        onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
+        ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
+        taken_out[state] = None
+        for source in leading_to[state] - taken_out.keys():
             weight = onward[source].pop(state)
             for target, p in onward[state].items():
                 onward[source][target] = onward[source].get(target, Fraction(0)) + weight * p
                 leading_to[target].add(source)
             _add(ending[source], ending[state], weight)
-        taken_out.append(state)
     # The last one taken out leads nowhere but to ends; each before it to later ones only.
     for state in reversed(taken_out):
         for target, weight in onward[state].items():

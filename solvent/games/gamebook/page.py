@@ -29,6 +29,11 @@ class Page(NamedTuple):
     local: Local = ()
     ending: str = ""
 
+    @property
+    def decision(self) -> Page:
+        """What all pages at one decision of the book have in common, whatever the hero is."""
+        return self._replace(values=(), local=())
+
 
 STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""

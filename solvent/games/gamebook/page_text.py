@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 
 from solvent.games.gamebook.book import Book, FightingFantasyFight, ResultsTableFight
@@ -11,6 +12,19 @@ from solvent.model.drawing import gauge
 WIDEST_GAUGE = 40
 """The largest value that is drawn as a bar."""
 
+WIDTH = 76
+"""Where lines of a text are broken, in characters."""
+
+STEPS = {"escape": ", before a round", "won": ", a round won", "lost": ", a round lost"}
+"""Decisions of a fight, in words."""
+
+
+def place_text(page: Page) -> str:
+    """Where a page is in the book, in words."""
+    if page.section == 0:
+        return f"the start, pick {page.block + 1}" if page.block else "the start"
+    return f"section {page.section}{STEPS.get(page.step, '')}"
+
 
 def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
     """The page with its text, the fight, what the hero is and has, and the options.
@@ -18,11 +32,22 @@ def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
     Args:
         book: The book.
         page: Where play is.
-        options: Each legal action in words.
+        options: Each legal action in words; they are numbered as actions are, from 0.
     """
     parts = [_heading(book, page), _text(book, page), _fight(book, page), _hero(book, page)]
-    parts.append("\n".join(f"{action + 1:3d}. {text}" for action, text in options.items()))
+    parts.append("\n".join(map(_option, options.items())))
     return "\n\n".join(part for part in parts if part)
+
+
+def _option(numbered: tuple[int, str]) -> str:
+    action, text = numbered
+    return textwrap.fill(text, WIDTH, initial_indent=f"{action:3d}. ", subsequent_indent=" " * 5)
+
+
+def _wrapped(text: str) -> str:
+    """A text with its paragraphs, which empty lines part, broken into lines."""
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(textwrap.fill(" ".join(part.split()), WIDTH) for part in paragraphs)
 
 
 def _heading(book: Book, page: Page) -> str:
@@ -35,9 +60,9 @@ def _heading(book: Book, page: Page) -> str:
 def _text(book: Book, page: Page) -> str:
     if page.section == 0:
         return ""
-    texts = [book.block(page.section, page.block).text.strip()]
+    texts = [_wrapped(book.block(page.section, page.block).text)]
     if page.ending:
-        texts += [book.endings[page.ending].text.strip(), f"({page.ending})"]
+        texts += [_wrapped(book.endings[page.ending].text), f"({page.ending})"]
     return "\n\n".join(text for text in texts if text)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from solvent.games.gamebook.book import (
@@ -33,13 +34,14 @@ from solvent.games.gamebook.book import (
 )
 from solvent.games.gamebook.combat_fighting_fantasy import FightingFantasyCombat
 from solvent.games.gamebook.combat_results_table import ResultsTableCombat
-from solvent.games.gamebook.effects import ONE, Effects, Happening, Values
+from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Values
 from solvent.games.gamebook.expressions import compiled, distribution, thrown
 from solvent.games.gamebook.fight_state import Local, Moment
 from solvent.games.gamebook.liveness import Liveness, Place
 from solvent.games.gamebook.minigame import absorption
 from solvent.games.gamebook.page import Page, Position
 from solvent.games.gamebook.places import pages
+from solvent.model import TooManyStatesError
 from solvent.model.context import modified_exactly
 
 Combat: TypeAlias = FightingFantasyCombat | ResultsTableCombat
@@ -49,6 +51,12 @@ Chance: TypeAlias = Callable[[Values], Sequence[tuple[Block, Fraction]]]
 
 READ_ON = (0,)
 """The only action where there is nothing to decide."""
+
+MOST_REPEATED = 1000
+"""States in which a game inside a section can be, begun in one way."""
+
+LEAVE = 0
+"""The action that leaves a shop; the others are its trades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +165,21 @@ class Story:
     # Pages.
 
     def beginning(self) -> Odds:
-        """The first page; fields that are never looked at are not thrown."""
+        """The first page; fields that are never looked at are not thrown.
+
+        Raises:
+            TooManyStatesError: If it can be in too many states.
+        """
         live = self.live((0, 0, "", ""))
         throws = [
             distribution(field.initial, {}).items() if field.name in live else ((None, ONE),)
             for field in self.book.fields
         ]
+        if prod(map(len, throws)) > MOST_RESULTS:
+            raise TooManyStatesError(
+                f"the book can begin in more than {MOST_RESULTS:,} ways; let fewer variables begin "
+                f"with dice"
+            )
         odds: Odds = {}
         for thrown_values in product(*throws):
             probability = ONE
@@ -184,8 +201,8 @@ class Story:
                 made = iter(page.local)
                 left = [trade.quantity is None or next(made) < trade.quantity for trade in trades]
                 conditions = self._conditions(block)
-                open_ = [a for a, holds in enumerate(conditions) if left[a] and holds(page.values)]
-                return (*open_, len(trades))
+                open_ = [i for i, holds in enumerate(conditions) if left[i] and holds(page.values)]
+                return (LEAVE, *(i + 1 for i in open_))
         return self.combat(block).actions(self._moment(page)) if page.step else READ_ON
 
     def label(self, page: Page, action: int) -> str:
@@ -198,7 +215,7 @@ class Story:
             case Choices(options):
                 return options[action].text
             case Shop(trades):
-                return trades[action].text if action < len(trades) else "leave"
+                return "leave" if action == LEAVE else trades[action - 1].text
             case FightingFantasyFight() | ResultsTableFight():
                 if page.step == "escape":
                     return ("fight on", "escape")[action]
@@ -219,10 +236,10 @@ class Story:
         match block.exit:
             case Choices(options):
                 self._enter(options[action].block, page.values, ONE, odds)
-            case Shop(trades) if action < len(trades):
-                self._trade(block, trades, page, action, odds)
-            case Shop():
-                self._enter(block.exit.leave, page.values, ONE, odds)
+            case Shop(_, leave) if action == LEAVE:
+                self._enter(leave, page.values, ONE, odds)
+            case Shop(trades):
+                self._trade(block, trades, page, action - 1, odds)
             case FightingFantasyFight() | ResultsTableFight() if page.step:
                 after = self.combat(block).after(self._moment(page), action)
                 self._go_on_fighting(block, page.values, after, ONE, odds)
@@ -285,7 +302,7 @@ class Story:
         place = block.section, block.index
         found = self._compiled.effects.get(place)
         if found is None:
-            found = self._effects.all(self.liveness.effects[place])
+            found = self._effects.all(self.liveness.effects[place], f"section {block.section}")
             self._compiled.effects[place] = found
         return found
 
@@ -367,14 +384,16 @@ class Story:
         return found
 
     def _trade(
-        self, block: Block, trades: Sequence[Trade], page: Page, action: int, odds: Odds
+        self, block: Block, trades: Sequence[Trade], page: Page, number: int, odds: Odds
     ) -> None:
         limited = [i for i, trade in enumerate(trades) if trade.quantity is not None]
-        made = tuple(n + (i == action) for i, n in zip(limited, page.local, strict=True))
-        place = (block.section, block.index, action)
+        made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
+        place = (block.section, block.index, number)
         happen = self._compiled.trades.get(place)
         if happen is None:
-            happen = self._compiled.trades[place] = self._effects.all(trades[action].effects)
+            happen = self._compiled.trades[place] = self._effects.all(
+                trades[number].effects, f"section {block.section}"
+            )
         for p, after, ending in happen(page.values):
             if ending is not None:
                 _add(odds, self._over(block, after, ending), p)
@@ -422,6 +441,11 @@ class Story:
             todo = [values]
             while todo:
                 now = todo.pop()
+                if len(again) > MOST_REPEATED:
+                    raise TooManyStatesError(
+                        f"section {start.section}: the repeat can be in more than {MOST_REPEATED} "
+                        f"states; narrow the ranges of the variables that it changes"
+                    )
                 if now not in again:
                     again[now], ends[now] = {}, {}
                     self._play_round(start, now, ONE, again[now], ends[now])

@@ -6,8 +6,7 @@ there is known, except for those that a fight or a shop leads to, which follow i
 at one position are rows of an array of small numbers, and equal ones are found by sorting.
 
 What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:mod:`solvent.games.gamebook.touched`); the other fields are copied. In a long
-book that is one page in a hundred.
+that have a say in it (:mod:`solvent.games.gamebook.touched`); the other fields are copied.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.page import Page, Position
+from solvent.games.gamebook.page import Position
 from solvent.games.gamebook.page_table import Columns, Layout, Pages, grouped
 from solvent.games.gamebook.touched import Touched
 from solvent.model.arrays import Ints, concatenated_ranges
@@ -67,8 +66,8 @@ class _Projection:
         legal: [U, A] bool, by page and action.
         start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
         row: [E] which of the legal actions of its page an entry belongs to.
-        probability: [E] index of the number.
-        reward: [E] index of the number.
+        probability: [E] int32 index of the number.
+        reward: [E] int32 index of the number.
         target: [E] index into `targets`.
         targets: The positions that are led to, with the columns of the pages there by entry.
     """
@@ -76,8 +75,8 @@ class _Projection:
     legal: NDArray[np.bool_]
     start: Ints
     row: Ints
-    probability: Ints
-    reward: Ints
+    probability: NDArray[np.int32]
+    reward: NDArray[np.int32]
     target: Ints
     targets: list[tuple[Layout, Columns]]
 
@@ -95,8 +94,8 @@ class _Tabulation:
         self._batches: list[tuple[Layout, Columns]] = []
         self._legal: list[NDArray[np.bool_]] = []
         self._lengths: list[Ints] = []
-        self._probability: list[Ints] = []
-        self._reward: list[Ints] = []
+        self._probability: list[NDArray[np.int32]] = []
+        self._reward: list[NDArray[np.int32]] = []
         self._outcomes = 0
         self._leading: list[tuple[Ints, Ints]] = []
         self._initial: dict[int, Fraction] = {}
@@ -106,6 +105,7 @@ class _Tabulation:
             while arrivals := self._arrivals.pop(place, None):
                 for at, found in sorted(arrivals.items()):
                     self._arrive(self._layout(at), found)
+            self._seen.clear()
         return self._assembled()
 
     def _places(self) -> Iterator[Place]:
@@ -255,8 +255,8 @@ class _Tabulation:
             legal,
             np.cumsum([0, *count]),
             np.array(rows, np.int64),
-            np.array(probability, np.int64),
-            np.array(reward, np.int64),
+            np.array(probability, np.int32),
+            np.array(reward, np.int32),
             np.array(target, np.int64),
             targets,
         )
@@ -265,12 +265,13 @@ class _Tabulation:
         states = Pages(self._start, self._batches)
         legal = np.concatenate(self._legal)
         next_state = np.full(self._outcomes, -1, np.int64)
-        for outcomes, targets in self._leading:
+        while self._leading:
+            outcomes, targets = self._leading.pop()
             next_state[outcomes] = targets
         none = np.zeros(0, np.int64)
         length = np.concatenate([none, *self._lengths])
-        probability = np.concatenate([none, *self._probability])
-        reward = np.concatenate([none, *self._reward])
+        probability = np.concatenate([none.astype(np.int32), *self._probability])
+        reward = np.concatenate([none.astype(np.int32), *self._reward])
         floats = np.array([float(number) for number in self._numbers])
         initial = np.zeros(len(states))
         for state, p in self._initial.items():
@@ -283,7 +284,7 @@ class _Tabulation:
             next_state=next_state,
             probability=floats[probability],
             outcome_reward=floats[reward],
-            mask=(legal, legal.any(axis=1)[:, None]),
+            mask=(legal, np.asarray(legal.any(axis=1))[:, None]),
             initial=initial,
             observation=(self._observed(states),),
         )

@@ -1,0 +1,114 @@
+"""Newton's method for the equilibrium of football: fix the mixes, then fix the values.
+
+With all mixes fixed, values are the solution of a linear system, the chain of
+:mod:`solvent.exact.kernels.football_chain`. With all values fixed, every situation is a matrix
+game. Alternating the two is Newton's method for the equilibrium (Pollatschek and Avi-Itzhak 1969,
+"Algorithms for Stochastic Games with Geometrical Interpretation"). It takes a few rounds where it
+converges, which it need not: where the residual does not fall by half, the next evaluation is cut
+to one sweep, which makes the round one of value iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from solvent.exact.kernels.football_calls import Calls, solve_calls
+from solvent.exact.kernels.football_chain import mixed_chain, settle
+from solvent.exact.kernels.football_values import Tables, all_by_value, choices_by_value
+from solvent.exact.solution import CertificateError
+from solvent.model.arrays import Floats
+
+Progress: TypeAlias = Callable[[int, float, float], None]
+"""Told after each round: its number, the largest residual in points, and the kickoff's value."""
+
+MOST_ROUNDS = 500
+MOST_SWEEPS = 20_000
+CONVERGED = 1e-13
+"""A residual, in points, that counts as rounding."""
+
+STALLED, PATIENCE = 1e-10, 5
+"""A residual that will do if so many rounds have not halved it; a certificate has the say."""
+
+
+@dataclass(eq=False)
+class Iteration:
+    """Where the iteration stands.
+
+    Attributes:
+        tables: The rules.
+        pair: [2(S+2), 2]: the view is ``pair[:, 0] + kickoff * pair[:, 1]``.
+        calls: Equilibria of the calls at the view.
+        kickoff: The value K of receiving a kickoff.
+        mirror: Whether the second half of the view follows the first, or stays as it is.
+        residual: Largest difference between the calls' values and the view.
+        rounds: How often all calls were solved.
+    """
+
+    tables: Tables
+    pair: Floats
+    calls: Calls
+    kickoff: float
+    mirror: bool
+    residual: float = np.inf
+    rounds: int = 0
+
+    @property
+    def view(self) -> Floats:
+        """What everything is worth to the offence, [2(S+2)]."""
+        return np.asarray(self.pair @ (1.0, self.kickoff))
+
+    def run(
+        self,
+        kickoff_from: Callable[[Floats], float] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Iterate until nothing changes.
+
+        Args:
+            kickoff_from: Finds K from the pair; None keeps it.
+            progress: Called after each round.
+
+        Raises:
+            CertificateError: If the iteration does not converge.
+        """
+        situations = len(self.tables.order)
+        least, stalled = np.inf, 0
+        for _ in range(MOST_ROUNDS):
+            self._evaluate(1 if stalled else MOST_SWEEPS)
+            if kickoff_from is not None:
+                self.kickoff = kickoff_from(self.pair)
+            view = self.view
+            self.calls = solve_calls(self.tables, view, self.calls)
+            change = self.calls.values - view[:situations]
+            self.residual = float(np.abs(change).max())
+            self.rounds += 1
+            if progress is not None:
+                progress(self.rounds, self.residual, self.kickoff)
+            stalled = 0 if self.residual < least / 2 else stalled + 1
+            least = min(least, self.residual)
+            if self.residual <= (CONVERGED if stalled < PATIENCE else STALLED):
+                return
+            self.pair[:situations, 0] += change
+            if self.mirror:
+                self.pair[situations + 2 : -2, 0] -= change
+        raise CertificateError(
+            f"the iteration did not converge: after {self.rounds} rounds the residual is "
+            f"{self.residual:.1e} points"
+        )
+
+    def _evaluate(self, sweeps: int) -> None:
+        """The values of the calls that are at hand."""
+        choices = choices_by_value(self.tables, self.view, 1.0, all_by_value(self.tables))
+        chain = mixed_chain(
+            self.tables,
+            self.calls.offence_mix,
+            self.calls.defence_mix,
+            choices,
+            free_kick=self.mirror,
+        )
+        tolerance = float(np.clip(self.residual / 100, CONVERGED / 100, 1e-3))
+        settle(chain, self.pair, self.mirror, tolerance, sweeps)
