@@ -34,6 +34,9 @@ def test_the_optima_of_the_readme_are_the_solvers() -> None:
     assert optimum("the same") == f"{ENVIRONMENTS['solvent/FFCombatRandom-v0'].optimum:.6f}"
     drive = ENVIRONMENTS["solvent/FootballDrive-v0"].optimum
     assert optimum("Football drive").replace("−", "-") == f"{drive:.6f}"
+    assert optimum("Gamebooks") == f"{ENVIRONMENTS['solvent/Gamebook-v0'].optimum:.6f}"
+    strategy = ENVIRONMENTS["solvent/FootballStrategy-v0"].optimum
+    assert optimum("Football Strategy") == f"{strategy:.6f}"
     assert optimum("Greed") == f"{solve_greed().value:.6f}"
     # The page of the game has the same figure; the slow test of that page solves for it.
     page = (README.parent / "docs" / "games" / "pig.md").read_text(encoding="utf-8")

@@ -7,6 +7,8 @@ from functools import partial
 from typing import NamedTuple
 
 from solvent.baselines.fighting_fantasy import RULES, combat_policy
+from solvent.baselines.football_drive import DRIVE_RULES, drive_policy
+from solvent.baselines.gamebook import first_visit
 from solvent.baselines.generic import first_legal, optimal, uniform
 from solvent.baselines.greed import PLANS, greed_policy, suits_greed
 from solvent.model import TabularGame, TabularPolicy
@@ -43,16 +45,56 @@ def _learned(game: TabularGame, player: int) -> TabularPolicy:
     return q_learning(game, player)
 
 
+def _is_drive(game: TabularGame, player: int) -> bool:
+    return game.info.name == "football-drive" and player == 0
+
+
+def _is_book(game: TabularGame, player: int) -> bool:
+    return game.info.name == "gamebook" and player == 0
+
+
+def _drive_rule(name: str, game: TabularGame, player: int) -> TabularPolicy:
+    return drive_policy(name, game)
+
+
+def _optimal(game: TabularGame, player: int) -> TabularPolicy:
+    if game.info.name == "football-strategy":
+        from solvent.baselines.football import optimal_football
+
+        return optimal_football(game, player)
+    return optimal(game, player)
+
+
+def _suits_football(game: TabularGame, player: int) -> bool:
+    if game.info.name != "football-strategy":
+        return False
+    from solvent.baselines.football import suits_football
+
+    return suits_football(game)
+
+
+def _football(name: str, game: TabularGame, player: int) -> TabularPolicy:
+    from solvent.baselines.football import football_policy
+
+    return football_policy(name, game, player)
+
+
 def _combat_rule(name: str, game: TabularGame, player: int) -> TabularPolicy:
     return combat_policy(name, game)
 
 
+FOOTBALL_PLAYERS = ("paper-agent", "fitted-agent", "run-heavy", "pass-heavy", "tendencies")
+"""Those of :mod:`solvent.baselines.football`, which takes a while to import."""
+
 BASELINES: Mapping[str, Baseline] = {
-    "optimal": Baseline(optimal, _any_game),
+    "optimal": Baseline(_optimal, _any_game),
     "uniform": Baseline(uniform, _any_game),
     "first-legal": Baseline(first_legal, _any_game),
     "q-learning": Baseline(_learned, _only_one_chooses),
+    "first-visit": Baseline(first_visit, _is_book),
     **{name: Baseline(partial(_combat_rule, name), _is_combat) for name in RULES},
+    **{name: Baseline(partial(_drive_rule, name), _is_drive) for name in DRIVE_RULES},
+    **{name: Baseline(partial(_football, name), _suits_football) for name in FOOTBALL_PLAYERS},
     **{name: Baseline(partial(greed_policy, name), partial(suits_greed, name)) for name in PLANS},
 }
 """Every baseline. Which of them a game has, :func:`baseline_names` says."""

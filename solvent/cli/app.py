@@ -44,7 +44,7 @@ Game = Annotated[
     typer.Argument(
         metavar="GAME",
         help="A game or an environment that `solvent list` shows, or a Gymnasium environment "
-        "that publishes its transitions, such as FrozenLake-v1.",
+        "that publishes its transitions, such as FrozenLake-v1. `book FILE` is a gamebook.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -132,7 +132,11 @@ def play(
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
     hints: Annotated[bool, typer.Option(help="Whether ? shows what each action is worth.")] = True,
 ) -> None:
-    """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost."""
+    """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
+
+    [dim]solvent play ff-combat --luck 12[/]
+    [dim]solvent play book my-book.yaml[/]
+    """
     from solvent.play import play as play_game
 
     rules = read_game(game, ctx.args)

@@ -72,7 +72,7 @@ EXTRAS = {
     "stable_baselines3": "train",
     "sb3_contrib": "train",
     "tensorboard": "train",
-    "yaml": "train",
+    "yaml": "books",
     "sklearn": "train",
     "jinja2": "report",
     "pydantic": "books",

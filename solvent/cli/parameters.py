@@ -8,6 +8,8 @@ A parameter is an option of the same name, with dashes for underscores. Its valu
 - or JSON, if it can be read as that: ``12``, ``true``, ``null``, ``[2, 24]``, ``{"6": 1}``,
 - or else the text as it is written;
 - left out, so that the next word is another option or there is none, it is ``true``.
+
+``book FILE`` is short for ``gamebook --book FILE``.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ from solvent.exact import read_metadata
 from solvent.games import GAMES, GymnasiumTable, make_game
 from solvent.model import Game
 from solvent.model.parameters import check_choice
+
+BOOK = "book"
+"""Stands for the game ``gamebook``; the next word may be the book."""
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -73,6 +78,10 @@ def read_game(name: str, words: Sequence[str]) -> Game:
     """
     if name.startswith("-"):
         raise ValueError(f"{name!r} stands where a game is expected; write the game first")
+    if name == BOOK:
+        name = "gamebook"
+        if words and not words[0].startswith("-"):
+            words = ["--book", *words]
     return find_game(name, parse_parameters(words))
 
 

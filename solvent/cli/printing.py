@@ -80,7 +80,7 @@ def parameters_text(game: TabularGame) -> str:
 def show_solution(console: Console, game: TabularGame, solution: Solution) -> None:
     """The optimum, its bracket, and the best choices at the start."""
     parameters = parameters_text(game)
-    meaning = "  (chance of winning)" if game.info.reward_range == (0, 1) else ""
+    meaning = "  (chance of winning)" if game.win_or_lose else ""
     console.print(
         facts(
             {

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any
 from solvent.envs.registration import register_envs
 from solvent.envs.seat_env import SeatEnv
 from solvent.envs.tabular_env import TabularEnv
+from solvent.envs.text_observation import TextObservation
 
 if TYPE_CHECKING:
     from solvent.envs.seat_vector_env import SeatVectorEnv
     from solvent.envs.vector_env import TabularVectorEnv
 
-__all__ = ["SeatEnv", "SeatVectorEnv", "TabularEnv", "TabularVectorEnv", "register_envs"]
+__all__ = [
+    "SeatEnv",
+    "SeatVectorEnv",
+    "TabularEnv",
+    "TabularVectorEnv",
+    "TextObservation",
+    "register_envs",
+]
 
 
 def __getattr__(name: str) -> Any:

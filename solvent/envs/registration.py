@@ -61,9 +61,11 @@ ENVIRONMENTS: Mapping[str, Entry] = {
             "luck": [0, 12],
         },
     ),
-    "solvent/FootballStrategy-v0": Entry("football-strategy", 0.0, opponent="optimal"),
+    "solvent/FootballStrategy-v0": Entry("football-strategy", 0.4276550008965, opponent="optimal"),
     "solvent/FootballDrive-v0": Entry("football-drive", -0.944881148276792),
+    "solvent/Gamebook-v0": Entry("gamebook", 0.7348611111111111),
     "solvent/Greed-v0": Entry("greed", 0.5138417330406193, opponent="optimal"),
+    "solvent/NinthTide-v0": Entry("gamebook", 0.627629889784241, {"book": "ninth-tide"}),
 }
 
 PETTINGZOO: Mapping[str, Mapping[str, Any]] = {

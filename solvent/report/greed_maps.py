@@ -27,7 +27,9 @@ from solvent.games.greed import Greed, Position
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
+from solvent.report.cells import runs
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.legends import bar
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
@@ -270,7 +272,7 @@ def _panel(
     unit = SIDE / cells
     strokes = "".join(
         f'<path stroke="{colours[n]}" d="{path}"/>'
-        for n, path in sorted(_runs(level).items())
+        for n, path in sorted(runs(level).items())
         if n >= 0
     )
     labels = []
@@ -300,34 +302,12 @@ def _panel(
     )
 
 
-def _runs(level: Ints) -> dict[int, str]:
-    """For each level the path along the middles of its cells; the first index goes along x."""
-    paths: dict[int, list[str]] = {}
-    for y, row in enumerate(level.T):
-        ends = np.flatnonzero(np.append(row[1:] != row[:-1], True)) + 1
-        begin = 0
-        for end in ends.tolist():
-            paths.setdefault(int(row[begin]), []).append(f"M{begin} {y}.5h{end - begin}")
-            begin = end
-    return {n: "".join(path) for n, path in paths.items()}
-
-
 def _legend(colours: Sequence[str], scale: Axis | None) -> str:
     """A bar of all colours, with round numbers below it."""
-    y, height = TOP + SIDE + 44, 12
-    wide = SIDE / len(colours)
-    bar = "".join(
-        f'<rect x="{LEFT + n * wide:.2f}" y="{y}" width="{wide + 0.3:.2f}" height="{height}" '
-        f'fill="{colour}"/>'
-        for n, colour in enumerate(colours)
-    )
     if scale is None:
+        wide = SIDE / len(colours)
         numbers = Axis(0, max(len(colours) - 1, 1)).ticks()
         places = {n: (n + 0.5) * wide for n in numbers if n == int(n) and n < len(colours)}
     else:
         places = {n: scale.share(n) * SIDE for n in scale.ticks()}
-    labels = "".join(
-        f'<text x="{LEFT + along:.1f}" y="{y + height + 14}" text-anchor="middle">{n:.3g}</text>'
-        for n, along in places.items()
-    )
-    return f'<g shape-rendering="crispEdges">{bar}</g>{labels}'
+    return bar(colours, places, LEFT, TOP + SIDE + 44, SIDE)

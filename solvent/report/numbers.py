@@ -9,12 +9,12 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 def exact(value: float) -> str:
     """A value, with six decimals."""
-    return f"{value:.6f}".replace("-", "−") if math.isfinite(value) else "–"
+    return f"{value:z.6f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def brief(value: float) -> str:
     """A value beside others that bound it, with four decimals."""
-    return f"{value:.4f}".replace("-", "−") if math.isfinite(value) else "–"
+    return f"{value:z.4f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def small(value: float) -> str:

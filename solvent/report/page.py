@@ -37,7 +37,7 @@ class AlgorithmRow:
 class TaskView:
     """What the template shows of a task.
 
-    Of a game too large for a table `states` and `model_hash` are None.
+    Of a game without a table `states` and `model_hash` are None.
     """
 
     anchor: str
@@ -104,13 +104,15 @@ def render(folder: str | Path) -> str:
 
 def render_game(game: Game) -> str:
     """The page about a game."""
-    try:
-        return _page([_view(solve_game(game))])
-    except TooManyStatesError:
-        known = untabled(game)
-        if known is None:
-            raise
-        return _page([_view_untabled(game, known)])
+    known = untabled(game, too_large=False)
+    if known is None:
+        try:
+            return _page([_view(solve_game(game))])
+        except TooManyStatesError:
+            known = untabled(game, too_large=True)
+            if known is None:
+                raise
+    return _page([_view_untabled(game, known)])
 
 
 def _page(views: Sequence[TaskView]) -> str:
@@ -145,7 +147,7 @@ def _view(solved: SolvedTask) -> TaskView:
         states=solved.table.n_states,
         method=solved.solution.method,
         model_hash=solved.table.model_hash,
-        is_chance=solved.game.info.reward_range == (0, 1),
+        is_chance=solved.table.win_or_lose,
         colours=colours,
         agents=tuple(sorted(task.agents, key=lambda agent: agent.mode_gap)),
         algorithms=_algorithms(task),
@@ -167,7 +169,15 @@ def _view(solved: SolvedTask) -> TaskView:
 
 def _view_untabled(game: Game, known: Untabled) -> TaskView:
     info = game.info
-    task = Task(info.name, info.name, dict(info.parameters), known.optimum, known.bracket, (), ())
+    task = Task(
+        env=info.name,
+        game=info.name,
+        parameters=dict(info.parameters),
+        optimum=known.optimum,
+        bracket=known.bracket,
+        agents=(),
+        baselines=known.baselines,
+    )
     return TaskView(
         anchor=info.name,
         task=task,
@@ -178,7 +188,7 @@ def _view_untabled(game: Game, known: Untabled) -> TaskView:
         colours={},
         agents=(),
         algorithms=(),
-        distances=None,
+        distances=distances(task) if task.baselines else None,
         curves=(),
         accounts=(),
         cross=None,

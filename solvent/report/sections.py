@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from solvent.model import Game
+from solvent.report.results import Baseline
 from solvent.report.solved import SolvedTask
 
 
@@ -26,19 +27,21 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Untabled:
-    """What is known of a game that is too large for a table.
+    """What is known of a game of which no table was made.
 
     Attributes:
         optimum: Its value.
         bracket: Certified lower and upper bound of the optimum.
         method: How it was found.
         sections: The game's own.
+        baselines: Scored; none if there is no way without a table.
     """
 
     optimum: float
     bracket: tuple[float, float]
     method: str
     sections: tuple[Section, ...]
+    baselines: tuple[Baseline, ...] = ()
 
 
 MakeSections = Callable[[SolvedTask], list[Section]]
@@ -53,14 +56,37 @@ def sections_of(task: SolvedTask) -> list[Section]:
 def makers() -> Mapping[str, MakeSections]:
     """The games that add sections."""
     from solvent.report.fighting_fantasy_maps import combat_sections
+    from solvent.report.football_page import football_sections
+    from solvent.report.gamebook_sections import gamebook_sections
     from solvent.report.greed_maps import greed_sections
 
-    return {"ff-combat": combat_sections, "greed": greed_sections}
+    return {
+        "ff-combat": combat_sections,
+        "football-strategy": football_sections,
+        "gamebook": gamebook_sections,
+        "greed": greed_sections,
+    }
 
 
-def untabled(game: Game) -> Untabled | None:
-    """What is known of a game without its table, None if nothing is."""
-    from solvent.games import Greed
-    from solvent.report.greed_maps import untabled_greed
+def untabled(game: Game, *, too_large: bool) -> Untabled | None:
+    """What is known of a game without its table.
 
-    return untabled_greed(game) if isinstance(game, Greed) else None
+    Args:
+        game: Any.
+        too_large: Whether there can be no table. Otherwise it is left out only where all that it
+            would say is known without it, sooner.
+
+    Returns:
+        What is known, None if a table is needed.
+    """
+    from solvent.games import FootballStrategy, Greed
+
+    if isinstance(game, FootballStrategy):
+        from solvent.report.football_page import untabled_football
+
+        return untabled_football(game)
+    if isinstance(game, Greed) and too_large:
+        from solvent.report.greed_maps import untabled_greed
+
+        return untabled_greed(game)
+    return None

@@ -20,7 +20,9 @@ def test_the_optima_are_the_reward_thresholds() -> None:
     rows = dict(re.findall(r"^\| `(solvent/\S+)` \|.*\| (−?[\d.]+) \|$", PAGE, re.MULTILINE))
     assert rows.keys() == ENVIRONMENTS.keys()
     for name, optimum in rows.items():
-        assert float(optimum.replace("−", "-")) == pytest.approx(gym.spec(name).reward_threshold, abs=5e-10)
+        assert float(optimum.replace("−", "-")) == pytest.approx(
+            gym.spec(name).reward_threshold, abs=5e-10
+        )
 
 
 def test_the_code_runs() -> None:

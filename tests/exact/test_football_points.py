@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from reduced_football import MIXED, RULES, random_chart, reduced
 
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import CertificateError, ImproperGameError, solve
 from solvent.exact.kernels.football import (
     DriveSolution,
@@ -216,3 +217,9 @@ def test_the_page_states_what_the_solver_finds(chart: str) -> None:
         for value in (solution.kickoff_value, *(first_down[x - 1] for x in YARDS))
     )
     assert f"| `{chart}` | {row} |" in PAGE
+
+
+def test_the_environment_states_the_value_of_its_drive() -> None:
+    value = solved("standard").values[packed("standard").index(Situation(1, 10, 80))]
+    optimum = ENVIRONMENTS["solvent/FootballStrategy-v0"].optimum
+    assert optimum == pytest.approx(value, abs=1e-9)

@@ -16,6 +16,7 @@ from solvent.exact.rational import row_value
 from solvent.games import Pig
 from solvent.games.gamebook.machine import Gamebook
 from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.shelf import open_book
 from solvent.model import TabularGame, compile_game
 from solvent.model.rational import RationalGame
 
@@ -47,7 +48,7 @@ def test_a_book_by_hand() -> None:
     assert all(other.worth == 0 for other in rest)
 
 
-@pytest.mark.parametrize("book", BOOKS)
+@pytest.mark.parametrize("book", [*BOOKS, open_book("red-lamp").book])
 def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
     game = Gamebook(book)  # type: ignore[arg-type]
     model = game.tabulate_exactly()

@@ -41,7 +41,7 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
 
 
 def test_what_is_no_book_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="book is 'The Mill'; allowed are .*paths of files"):
+    with pytest.raises(ValueError, match=r"book is 'The Mill'; allowed are .*paths of files"):
         open_book("The Mill")
     with pytest.raises(FileNotFoundError):
         open_book(str(tmp_path / "none.yaml"))

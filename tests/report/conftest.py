@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "results.json").write_text(json.dumps({"tasks": tasks}))
     return folder
+
+
+@pytest.fixture(scope="session")
+def task_maker() -> Callable[..., dict[str, Any]]:
+    """:func:`make_task`, for tests of games that are not in `results`."""
+    return make_task
 
 
 def make_task(

@@ -1,0 +1,90 @@
+"""Best responses where the other player would rather never end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from solvent.exact import ImproperGameError, best_response, policy_value, solve
+from solvent.model import GameInfo, JointAction, Outcome, TabularPolicy, compile_game
+
+
+@dataclass(frozen=True)
+class Siege:
+    """Player 0 must attack at some time, and either attack may be the better one.
+
+    In a state, player 0 attacks by day or by night and player 1 holds or opens. Held, play goes on
+    in the other state, at the price `toll` to player 0. Opened, it ends: by day player 0 is paid
+    `day`, by night `night`.
+    """
+
+    day: int
+    night: int
+    toll: int = 0
+
+    @property
+    def info(self) -> GameInfo:
+        names = (("day", "night"), ("hold", "open"))
+        return GameInfo("siege", 2, names, False, (-np.inf, np.inf), ("a test",))
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), "plain"),)
+
+    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+        return ((0, 1), (0, 1))
+
+    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
+        attack, answer = joint_action
+        if answer == 1:
+            return (Outcome(Fraction(1), "over", (self.day, self.night)[attack]),)
+        other = "hill" if state == "plain" else "plain"
+        return (Outcome(Fraction(1), other, -self.toll),)
+
+    def is_terminal(self, state: str) -> bool:
+        return state == "over"
+
+    def observe(self, state: str, player: int) -> np.ndarray:
+        return np.array([("plain", "hill", "over").index(state) / 2], np.float32)
+
+    def draw(self, state: str) -> str:
+        return state
+
+
+def by_day(siege: Siege) -> tuple[object, TabularPolicy]:
+    game = compile_game(siege)
+    return game, TabularPolicy.deterministic(game, np.zeros(3, int), name="by day")
+
+
+def test_to_hold_for_ever_is_worth_nothing_and_may_be_best() -> None:
+    game, policy = by_day(Siege(day=3, night=-1))
+    answer = best_response(game, policy)
+    assert answer.value == 0
+    assert answer.lower <= 0 <= answer.upper
+    assert (answer.values == 0).all()
+    # Its policy does what its value says: it holds in both states.
+    holding = answer.policies[1]
+    live = ~game.terminal
+    assert (holding.probabilities[live, 0] == 1).all()
+    assert policy_value(game, policy, holding)[live] == pytest.approx([0, 0])
+    assert len(answer.action_values) == 4
+
+
+def test_holding_is_not_chosen_where_ending_is_better() -> None:
+    game, policy = by_day(Siege(day=-3, night=1))
+    answer = best_response(game, policy)
+    assert answer.value == -3
+    assert (answer.policies[1].probabilities[~game.terminal, 1] == 1).all()
+
+
+def test_endless_play_that_is_paid_has_no_value() -> None:
+    game, policy = by_day(Siege(day=3, night=-1, toll=1))
+    with pytest.raises(ImproperGameError):
+        best_response(game, policy)
+
+
+def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:
+    with pytest.raises(ImproperGameError):
+        solve(compile_game(Siege(day=3, night=3)))
