@@ -47,13 +47,16 @@ docs: $(STAMPS)/docs ## build the documentation into site/
 	$(BIN)/zensical build --clean --strict
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
-	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env; do \
+	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env \
+		football_points gamebook_solver decision_tree; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 
 learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (takes long)
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/self_play.py
+	$(BIN)/python benchmarks/football_learning.py
+	$(BIN)/python benchmarks/difficulty_sweep.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) bench-results site .cache build dist

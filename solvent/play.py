@@ -12,7 +12,7 @@ so that bad luck and bad choices are told apart. The first state of the play is 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from solvent.model import (
     Game,
     JointAction,
     Outcome,
+    TabularGame,
     TabularPolicy,
     against,
     compile_game,
@@ -28,6 +29,9 @@ from solvent.model import (
 
 NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
+
+MOST_LISTED = 20
+"""Of more decisions than this, the review lists only those that cost something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +120,11 @@ class _Table:
         ask: Callable[[str], str],
         show: Callable[[str], object],
     ) -> None:
-        self.game, self.player, self.dice = game, player, dice
+        self.player, self.dice = player, dice
         self.hints, self.ask, self.show = hints, ask, show
+        self.has_labels = hasattr(game, "labels")
+        self.game: Game = game.for_reader() if hasattr(game, "for_reader") else game
+        self.solved_state: Callable[[Any], Any] = getattr(game, "from_reader", lambda state: state)
         self.opponent: TabularPolicy | None = None
         self.model = compile_game(game)
         if game.info.players == 2:
@@ -130,13 +137,12 @@ class _Table:
         elif opponent is not None:
             raise ValueError(f"{game.info.name} is a game for one; it has no opponent")
         self.solution: Solution = solve(self.model)
-        self.worth = _Worth(game, player)
-        self.names: Sequence[str] = game.info.actions[player]
+        self.worth = _Worth(self.model, player)
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""
         state = self._roll(self.game.initial()).state
-        start = self.solution.values[self.model.index[state]]
+        start = self.solution.values[self._index(state)]
         record = Record(self.worth.of(float(start)))
         advice = "? for advice, " if self.hints else ""
         self.show(f"{self.game.info.name}: choose by number or name, {advice}q to leave.")
@@ -162,86 +168,99 @@ class _Table:
             self.show(line)
         return record
 
+    def _names(self, state: Any, legal: Sequence[int]) -> Mapping[int, str]:
+        """The person's actions in words, which are its own words in each state of some games."""
+        if self.has_labels:
+            labels: Mapping[int, str] = self.game.labels(state)  # type: ignore[attr-defined]
+            return {action: labels[action].rstrip(".") for action in legal}
+        return {action: self.game.info.actions[self.player][action] for action in legal}
+
     def _choose(self, state: Any, record: Record) -> JointAction:
         """The person's action and the opponent's."""
         legal = self.game.legal_actions(state)
-        mine = legal[self.player]
+        mine = self._names(state, legal[self.player])
         turn = getattr(self.game, "turn", None)
         waiting = turn is not None and turn(state) != self.player
         if len(mine) > 1:
             action = self._ask(state, mine)
             record.decisions.append(self._price(state, mine, action))
         else:
-            action = mine[0]
-            if not waiting:
-                self.show(f"There is no choice: {self.names[action]}.")
+            [action] = mine
+            if not waiting and not self.has_labels:
+                self.show(f"There is no choice: {mine[action]}.")
         if self.opponent is None:
             return (action,)
         other = 1 - self.player
         theirs = legal[other]
-        weights = self.opponent.probabilities[self.model.index[state]][list(theirs)]
+        weights = self.opponent.probabilities[self._index(state)][list(theirs)]
         [reply] = self.dice.choices(theirs, weights.tolist())
         if waiting or turn is None:
             self.show(f"Player {other} chooses: {self.game.info.actions[other][reply]}.")
         return (action, reply) if self.player == 0 else (reply, action)
 
-    def _ask(self, state: Any, legal: Sequence[int]) -> int:
+    def _ask(self, state: Any, names: Mapping[int, str]) -> int:
         """Ask until the answer is one of the legal actions."""
-        menu = "   ".join(f"{action} {self.names[action]}" for action in legal)
+        # A game with words of its own has written them below the state.
+        menu = "" if self.has_labels else "   ".join(f"{a} {name}" for a, name in names.items())
         while True:
-            answer = self.ask(f"{menu} > ").strip().lower()
-            chosen = self._match(answer, legal)
+            answer = self.ask(f"{menu} > ".lstrip()).strip().lower()
+            chosen = self._match(answer, names)
             if chosen is not None:
                 return chosen
             if answer in ("q", "quit"):
                 raise _LeaveError
             if answer == "?" and self.hints:
-                for line in self._advice(state, legal):
+                for line in self._advice(state, names):
                     self.show(line)
             elif answer == "?":
                 self.show("There is no advice in this game.")
             else:
-                self.show(f"{answer!r} is not one of: {', '.join(self.names[a] for a in legal)}.")
+                self.show(f"{answer!r} is not one of: {', '.join(names.values())}.")
 
-    def _match(self, answer: str, legal: Sequence[int]) -> int | None:
+    def _match(self, answer: str, names: Mapping[int, str]) -> int | None:
         """The action meant by its number, its name, or the beginning of one name only."""
         if answer.isdecimal():
-            return int(answer) if int(answer) in legal else None
-        if answer in (exact := {self.names[a].lower(): a for a in legal}):
+            return int(answer) if int(answer) in names else None
+        if answer in (exact := {name.lower(): a for a, name in names.items()}):
             return exact[answer]
         begin = [a for name, a in exact.items() if answer and name.startswith(answer)]
         return begin[0] if len(begin) == 1 else None
 
-    def _advice(self, state: Any, legal: Sequence[int]) -> list[str]:
+    def _advice(self, state: Any, names: Mapping[int, str]) -> list[str]:
         """The worth of every action, the best ones marked."""
-        prices = [self._price(state, legal, action) for action in legal]
+        prices = [self._price(state, names, action) for action in names]
         width = max(len(price.action) for price in prices)
         return [
             "With the best play afterwards:",
             *(
                 f"  {price.action:{width}}  {self.worth.text(self._action_value(state, action))}"
                 f"{'  (best)' if price.action == price.best else ''}"
-                for action, price in zip(legal, prices, strict=True)
+                for action, price in zip(names, prices, strict=True)
             ),
         ]
 
-    def _price(self, state: Any, legal: Sequence[int], action: int) -> Decision:
+    def _price(self, state: Any, names: Mapping[int, str], action: int) -> Decision:
         """What an action costs compared with the best one."""
-        values = {a: self._action_value(state, a) for a in legal}
+        values = {a: self._action_value(state, a) for a in names}
         best = max(values, key=lambda a: values[a])
         cost = values[best] - values[action]
         if cost < NEGLIGIBLE:
-            return Decision(state, self.names[action], self.names[action], 0.0)
-        return Decision(state, self.names[action], self.names[best], cost)
+            return Decision(state, names[action], names[action], 0.0)
+        return Decision(state, names[action], names[best], cost)
 
     def _review(self, record: Record) -> list[str]:
         """Every decision with its cost, and where the result came from."""
         lines = [""]
+        place = getattr(self.game, "place", None)
+        few = len(record.decisions) <= MOST_LISTED
         for number, decision in enumerate(record.decisions, 1):
             verdict = "was best"
             if decision.cost > 0:
                 verdict = f"cost {self.worth.difference(decision.cost)}; {decision.best} was better"
-            lines.append(f"Decision {number}: {decision.action} {verdict}.")
+            elif not few:
+                continue
+            where = f", {place(decision.state)}" if place is not None else ""
+            lines.append(f"Decision {number}{where}: {decision.action} {verdict}.")
         total = self.worth.difference(record.cost) if record.cost else "nothing"
         count = len(record.decisions)
         lines.append(f"{count} decision{'' if count == 1 else 's'}, which cost {total} in all.")
@@ -254,9 +273,12 @@ class _Table:
             )
         return lines
 
+    def _index(self, state: Any) -> int:
+        return self.model.index[self.solved_state(state)]
+
     def _action_value(self, state: Any, action: int) -> float:
         joint = (action, 0) if self.player == 0 else (0, action)
-        row = self.model.row(self.model.index[state], joint)
+        row = self.model.row(self._index(state), joint)
         return self.worth.of(float(self.solution.action_values[row]))
 
     def _roll(self, outcomes: Sequence[Outcome]) -> Outcome:
@@ -271,8 +293,8 @@ class _LeaveError(Exception):
 class _Worth:
     """How a person reads a value: as a chance of winning where it is one, else as points."""
 
-    def __init__(self, game: Game, player: int) -> None:
-        self.is_chance = game.info.reward_range == (0, 1)
+    def __init__(self, game: TabularGame, player: int) -> None:
+        self.is_chance = game.win_or_lose
         self.player = player
 
     def of(self, value: float) -> float:

@@ -98,8 +98,9 @@ def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     package = ROOT / "solvent"
     shipped = {"*.py", "py.typed", "training/hyperparameters/*.yml", "report/*.html.j2"}
+    shipped.add("games/gamebook/books/*.yaml")
     expected = {f.relative_to(ROOT).as_posix() for p in shipped for f in package.rglob(p)}
-    assert {Path(name).suffix for name in expected} >= {".py", ".typed", ".yml", ".j2"}
+    assert {Path(name).suffix for name in expected} >= {".py", ".typed", ".yml", ".yaml", ".j2"}
     assert expected <= names
     assert {name.split("/")[0] for name in names} == {
         "solvent",

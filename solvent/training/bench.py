@@ -158,6 +158,7 @@ def task(
 TASKS = (
     task("solvent/FFCombat-v0", ppo=3, dqn=3),
     task("solvent/FFCombatRandom-v0", stakes=0.5, ppo=1, dqn=1),
+    task("solvent/Gamebook-v0", ppo=1, masked_dqn=1),
     task(
         "solvent/Greed-v0", 1_000_000, parameters={"limit": 20, "sides": 4}, ppo=1, maskable_ppo=1
     ),

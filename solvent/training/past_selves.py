@@ -16,12 +16,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.envs import SeatVectorEnv
-from solvent.model import TabularPolicy
-from solvent.training.extract import extract
-from solvent.training.vec_env import NativeVecEnv
+from solvent.model import TabularGame, TabularPolicy
+from solvent.training.self_play_env import SelfPlayEnv
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +37,16 @@ class PastSelf:
     policies: tuple[TabularPolicy, TabularPolicy]
 
 
-class PastSelvesEnv(NativeVecEnv):
-    """A native environment for both seats of a game in which the learner meets its past selves.
+class PastSelvesEnv(SelfPlayEnv):
+    """An environment for either seat in which the learner meets its past selves.
 
     Until :meth:`remember` is called for the first time it plays with the opponents that it was
     made with.
 
     Args:
         env: The environment, with ``seat="random"``.
-        observation: What the learner sees in it.
+        game: As for :class:`~solvent.training.self_play_env.SelfPlayEnv`.
+        observation: As there.
         most: How many past selves are kept; the oldest one goes first.
         latest: The chance of meeting the latest; the others share the rest evenly.
 
@@ -55,19 +54,13 @@ class PastSelvesEnv(NativeVecEnv):
         selves: The past selves in the pool, the latest last.
     """
 
-    def __init__(self, env: SeatVectorEnv, *, observation: str, most: int, latest: float) -> None:
-        super().__init__(env)
+    def __init__(
+        self, env: SeatVectorEnv, game: TabularGame, *, observation: str, most: int, latest: float
+    ) -> None:
+        super().__init__(env, game, observation=observation)
         self.selves: list[PastSelf] = []
-        self._observation, self._most, self._latest = observation, most, latest
+        self._most, self._latest = most, latest
         self._learner: BaseAlgorithm | None = None
-
-    def remember(self, learner: BaseAlgorithm) -> None:
-        """Put the present self of a learner into the pool.
-
-        Plays that are under way go on against an opponent that is drawn from the new pool.
-        """
-        self._learner = learner
-        self._replace([*self.selves, self._self(learner, learner.num_timesteps)][-self._most :])
 
     @property
     def weights(self) -> list[float]:
@@ -94,20 +87,23 @@ class PastSelvesEnv(NativeVecEnv):
             policy.load_state_dict(
                 {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
             )
-            selves.append(self._self(self._learner, timesteps))
+            selves.append(
+                PastSelf(
+                    timesteps, _parameters(self._learner), self._played(self._learner, timesteps)
+                )
+            )
         policy.load_state_dict(present)
         self._replace(selves)
         super().set_state(state)
 
-    def _self(self, learner: BaseAlgorithm, timesteps: int) -> PastSelf:
-        game = self._native.game
-        first, second = (
-            extract(
-                learner, game, observation=self._observation, player=p, name=f"self at {timesteps}"
-            ).sampled
-            for p in (0, 1)
-        )
-        return PastSelf(timesteps, _parameters(learner), (first, second))
+    def _meet(self, learner: BaseAlgorithm, policies: tuple[TabularPolicy, TabularPolicy]) -> None:
+        """Put the present self of a learner into the pool.
+
+        Plays that are under way go on against an opponent that is drawn from the new pool.
+        """
+        self._learner = learner
+        present = PastSelf(learner.num_timesteps, _parameters(learner), policies)
+        self._replace([*self.selves, present][-self._most :])
 
     def _replace(self, selves: list[PastSelf]) -> None:
         self.selves = selves
@@ -117,24 +113,3 @@ class PastSelvesEnv(NativeVecEnv):
 def _parameters(learner: BaseAlgorithm) -> dict[str, torch.Tensor]:
     """A copy of what the learner's network consists of."""
     return {name: tensor.clone() for name, tensor in learner.policy.state_dict().items()}
-
-
-class RememberCallback(BaseCallback):
-    """Puts the learner into the pool every so many steps.
-
-    Args:
-        venv: The learner's environment, in which it has been remembered once.
-        every: Steps between one self and the next.
-    """
-
-    def __init__(self, venv: PastSelvesEnv, every: int) -> None:
-        super().__init__()
-        self._venv, self._every = venv, every
-
-    def _on_rollout_start(self) -> None:
-        last = self._venv.selves[-1].timesteps
-        if self.num_timesteps // self._every > last // self._every:
-            self._venv.remember(self.model)
-
-    def _on_step(self) -> bool:
-        return True

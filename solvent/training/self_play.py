@@ -1,12 +1,19 @@
 """Training by self-play: one network learns both seats of a game for two.
 
-The observation of a player is relative (my score, the other's score), so one network can play
-either seat. It takes a seat drawn at each play, and its past selves take the other one
-(:mod:`solvent.training.past_selves`).
+Where the observation of a player is relative (my score, the other's score), one network can play
+either seat as it is; where the players have different actions it is told its role
+(:mod:`solvent.training.roles`). Whom it meets depends on the game:
+
+- One acts after the other: it takes a seat drawn at each play, and its past selves take the other
+  one (:mod:`solvent.training.past_selves`).
+- Both act at once: it takes both seats of every play (:mod:`solvent.training.both_seats`).
+
+The average of what it played is kept as well (:mod:`solvent.training.average`).
 
 **Exploring starts.** A policy that is hard to exploit must be right where its own play never goes,
 since that is where a best response leads it. So a share of the plays begins in a state drawn
-evenly from all in which play goes on. Scores are of the game from its own start.
+evenly from all in which both have a choice at once, or if there are none, from all in which play
+goes on. Scores are of the game from its own start.
 
 A training writes everything into one folder:
 
@@ -18,12 +25,15 @@ A training writes everything into one folder:
 ``policy_1.npz``            the same in seat 1
 ``policy_mode_0.npz``       its most probable actions in seat 0, as a table
 ``policy_mode_1.npz``       the same in seat 1
+``policy_average_0.npz``    the average of what it played in seat 0, as a table
+``policy_average_1.npz``    the same in seat 1
 ``model.zip``               the network as Stable-Baselines3 saves it
 ``tensorboard/``            the curve and the learner's own figures
 ``checkpoint.npz``          where to go on from, while the training is not finished
 ==========================  ================================================================
 
-It goes on after being killed as :func:`~solvent.training.train.train` does, past selves included.
+It goes on after being killed as :func:`~solvent.training.train.train` does, past selves and
+averages included.
 """
 
 from __future__ import annotations
@@ -39,23 +49,26 @@ from gymnasium.vector import AutoresetMode
 from solvent.envs import SeatVectorEnv
 from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, score, solve
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
+from solvent.model.arrays import Bools
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import Algorithm, find_algorithm
+from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.callback import read_curve
 from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.learning import learn, new_model, one_thread, save_model
-from solvent.training.past_selves import PastSelvesEnv, RememberCallback
+from solvent.training.past_selves import PastSelvesEnv
 from solvent.training.plain_score import from_plain, plain
 from solvent.training.progress import Report, bar_for
+from solvent.training.roles import with_roles
 from solvent.training.run_folder import RunFolder
 from solvent.training.self_play_curve import (
-    SEATS,
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
     extract_seats,
 )
+from solvent.training.self_play_env import SEATS, RememberCallback, SelfPlayEnv
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +83,10 @@ class SelfPlayResult:
         cpu_seconds: CPU time spent, exact evaluations included.
         policies: As they are sampled.
         modes: Their most probable actions.
+        averages: The averages of what was played.
         scores: Of `policies`.
         mode_scores: Of `modes`.
+        average_scores: Of `averages`.
         curve: The exact learning curve.
     """
 
@@ -82,8 +97,10 @@ class SelfPlayResult:
     cpu_seconds: float
     policies: tuple[TabularPolicy, TabularPolicy]
     modes: tuple[TabularPolicy, TabularPolicy]
+    averages: tuple[TabularPolicy, TabularPolicy]
     scores: tuple[Score, Score]
     mode_scores: tuple[Score, Score]
+    average_scores: tuple[Score, Score]
     curve: list[SelfPlayEvaluation]
 
     @property
@@ -96,6 +113,11 @@ class SelfPlayResult:
         """Of their most probable actions, mean over both seats."""
         return sum(result.optimality_gap for result in self.mode_scores) / 2
 
+    @property
+    def average_exploitability(self) -> float:
+        """Of the averages, mean over both seats."""
+        return sum(result.optimality_gap for result in self.average_scores) / 2
+
 
 def train_self_play(
     game: str | Game | TabularGame,
@@ -106,7 +128,7 @@ def train_self_play(
     folder: str | Path,
     env_kwargs: Mapping[str, Any] | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
-    past_selves: int = 3,
+    past_selves: int | None = None,
     latest: float = 0.7,
     refresh: int = 50_000,
     exploring: float = 0.1,
@@ -127,9 +149,10 @@ def train_self_play(
         env_kwargs: ``observation`` (``"onehot"`` unless it says otherwise), and with an id the
             game's own parameters.
         hyperparameters: To use instead of the tuned ones of the same name.
-        past_selves: How many of them are in the pool at most.
+        past_selves: How many of them are in the pool at most; with 0 the learner takes both
+            seats of every play. If left out, 0 where both ever act at once and otherwise 3.
         latest: The chance of meeting the latest of them, in (0, 1].
-        refresh: Steps after which the present self joins the pool.
+        refresh: Steps after which the present self joins the pool and the average.
         exploring: The share of plays with an exploring start, in [0, 1].
         evaluations: As for :func:`~solvent.training.train.train`, like what follows.
         solution: As there.
@@ -147,6 +170,8 @@ def train_self_play(
     setup = prepare(raw, chosen.model)
     env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
     table = _table(env_id or game, {k: v for k, v in env_kwargs.items() if k != "observation"})
+    if past_selves is None:
+        past_selves = 0 if _act_at_once(table).any() else 3
     run = RunFolder(
         Path(folder),
         {
@@ -156,14 +181,14 @@ def train_self_play(
             "seed": check_integer(seed, "seed", 0, 2**31 - 1),
             "env_kwargs": env_kwargs,
             "hyperparameters": raw,
-            "past_selves": check_integer(past_selves, "past_selves", 1, 1000),
+            "past_selves": check_integer(past_selves, "past_selves", 0, 1000),
             "latest": _check_share(latest, "latest", positive=True),
             "refresh": check_integer(refresh, "refresh", 1, 10**12),
             "exploring": _check_share(exploring, "exploring"),
             "evaluations": check_integer(evaluations, "evaluations", 1, 10**6),
         },
     )
-    env = _seat_env(table, setup.n_envs, run.request)
+    env = _self_play_env(table, setup.n_envs, run.request)
     try:
         if not run.open(resume):
             shown = bar_for(f"{env_id or table.info.name} {algorithm} self-play seed {seed}")
@@ -194,36 +219,70 @@ def _check_share(value: float, name: str, *, positive: bool = False) -> float:
     return float(value)
 
 
-def _seat_env(table: TabularGame, num_envs: int, request: Mapping[str, Any]) -> SeatVectorEnv:
-    """The environment of a training; past selves take the place of the uniform opponents."""
-    begun = exploring_starts(table, request["exploring"])
+def _act_at_once(game: TabularGame) -> Bools:
+    """Where both players have a choice, [S]."""
+    first, second = game.action_count
+    both: Bools = (first > 1) & (second > 1)
+    return both
+
+
+def _self_play_env(table: TabularGame, num_envs: int, request: Mapping[str, Any]) -> SelfPlayEnv:
+    """The environment of a training."""
+    observation = request["env_kwargs"]["observation"]
+    begun = with_roles(exploring_starts(table, request["exploring"]))
+    if request["past_selves"] == 0:
+        plays = BothSeatsVectorEnv(begun, _even(num_envs) // 2, observation=observation)
+        return SelfPlayEnv(plays, table, observation=observation)
+    # Past selves take the place of the uniform opponents.
     first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)
-    return SeatVectorEnv(
+    env = SeatVectorEnv(
         begun,
         [(first, second)],
         num_envs,
         seat="random",
-        observation=request["env_kwargs"]["observation"],
+        observation=observation,
         autoreset_mode=AutoresetMode.SAME_STEP,
+    )
+    return PastSelvesEnv(
+        env,
+        table,
+        observation=observation,
+        most=request["past_selves"],
+        latest=request["latest"],
     )
 
 
+def _even(num_envs: int) -> int:
+    """Return the number of environments if both seats of some plays make so many.
+
+    Raises:
+        ValueError: If it is odd.
+    """
+    if num_envs % 2:
+        raise ValueError(f"n_envs is {num_envs}; both seats of a play need an even number")
+    return num_envs
+
+
 def exploring_starts(game: TabularGame, share: float) -> TabularGame:
-    """The same game, a share of its plays beginning in any state in which play goes on.
+    """The same game, a share of its plays beginning in any state in which there is most to choose.
+
+    Those are the states in which both players have a choice; if there are none, all in which play
+    goes on.
 
     Args:
         game: The game.
         share: In [0, 1]; the other plays begin as they do in `game`.
     """
-    live = ~game.terminal
-    return replace(game, initial=(1 - share) * game.initial + share * live / live.sum())
+    both = _act_at_once(game)
+    begun = both if both.any() else ~game.terminal
+    return replace(game, initial=(1 - share) * game.initial + share * begun / begun.sum())
 
 
 def _learn(
     run: RunFolder,
     algorithm: Algorithm,
     setup: Hyperparameters,
-    env: SeatVectorEnv,
+    venv: SelfPlayEnv,
     table: TabularGame,
     solution: Solution,
     report: Report | None,
@@ -231,9 +290,6 @@ def _learn(
     """Train from the checkpoint, if there is one, to the end, and write all results."""
     request = run.request
     observation = request["env_kwargs"]["observation"]
-    venv = PastSelvesEnv(
-        env, observation=observation, most=request["past_selves"], latest=request["latest"]
-    )
     with one_thread():
         model = new_model(algorithm, setup, venv, request["seed"])
         venv.remember(model)
@@ -242,18 +298,21 @@ def _learn(
             every=max(setup.n_timesteps // request["evaluations"], 1),
             observation=observation,
             solution=solution,
+            averages=venv.averages,
             path=run.folder / "curve.csv",
         )
-        # Past selves come first, so that a checkpoint has the one of its own step.
+        # It is remembered first, so that a checkpoint has the self of its own step.
         remember = RememberCallback(venv, request["refresh"])
         before = [remember, EntropyCallback()]
         learn(run, model, evaluation, setup.n_timesteps, report, before=before)
         name = f"{request['algorithm']} self-play {request['seed']}"
         seats = extract_seats(model, table, observation=observation, name=name)
+    averages = [average.policy(f"{name} (average)") for average in venv.averages]
     origin = {"request": request, "timesteps": model.num_timesteps}
     for seat, policies in enumerate(seats):
         save_policy(run.folder / f"policy_{seat}.npz", policies.sampled, origin)
         save_policy(run.folder / f"policy_mode_{seat}.npz", policies.mode, origin)
+        save_policy(run.folder / f"policy_average_{seat}.npz", averages[seat], origin)
     save_model(run.folder, model)
     run.write(
         {
@@ -263,6 +322,7 @@ def _learn(
             "mode_scores": [
                 plain(score(table, p.mode, solution, illegal=p.illegal_mode)) for p in seats
             ],
+            "average_scores": [plain(score(table, p, solution)) for p in averages],
         }
     )
 
@@ -272,13 +332,16 @@ def _read_back(run: RunFolder, table: TabularGame) -> SelfPlayResult:
     result = run.read()["result"]
     run.checkpoint.unlink(missing_ok=True)
     try:
-        (first, second), (mode_first, mode_second) = (
-            [load_policy(run.folder / f"{name}_{seat}.npz", table) for seat in SEATS]
-            for name in ("policy", "policy_mode")
+        policies, modes, averages = (
+            (
+                load_policy(run.folder / f"{name}_0.npz", table),
+                load_policy(run.folder / f"{name}_1.npz", table),
+            )
+            for name in ("policy", "policy_mode", "policy_average")
         )
-        scores, mode_scores = (
+        scores, mode_scores, average_scores = (
             (from_plain(result[name][0], table), from_plain(result[name][1], table))
-            for name in ("scores", "mode_scores")
+            for name in ("scores", "mode_scores", "average_scores")
         )
         return SelfPlayResult(
             folder=run.folder,
@@ -286,10 +349,12 @@ def _read_back(run: RunFolder, table: TabularGame) -> SelfPlayResult:
             seed=run.request["seed"],
             timesteps=result["timesteps"],
             cpu_seconds=result["cpu_seconds"],
-            policies=(first, second),
-            modes=(mode_first, mode_second),
+            policies=policies,
+            modes=modes,
+            averages=averages,
             scores=scores,
             mode_scores=mode_scores,
+            average_scores=average_scores,
             curve=read_curve(run.folder / "curve.csv", SelfPlayEvaluation),
         )
     except (KeyError, TypeError, IndexError) as error:

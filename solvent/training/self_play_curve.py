@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.exact.response import response_values
-from solvent.model import TabularGame
+from solvent.model import TabularGame, TabularPolicy
+from solvent.training.average import AveragePolicy
 from solvent.training.callback import Evaluation, ExactEvalCallback
 from solvent.training.extract import Extraction, extract
-
-SEATS = (0, 1)
+from solvent.training.roles import with_roles, without_roles
+from solvent.training.self_play_env import SEATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,16 @@ class SelfPlayEvaluation(Evaluation):
         exploitability_1: In seat 1.
         mode_exploitability_0: Of its most probable actions in seat 0.
         mode_exploitability_1: In seat 1.
+        average_exploitability_0: Of the average of what it played in seat 0.
+        average_exploitability_1: In seat 1.
     """
 
     exploitability_0: float
     exploitability_1: float
     mode_exploitability_0: float
     mode_exploitability_1: float
+    average_exploitability_0: float
+    average_exploitability_1: float
 
 
 def extract_seats(
@@ -47,31 +53,51 @@ def extract_seats(
         observation: See there.
         name: See there.
     """
+    learned = with_roles(game)
     first, second = (
-        extract(model, game, observation=observation, player=p, name=name) for p in SEATS
+        extract(model, learned, observation=observation, player=p, name=name) for p in SEATS
     )
-    return first, second
+    return _own(first, game), _own(second, game)
+
+
+def _own(found: Extraction, game: TabularGame) -> Extraction:
+    """What was extracted with roles, in the game itself."""
+    return replace(
+        found, sampled=without_roles(found.sampled, game), mode=without_roles(found.mode, game)
+    )
 
 
 class SelfPlayEvalCallback(ExactEvalCallback):
     """Computes at each evaluation how exploitable the network is in either seat.
 
-    The arguments are those of :class:`~solvent.training.callback.ExactEvalCallback`.
+    Args:
+        game: As for :class:`~solvent.training.callback.ExactEvalCallback`.
+        averages: Of what it played in both seats, as they grow.
+        arguments: The others of ``ExactEvalCallback``.
     """
 
     kind: ClassVar[type[Evaluation]] = SelfPlayEvaluation
     curve: list[SelfPlayEvaluation]  # type: ignore[assignment]
 
+    def __init__(
+        self, game: TabularGame, *, averages: Sequence[AveragePolicy], **arguments: Any
+    ) -> None:
+        super().__init__(game, **arguments)
+        self._averages = averages
+
     def _measure(self) -> dict[str, Any]:
-        # `score` would tell more than is asked for here, and takes many times as long.
         figures: dict[str, Any] = {"value": 0, "gap": 0, "mode_value": 0, "mode_gap": 0}
         seats = extract_seats(self.model, self.game, observation=self.observation)
         for seat, policies in enumerate(seats):
             for prefix, policy in (("", policies.sampled), ("mode_", policies.mode)):
-                sign = 1 - 2 * seat
-                value = sign * float(self.game.initial @ response_values(self.game, policy))
-                gap = sign * self.solution.value - value
-                figures[f"{prefix}value"] += value / 2
+                gap = figures[f"{prefix}exploitability_{seat}"] = self._exploitability(policy)
+                figures[f"{prefix}value"] += ((1 - 2 * seat) * self.solution.value - gap) / 2
                 figures[f"{prefix}gap"] += gap / 2
-                figures[f"{prefix}exploitability_{seat}"] = gap
+            average = self._averages[seat].policy()
+            figures[f"average_exploitability_{seat}"] = self._exploitability(average)
         return figures
+
+    def _exploitability(self, policy: TabularPolicy) -> float:
+        # `score` would tell more than is asked for here, and takes many times as long.
+        value = self.game.at_start(response_values(self.game, policy))
+        return (1 - 2 * policy.player) * (self.solution.value - value)

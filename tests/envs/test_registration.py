@@ -20,11 +20,13 @@ from solvent.model import compile_game
 
 register_envs()
 NAMES = list(ENVIRONMENTS)
-FOR_ONE = [name for name in NAMES if ENVIRONMENTS[name].opponent is None]
+LARGE = "solvent/NinthTide-v0"
+FOR_ONE = [n for n in NAMES if ENVIRONMENTS[n].opponent is None and n != LARGE]
 
 
 @pytest.mark.parametrize(
-    "name", [*FOR_ONE, pytest.param("solvent/Greed-v0", marks=pytest.mark.slow)]
+    "name",
+    [*FOR_ONE, *(pytest.param(n, marks=pytest.mark.slow) for n in ("solvent/Greed-v0", LARGE))],
 )
 def test_the_reward_threshold_is_the_solvers_value(name: str) -> None:
     entry = ENVIRONMENTS[name]

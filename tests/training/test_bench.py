@@ -74,10 +74,12 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
         (ENV, "dqn"): 3,
         ("solvent/FFCombatRandom-v0", "ppo"): 1,
         ("solvent/FFCombatRandom-v0", "dqn"): 1,
+        ("solvent/Gamebook-v0", "ppo"): 1,
+        ("solvent/Gamebook-v0", "masked_dqn"): 1,
         (GREED, "ppo"): 1,
         (GREED, "maskable_ppo"): 1,
     }
-    assert [dict(item.parameters) for item in TASKS] == [{}, {}, {"limit": 20, "sides": 4}]
+    assert [dict(item.parameters) for item in TASKS] == [{}, {}, {}, {"limit": 20, "sides": 4}]
 
 
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from solvent.envs import SeatVectorEnv
 from solvent.games.greed import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import ALGORITHMS, extract
-from solvent.training.past_selves import PastSelvesEnv, RememberCallback
+from solvent.training.past_selves import PastSelvesEnv
+from solvent.training.self_play_env import RememberCallback
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def make(game: TabularGame, most: int = 3, latest: float = 0.5) -> tuple[Any, Pa
     env = SeatVectorEnv(
         game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
     )
-    venv = PastSelvesEnv(env, observation="onehot", most=most, latest=latest)
+    venv = PastSelvesEnv(env, game, observation="onehot", most=most, latest=latest)
     model = ALGORITHMS["maskable_ppo"].model(
         "MlpPolicy",
         venv,

@@ -157,7 +157,7 @@ def test_exploring_starts_are_a_share_of_all_states(greed: TabularGame) -> None:
         ({"game": "solvent/Greeed-v0"}, "environment is .* Did you mean 'solvent/Greed-v0'"),
         ({"game": Greed(4, 2), "env_kwargs": {"limit": 3}}, "env_kwargs has limit"),
         ({"algorithm": "pppo"}, "algorithm is 'pppo'"),
-        ({"past_selves": 0}, "past_selves is 0"),
+        ({"past_selves": -1}, "past_selves is -1"),
         ({"latest": 0.0}, "latest is 0.0; allowed are numbers above 0 and up to 1"),
         ({"latest": float("nan")}, "latest is nan"),
         ({"exploring": 1.5}, "exploring is 1.5; allowed are numbers from 0 to 1"),

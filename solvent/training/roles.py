@@ -1,0 +1,73 @@
+"""One network for two players who do not have the same actions.
+
+Where both players have the same actions and see the game from their own side, one network plays
+either seat as it is. Offence and defence in football have *roles*: each has its own actions. Then
+the network chooses from both players' actions, of which those of one role are legal at a time, and
+is told the role beside what the player sees.
+
+Nothing else about the game changes. States and rows keep their numbers, so values, visits and
+distributions over states mean the same in both forms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from solvent.model import TabularGame, TabularPolicy
+
+
+def with_roles(game: TabularGame) -> TabularGame:
+    """The same game in a form in which one network can play both seats.
+
+    Args:
+        game: A game for two.
+
+    Returns:
+        `game` itself if its players have the same actions. Otherwise the actions of both players
+        are those of player 0 and then those of player 1, and each player's observation, if there
+        are any, ends with the number of the player.
+
+    Raises:
+        ValueError: If the players' observations differ in length.
+    """
+    names = game.info.actions
+    if names[0] == names[1]:
+        return game
+    lengths = [seen.shape[1] for seen in game.observation]
+    if len(set(lengths)) > 1:
+        raise ValueError(
+            f"the players of {game.info.name} see {lengths[0]} and {lengths[1]} numbers; one "
+            f"network for both needs as many"
+        )
+    first, second = game.mask
+    both = tuple(
+        np.column_stack((seen, np.full(game.n_states, player, np.float32)))
+        for player, seen in enumerate(game.observation)
+    )
+    return replace(
+        game,
+        info=replace(game.info, actions=(names[0] + names[1],) * 2),
+        mask=(
+            np.column_stack((first, np.zeros_like(second))),
+            np.column_stack((np.zeros_like(first), second)),
+        ),
+        observation=both,
+    )
+
+
+def without_roles(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
+    """A policy of the game with roles as one of the game itself.
+
+    Args:
+        policy: For ``with_roles(game)``, begun anywhere.
+        game: The game.
+    """
+    first = game.mask[0].shape[1]
+    own = slice(first) if policy.player == 0 else slice(first, None)
+    if game.info.actions[0] == game.info.actions[1]:
+        own = slice(None)
+    return TabularPolicy.of(
+        game, policy.probabilities[:, own], player=policy.player, name=policy.name
+    )

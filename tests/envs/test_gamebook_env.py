@@ -1,0 +1,95 @@
+"""The environment of a gamebook, and observations that are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import SyncVectorEnv
+from side_by_side import assert_equal, assert_steps_equal
+from small_mill import TEXT, small_mill
+
+from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv, TextObservation, register_envs
+from solvent.games import Pig
+from solvent.model import TabularPolicy, compile_game
+
+register_envs()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file: Path = tmp_path_factory.mktemp("books") / "small.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
+def test_the_checker_has_nothing_to_say_of_any_book(path: str, observation: str) -> None:
+    check_env(gym.make("solvent/Gamebook-v0", book=path, observation=observation).unwrapped)
+
+
+def test_the_native_vector_environment_equals_gymnasiums(path: str) -> None:
+    native = gym.make_vec("solvent/Gamebook-v0", num_envs=5, book=path)
+    assert isinstance(native.unwrapped, TabularVectorEnv)
+    single = [lambda: gym.make("solvent/Gamebook-v0", book=path, disable_env_checker=True)] * 5
+    sync = SyncVectorEnv(single)
+    assert_equal(native.reset(seed=3), sync.reset(seed=3))
+    ended, illegal = assert_steps_equal(native.unwrapped, sync, 300, seed=1)
+    assert ended > 20
+    assert illegal > 20
+
+
+def test_the_page_is_drawn_with_its_options_numbered_as_actions_are(path: str) -> None:
+    env = gym.make("solvent/Gamebook-v0", book=path, render_mode="ansi")
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        page = env.render()
+        numbers = [int(line[:3]) for line in page.split("\n") if line[3:5] == ". "]
+        assert numbers == np.flatnonzero(info["action_mask"]).tolist()
+        _, _, over, _, info = env.step(numbers[-1])
+    assert "Evening falls" not in env.render()
+
+
+def test_a_text_is_what_the_rules_draw() -> None:
+    game = small_mill()
+    env = TextObservation(TabularEnv(game))
+    text, info = env.reset(seed=2)
+    rng = np.random.default_rng(2)
+    over, pages = False, set()
+    while not over:
+        assert text == game.draw(env.unwrapped.state)
+        assert env.observation_space.contains(text)
+        pages.add(text)
+        text, _, over, _, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+    assert len(pages) > 5
+    assert "A pedlar sits by the road" in "".join(pages)
+
+
+def test_samples_of_texts_are_texts() -> None:
+    space = TextObservation(TabularEnv(small_mill()), max_length=50).observation_space
+    assert all(space.contains(space.sample()) for _ in range(20))
+    assert space.contains("█ ½ — é")
+    assert not space.contains("x" * 51)
+    assert not space.contains(3)
+
+
+def test_an_environment_that_is_read_survives_its_spec(path: str) -> None:
+    env = TextObservation(gym.make("solvent/Gamebook-v0", book=path), max_length=9000)
+    again: gym.Env[Any, Any] = gym.make(env.spec)
+    assert again.observation_space == env.observation_space
+    assert again.reset(seed=5)[0] == env.reset(seed=5)[0]
+
+
+def test_any_game_can_be_read_but_not_a_table_alone() -> None:
+    table = compile_game(Pig(target=8))
+    seat = SeatEnv(Pig(target=8), TabularPolicy.uniform(table, player=1))
+    assert "8" in TextObservation(seat).reset(seed=1)[0]
+    with pytest.raises(ValueError, match="has no rules that could draw"):
+        TextObservation(TabularEnv(compile_game(small_mill())))
+    with pytest.raises(ValueError, match="has no rules that could draw"):
+        TextObservation(gym.make("CartPole-v1"))

@@ -1,0 +1,88 @@
+"""Both seats of a play are in the same state and are paid the opposite of each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reduced_football import reduced
+
+from solvent.envs.observations import observations
+from solvent.model import TabularGame, compile_game
+from solvent.training.both_seats import BothSeatsVectorEnv
+from solvent.training.roles import with_roles
+
+PLAYS = 64
+
+
+@pytest.fixture(scope="module")
+def football() -> TabularGame:
+    return with_roles(compile_game(reduced()))
+
+
+def random_actions(rng: np.random.Generator, mask: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    return np.where(mask, rng.random(mask.shape), -1).argmax(axis=1)
+
+
+def test_outcomes_come_as_often_as_the_table_says(football: TabularGame) -> None:
+    env = BothSeatsVectorEnv(football, 20_000)
+    env.reset(seed=3)
+    # All plays in one state with one pair of actions, that with the most outcomes.
+    row = int(np.diff(football.outcome_start).argmax())
+    state = int(football.row_state[row])
+    env.set_state({**env.get_state(), "state": np.full(20_000, state)})
+    actions = np.repeat([action[row] for action in football.row_action], 20_000)
+    outcomes = slice(*football.outcome_start[row : row + 2])
+    _, reward, *_ = env.step(actions)
+    mean = football.probability[outcomes] @ football.outcome_reward[outcomes]
+    spread = football.probability[outcomes] @ (football.outcome_reward[outcomes] - mean) ** 2
+    assert abs(reward[:20_000].mean() - mean) <= 5 * np.sqrt(spread / 20_000)
+
+
+def test_the_seats_see_one_play_and_are_paid_opposites(football: TabularGame) -> None:
+    env = BothSeatsVectorEnv(football, PLAYS, observation="onehot")
+    seen = [observations(football, seat, "onehot") for seat in (0, 1)]
+    rng = np.random.default_rng(1)
+    observation, info = env.reset(seed=5)
+    ended = 0
+    for _ in range(100):
+        at = env.get_state()["state"]
+        np.testing.assert_array_equal(observation, np.concatenate([s[at] for s in seen]))
+        mask = info["action_mask"]
+        np.testing.assert_array_equal(mask, np.concatenate([m[at] for m in football.mask]))
+        actions = random_actions(rng, mask)
+        observation, reward, over, truncated, info = env.step(actions)
+        np.testing.assert_array_equal(reward[:PLAYS], -reward[PLAYS:])
+        np.testing.assert_array_equal(over[:PLAYS], over[PLAYS:])
+        assert not truncated.any()
+        for i in np.flatnonzero(over):
+            last = seen[i // PLAYS][football.terminal]
+            assert (info["final_obs"][i] == last).all(axis=1).any()
+        ended += over.sum()
+    assert ended > PLAYS
+
+
+def test_a_state_is_gone_on_from(football: TabularGame) -> None:
+    rng = np.random.default_rng(2)
+    env, other = (BothSeatsVectorEnv(football, PLAYS) for _ in range(2))
+    env.reset(seed=1)
+    other.reset(seed=2)
+    other.set_state(env.get_state())
+    for _ in range(20):
+        actions = random_actions(rng, env.action_masks())
+        for mine, theirs in zip(env.step(actions)[:3], other.step(actions)[:3], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_an_illegal_action_counts_as_the_lowest_legal_one(football: TabularGame) -> None:
+    env, other = (BothSeatsVectorEnv(football, PLAYS) for _ in range(2))
+    for one in (env, other):
+        one.reset(seed=4)
+    lowest = env.action_masks().argmax(axis=1)
+    wrong = (~env.action_masks().astype(bool)).argmax(axis=1)
+    for mine, theirs in zip(env.step(wrong)[:3], other.step(lowest)[:3], strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_seats_without_a_common_form_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"have \d+ and \d+ actions"):
+        BothSeatsVectorEnv(compile_game(reduced()), 4)

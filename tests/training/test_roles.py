@@ -1,0 +1,61 @@
+"""With roles it is the same game: the same values, and policies go there and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reduced_football import reduced
+from two_players import random_policy
+
+from solvent.exact import policy_value
+from solvent.games.greed import Greed
+from solvent.model import TabularGame, TabularPolicy, compile_game, one_hot
+from solvent.training.roles import with_roles, without_roles
+
+
+@pytest.fixture(scope="module")
+def football() -> TabularGame:
+    return compile_game(reduced())
+
+
+def test_policies_are_worth_the_same_with_roles(football: TabularGame) -> None:
+    learned = with_roles(football)
+    pair = [random_policy(learned, player, player) for player in (0, 1)]
+    back = [without_roles(policy, football) for policy in pair]
+    assert [policy.probabilities.shape for policy in back] == [m.shape for m in football.mask]
+    np.testing.assert_allclose(
+        policy_value(learned, *pair), policy_value(football, *back), atol=1e-12
+    )
+
+
+def test_the_network_is_told_its_role(football: TabularGame) -> None:
+    first, second = with_roles(football).observation
+    np.testing.assert_array_equal(first[:, :-1], football.observation[0])
+    np.testing.assert_array_equal(second[:, :-1], football.observation[1])
+    assert (first[:, -1] == 0).all()
+    assert (second[:, -1] == 1).all()
+    seen = np.concatenate(one_hot(with_roles(football)).observation)
+    live = np.tile(~football.terminal, 2)
+    assert len(np.unique(seen[live], axis=0)) == 2 * (~football.terminal).sum()
+
+
+def test_legal_actions_of_the_roles_are_apart(football: TabularGame) -> None:
+    first, second = with_roles(football).mask
+    assert first.shape == second.shape
+    assert not (first & second).any()
+
+
+def test_players_who_have_the_same_actions_have_no_roles() -> None:
+    game = compile_game(Greed(6, 2))
+    assert with_roles(game) is game
+    elsewhere = replace(game, initial=np.roll(game.initial, 1))
+    policy = TabularPolicy.uniform(elsewhere, player=1)
+    assert without_roles(policy, game).model_hash == game.model_hash
+
+
+def test_observations_of_two_lengths_are_refused(football: TabularGame) -> None:
+    first, second = football.observation
+    with pytest.raises(ValueError, match=r"see \d+ and \d+ numbers"):
+        with_roles(replace(football, observation=(first, second[:, 1:])))
