@@ -16,7 +16,22 @@ book_commands = typer.Typer(
     help="Gamebook files: check one, solve it, or make one from a story of Twine.",
 )
 
-BookFile = Annotated[Path, typer.Argument(metavar="FILE", help="A gamebook, YAML or JSON.")]
+
+def _book(text: str) -> Path:
+    """The file that is meant: a path, or the name of a book that comes with the package."""
+    from solvent.games.gamebook.shelf import book_path
+
+    return Path(text) if Path(text).exists() else book_path(text)
+
+
+BookFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="BOOK",
+        parser=_book,
+        help="A gamebook: a file, YAML or JSON, or the name of one that comes with Solvent.",
+    ),
+]
 
 
 @book_commands.command()

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import check_integer
 
 LARGEST_GAP = 1e-9
 """Largest duality gap accepted, in units of the range of the payoffs."""
@@ -118,6 +119,7 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     a = np.asarray(payoff, float)
     if a.ndim != 2 or a.size == 0 or not np.isfinite(a).all():
         raise ValueError(f"a matrix game needs a finite matrix [m, n]; got shape {a.shape}")
+    _check_range(a[None])
     rows, columns = a.shape
     row, column = int(a.min(axis=1).argmax()), int(a.max(axis=0).argmin())
     if a[row].min() == a[:, column].max():
@@ -139,6 +141,8 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     if program.status != 0:
         raise ArithmeticError(f"HiGHS did not solve a matrix game: {program.message}")
     solution = _mixes(a, program.x[:rows], -program.ineqlin.marginals)
+    if not solution.duality_gap <= _accepted_gap(a[None])[0]:
+        solution = _polished(a, solution)
     if not solution.duality_gap <= _accepted_gap(a[None])[0]:
         raise ArithmeticError(
             f"HiGHS solved a matrix game with a duality gap of {solution.duality_gap:.1e}; its "
@@ -169,8 +173,10 @@ def solve_matrix_games(
     from solvent.exact.kernels.matrix_game import solve_games
 
     a = np.ascontiguousarray(payoffs, float)
+    check_integer(threads, "threads", 1, 1024)
     if a.ndim != 3 or 0 in a.shape[1:] or not np.isfinite(a).all():
         raise ValueError(f"matrix games need finite matrices [G, m, n]; got shape {a.shape}")
+    _check_range(a)
     games, rows, columns = a.shape
     row_mix, column_mix = np.zeros((games, rows)), np.zeros((games, columns))
     if start is not None:
@@ -205,6 +211,26 @@ def _mixes(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
     x, y = x / x.sum(), y / y.sum()
     value = float((x @ a).min())
     return MatrixGameSolution(value, x, y, max(float((a @ y).max()) - value, 0.0))
+
+
+def _polished(a: Floats, rough: MatrixGameSolution) -> MatrixGameSolution:
+    """The better of a solution and of what its supports lead to."""
+    from solvent.exact.kernels.matrix_game import solve_games
+
+    row_mix, column_mix = rough.row_mix[None].copy(), rough.column_mix[None].copy()
+    solve_games(np.ascontiguousarray(a[None]), row_mix, column_mix)
+    return min(rough, _mixes(a, row_mix[0], column_mix[0]), key=lambda one: one.duality_gap)
+
+
+def _check_range(payoffs: Floats) -> None:
+    """Raise if payoffs [G, m, n] are so far apart that their differences are not numbers."""
+    low, high = payoffs.min(axis=(1, 2), initial=0.0), payoffs.max(axis=(1, 2), initial=0.0)
+    far = np.flatnonzero(high / 2 - low / 2 > np.finfo(float).max / 4)
+    if len(far):
+        raise ValueError(
+            f"game {far[0]}: payoffs from {low[far[0]]:.3g} to {high[far[0]]:.3g} are too far "
+            f"apart for floats"
+        )
 
 
 def _accepted_gap(payoffs: Floats) -> Floats:

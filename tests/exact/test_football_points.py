@@ -223,3 +223,16 @@ def test_the_environment_states_the_value_of_its_drive() -> None:
     value = solved("standard").values[packed("standard").index(Situation(1, 10, 80))]
     optimum = ENVIRONMENTS["solvent/FootballStrategy-v0"].optimum
     assert optimum == pytest.approx(value, abs=1e-9)
+
+
+def test_kickoffs_that_are_always_run_back_have_no_value() -> None:
+    rules = pack_rules(load_chart("standard"), Ruleset.read({"kickoff": {"long+100": 1}}))
+    with pytest.raises(ImproperGameError, match="kickoffs go on for ever"):
+        solve_points(rules)
+
+
+def test_play_that_hardly_ever_ends_is_given_up() -> None:
+    # A safety on every play, and every punt blocked: only free kicks run back end play.
+    chart = Chart.from_codes("safety", [["-99"]], ["block"], ["block"])
+    with pytest.raises(CertificateError, match="does not settle"):
+        solve_points(pack_rules(chart, Ruleset()))

@@ -566,3 +566,8 @@ def test_the_page_lists_every_parameter_and_its_default() -> None:
     assert Fraction(rows["extra_point"]) == Ruleset().extra_point
     chances = re.findall(r"(\d+): (\d+/\d+)", rows["field_goals"])
     assert tuple((int(line), Fraction(p)) for line, p in chances) == Ruleset().field_goals
+
+
+def test_a_chart_is_a_name_a_path_or_a_chart() -> None:
+    with pytest.raises(ValueError, match="chart is 5; allowed are names of shipped charts"):
+        FootballStrategy(chart=5)  # type: ignore[arg-type]

@@ -355,3 +355,11 @@ def test_gaps_and_overlaps_are_those_of_all_states(texts: list[str]) -> None:
         for i in range(j)
         if not (always[i] or always[j]) and any(row[i] and row[j] for row in holding)
     }
+
+
+def test_a_book_with_too_many_sections_is_counted(tmp_path: Path) -> None:
+    many = "".join(f"  {number}: {{ending: won}}\n" for number in range(2, 20_003))
+    head, sections, _ = mill().partition("\nsections:")
+    [problem] = faults(f"{head}{sections}\n  1: {{goto: 2}}\n{many}", tmp_path)
+    assert "20002 entries" in problem.message
+    assert "20000" in problem.cure

@@ -27,6 +27,9 @@ Progress: TypeAlias = Callable[[int, float, float], None]
 
 MOST_ROUNDS = 500
 MOST_SWEEPS = 20_000
+
+UNSETTLED = 5
+"""Rounds in a row whose values did not settle in so many sweeps, after which it is given up."""
 CONVERGED = 1e-13
 """A residual, in points, that counts as rounding."""
 
@@ -76,9 +79,15 @@ class Iteration:
             CertificateError: If the iteration does not converge.
         """
         situations = len(self.tables.order)
-        least, stalled = np.inf, 0
+        least, stalled, unsettled = np.inf, 0, 0
         for _ in range(MOST_ROUNDS):
-            self._evaluate(1 if stalled else MOST_SWEEPS)
+            settled = self._evaluate(1 if stalled else MOST_SWEEPS)
+            unsettled = 0 if settled or stalled else unsettled + 1
+            if unsettled == UNSETTLED:
+                raise CertificateError(
+                    f"play is so long that its value does not settle: after {self.rounds} rounds "
+                    f"the residual is {self.residual:.1e} points"
+                )
             if kickoff_from is not None:
                 self.kickoff = kickoff_from(self.pair)
             view = self.view
@@ -100,8 +109,8 @@ class Iteration:
             f"{self.residual:.1e} points"
         )
 
-    def _evaluate(self, sweeps: int) -> None:
-        """The values of the calls that are at hand."""
+    def _evaluate(self, sweeps: int) -> bool:
+        """Find the values of the calls that are at hand; whether they have settled."""
         choices = choices_by_value(self.tables, self.view, 1.0, all_by_value(self.tables))
         chain = mixed_chain(
             self.tables,
@@ -111,4 +120,4 @@ class Iteration:
             free_kick=self.mirror,
         )
         tolerance = float(np.clip(self.residual / 100, CONVERGED / 100, 1e-3))
-        settle(chain, self.pair, self.mirror, tolerance, sweeps)
+        return settle(chain, self.pair, self.mirror, tolerance, sweeps) <= tolerance

@@ -38,7 +38,7 @@ from solvent.exact.kernels.football_values import (
     rate_kick,
     tables_of,
 )
-from solvent.exact.solution import CertificateError
+from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules
 from solvent.games.football.situation import first_down_at
@@ -129,7 +129,9 @@ def solve_points(
     pair = np.zeros((2 * (situations + 2), 2))
     pair[[situations, -2], 1] = -1.0, 1.0
     found = Iteration(tables, pair, uniform_calls(rules), 0.0, mirror=True)
-    found.run(lambda pair: min(-c / (1 + slope) for c, slope in _kicks(tables, pair)), progress)
+    found.run(
+        lambda pair: min(-c / (1 + slope) for c, slope in _settling(_kicks(tables, pair))), progress
+    )
     miss, moves = _bound(found, None)
     half_width = _bracket_kickoff(found, miss * float(moves.max()), moves, tolerance)
     error = miss * np.maximum(*np.split(moves, 2))[:situations] + half_width
@@ -164,6 +166,22 @@ def _kicks(tables: Tables, pair: Floats) -> list[tuple[float, float]]:
     ]
 
 
+def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The kicks, if their values depend on K less than K itself does.
+
+    Raises:
+        ImproperGameError: If one side is sure to score after a kickoff, so that the values of all
+            kickoffs hang on each other without end.
+    """
+    for _, slope in kicks:
+        if not abs(slope) < 1 - 1e-9:
+            raise ImproperGameError(
+                "the value of a kickoff is not determined: the same side is always the next to "
+                "score, and kickoffs go on for ever"
+            )
+    return kicks
+
+
 def _bound(found: Iteration, start: Floats | None) -> tuple[float, Floats]:
     """The e and the w of the certificate at the iteration's K."""
     tables, view = found.tables, found.view
@@ -178,7 +196,7 @@ def _bracket_kickoff(found: Iteration, error: float, moves: Floats, tolerance: f
     Raises:
         CertificateError: If there is none up to `tolerance`.
     """
-    slope = max(slope for _, slope in _kicks(found.tables, found.pair))
+    slope = max(slope for _, slope in _settling(_kicks(found.tables, found.pair)))
     half_width = 8 * error / (1 - abs(slope))
     while half_width <= tolerance:
         if all(_is_beyond(found, sign * half_width, moves) for sign in (-1, 1)):

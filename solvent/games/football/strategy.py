@@ -177,13 +177,20 @@ class FootballStrategy:
             if self.form == "play" and self.loaded_points.situations is None:
                 raise ValueError(
                     "form 'play' needs expected points of all situations; those of "
-                    f"{self.loaded_points.chart!r} hold first downs only"
+                    f"{self.loaded_points.chart!r} hold first downs only; make them with "
+                    f"`solvent chart points CHART --situations --out FILE` and give "
+                    f"expected_points=FILE"
                 )
             self.initial()
 
     @cached_property
     def loaded_chart(self) -> Chart:
         """The chart itself."""
+        if not isinstance(self.chart, (str, Path, Chart)):
+            raise ValueError(
+                f"chart is {self.chart!r}; allowed are names of shipped charts, paths of files, "
+                f"and charts"
+            )
         return self.chart if isinstance(self.chart, Chart) else load_chart(self.chart)
 
     @cached_property

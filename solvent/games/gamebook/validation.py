@@ -69,7 +69,7 @@ def _note(fault: Any, problems: Problems) -> None:
         case "too_short" | "string_too_short":
             message, cure = f"{where} is empty", "add something, or leave it out"
         case "too_long":
-            message = f"{where} has {context['actual_length']} entries"
+            message = f"{where} has {len(given)} entries"
             cure = f"at most {context['max_length']} are allowed"
     problems.add(path, message, cure)
 
