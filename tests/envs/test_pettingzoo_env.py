@@ -242,3 +242,32 @@ def test_pictures_and_copies() -> None:
         for one in (env, twin):
             one.step(2)
         assert twin._at == env._at
+
+
+def test_football_passes_the_parallel_and_the_aec_checks() -> None:
+    env = pettingzoo.make("parallel", "solvent/football-strategy", to_goal=[1, 99])
+    parallel_api_test(env, num_cycles=200)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(pettingzoo_games.football_strategy.env(to_goal=[1, 99]), num_cycles=200)
+    # Offence and defence have different actions, and so masks of different lengths.
+    of_roles = {f"Agents have different {kind} space sizes" for kind in ("observation", "action")}
+    assert {str(warning.message) for warning in caught} <= ABOUT_DICTIONARIES | of_roles
+
+
+def test_a_seed_decides_a_whole_drive_of_football() -> None:
+    def drive(seed: int) -> list[Any]:
+        # On this chart calls leave hardly anything to chance, so the start is drawn.
+        env = pettingzoo_games.football_strategy.parallel_env(to_goal=[1, 99])
+        seen = [env.reset(seed=seed)]
+        rng = np.random.default_rng(0)
+        while env.agents:
+            calls = {
+                agent: int(rng.choice(np.flatnonzero(seen[-1][0][agent]["action_mask"])))
+                for agent in env.agents
+            }
+            seen.append(env.step(calls))
+        return seen
+
+    assert data_equivalence(drive(5), drive(5), exact=True)
+    assert any(not data_equivalence(drive(5), drive(seed), exact=True) for seed in (6, 7, 8))
