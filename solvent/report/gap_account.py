@@ -118,11 +118,19 @@ def _marginals(
     columns = zip(*(field_values(game, game.states[s]) for s in live.tolist()), strict=True)
     marginals = []
     for name, column in zip(names, columns, strict=True):
-        values = sorted(set(column))
-        if not 1 < len(values) <= MOST_VALUES:
+        distinct = set(column)
+        if not 1 < len(distinct) <= MOST_VALUES:
             continue
+        values = sorted(distinct, key=_order)
         place = {value: i for i, value in enumerate(values)}
         group = np.array([place[value] for value in column])
         parts = grouped_sum(group, location.contribution[live], len(values))
         marginals.append(Marginal(name, tuple(zip(values, parts.tolist(), strict=True))))
     return tuple(marginals)
+
+
+def _order(value: Any) -> Any:
+    """A key to sort values of a field by; None, for what matters no more, comes first."""
+    if isinstance(value, tuple):
+        return tuple(map(_order, value))
+    return (value is not None, value)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from solvent.exact import locate_gap, solve
 from solvent.games import FightingFantasy
+from solvent.games.gamebook.shelf import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.axes import Axis, decades
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
@@ -160,3 +161,13 @@ def test_an_optimal_policy_has_an_empty_account() -> None:
     losses = account(game, best, solution, locate_gap(game, best, solution))
     assert losses.total == pytest.approx(0, abs=1e-12)
     assert sum(state.contribution for state in losses.worst) == pytest.approx(0, abs=1e-12)
+
+
+def test_an_account_copes_with_fields_that_matter_no_more() -> None:
+    # States of a gamebook forget, so a field may be None here and a number there.
+    game = open_book("red-lamp").tabulate()
+    uniform, solution = TabularPolicy.uniform(game), solve(game)
+    losses = account(game, uniform, solution, locate_gap(game, uniform, solution))
+    assert losses.marginals
+    for marginal in losses.marginals:
+        assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)
