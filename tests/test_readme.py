@@ -35,6 +35,11 @@ def test_the_optima_of_the_readme_are_the_solvers() -> None:
     drive = ENVIRONMENTS["solvent/FootballDrive-v0"].optimum
     assert optimum("Football drive").replace("−", "-") == f"{drive:.6f}"
     assert optimum("Gamebooks") == f"{ENVIRONMENTS['solvent/Gamebook-v0'].optimum:.6f}"
+    books = (README.parent / "docs" / "games" / "gamebook.md").read_text(encoding="utf-8")
+    [row] = [line for line in TEXT.splitlines() if line.startswith("| Gamebooks")]
+    [states] = re.findall(r"([\d,]+) states", row)
+    assert f"| `ninth-tide` | 173 | {states.replace(',', '')} |" in books
+    assert f"{ENVIRONMENTS['solvent/NinthTide-v0'].optimum:.6f} (*The Ninth Tide*" in row
     strategy = ENVIRONMENTS["solvent/FootballStrategy-v0"].optimum
     assert optimum("Football Strategy") == f"{strategy:.6f}"
     assert optimum("Greed") == f"{solve_greed().value:.6f}"

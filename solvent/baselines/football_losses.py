@@ -17,6 +17,59 @@ from solvent.exact.kernels.football_answers import Mixes
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation
+from solvent.model.arrays import Floats
+
+
+def offence_losses(
+    rules: PackedRules, expected_points: ExpectedPoints, values: Floats, mixes: Mixes
+) -> Floats:
+    """What mixes lose on offence in a drive from each situation, [S] points.
+
+    Args:
+        rules: Chart and ruleset.
+        expected_points: With which the drive ends.
+        values: [S] of the drive, to the offence.
+        mixes: The offence's are looked at.
+
+    Raises:
+        ImproperGameError: If the defence can keep play from ending.
+    """
+    answer = best_response_drive(
+        rules, expected_points, offence_mix=mixes.offence, choices=mixes.choices
+    )
+    return values - answer.values
+
+
+def defence_losses(
+    rules: PackedRules, expected_points: ExpectedPoints, values: Floats, mixes: Mixes
+) -> Floats:
+    """What mixes lose on defence in a drive, as :func:`offence_losses` has it for the offence."""
+    answer = best_response_drive(
+        rules, expected_points, defence_mix=mixes.defence, choices=mixes.choices
+    )
+    return answer.values - values
+
+
+def losses_until_score(
+    rules: PackedRules, expected_points: ExpectedPoints, mixes: Mixes
+) -> tuple[float, float]:
+    """What a player's mixes lose until the next score, in points.
+
+    Returns:
+        From receiving the kickoff, and from kicking off.
+
+    Raises:
+        ImproperGameError: If the other side can keep play from ending.
+    """
+    answer = best_response_points(
+        rules,
+        expected_points,
+        offence_mix=mixes.offence,
+        defence_mix=mixes.defence,
+        choices=mixes.choices,
+    )
+    value = expected_points.kickoff
+    return value + answer.kicking, answer.receiving - value
 
 
 class FootballLosses:
@@ -36,30 +89,17 @@ class FootballLosses:
     ) -> None:
         self.rules, self._points = rules, expected_points
         self._start = rules.index(start)
-        self.value = float(solve_drive(rules, expected_points).values[self._start])
+        self._values = solve_drive(rules, expected_points).values
+        self.value = float(self._values[self._start])
 
     def of_offence(self, mixes: Mixes) -> float:
         """Per drive, with the ball."""
-        answer = best_response_drive(
-            self.rules, self._points, offence_mix=mixes.offence, choices=mixes.choices
-        )
-        return self.value - float(answer.values[self._start])
+        return float(offence_losses(self.rules, self._points, self._values, mixes)[self._start])
 
     def of_defence(self, mixes: Mixes) -> float:
         """Per drive, against the ball."""
-        answer = best_response_drive(
-            self.rules, self._points, defence_mix=mixes.defence, choices=mixes.choices
-        )
-        return float(answer.values[self._start]) - self.value
+        return float(defence_losses(self.rules, self._points, self._values, mixes)[self._start])
 
     def until_score(self, mixes: Mixes) -> float:
         """From a kickoff to the next touchdown or field goal."""
-        answer = best_response_points(
-            self.rules,
-            self._points,
-            offence_mix=mixes.offence,
-            defence_mix=mixes.defence,
-            choices=mixes.choices,
-        )
-        # What the game is worth to who receives, it costs who kicks.
-        return (answer.receiving + answer.kicking) / 2
+        return sum(losses_until_score(self.rules, self._points, mixes)) / 2

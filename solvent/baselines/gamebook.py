@@ -17,11 +17,9 @@ from typing import cast
 
 import numpy as np
 
+from solvent.games.gamebook.fight_state import FIGHT_ON
 from solvent.games.gamebook.page import Page
 from solvent.model import TabularGame, TabularPolicy
-
-FIGHT_ON = 0
-"""In a fight, the action that neither escapes nor tests LUCK."""
 
 
 def first_visit(game: TabularGame, player: int = 0) -> TabularPolicy:

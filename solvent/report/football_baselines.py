@@ -9,8 +9,12 @@ from typing import cast
 import numpy as np
 
 from solvent.baselines.football import MIXES
+from solvent.baselines.football_losses import (
+    defence_losses,
+    losses_until_score,
+    offence_losses,
+)
 from solvent.exact import ImproperGameError
-from solvent.exact.kernels.football import best_response_drive, best_response_points
 from solvent.exact.kernels.football_answers import Mixes
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.position import Position
@@ -75,29 +79,17 @@ def _drive_gaps(
 ) -> tuple[Floats, Floats]:
     """What the mixes lose on offence and on defence from each start."""
     starts, _ = start_chances(game, solved)
-    attacking = best_response_drive(
-        solved.rules, solved.after, offence_mix=mixes.offence, choices=mixes.choices
-    )
-    defending = best_response_drive(
-        solved.rules, solved.after, defence_mix=mixes.defence, choices=mixes.choices
-    )
-    best = solved.values[starts]
-    return best - attacking.values[starts], defending.values[starts] - best
+    of_offence = offence_losses(solved.rules, solved.after, solved.values, mixes)
+    of_defence = defence_losses(solved.rules, solved.after, solved.values, mixes)
+    return of_offence[starts], of_defence[starts]
 
 
 def _points_gaps(
     game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
 ) -> tuple[Floats, Floats]:
     """What the mixes lose from receiving the kickoff, and from kicking off."""
-    response = best_response_points(
-        solved.rules,
-        solved.after,
-        offence_mix=mixes.offence,
-        defence_mix=mixes.defence,
-        choices=mixes.choices,
-    )
-    value = solved.after.kickoff
-    return np.array([value + response.kicking]), np.array([response.receiving - value])
+    receiving, kicking = losses_until_score(solved.rules, solved.after, mixes)
+    return np.array([receiving]), np.array([kicking])
 
 
 def _record(

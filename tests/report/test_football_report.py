@@ -260,7 +260,7 @@ def test_a_baseline_that_can_be_held_for_ever_is_left_out(monkeypatch: pytest.Mo
         return best_response_drive(*given, offence_mix=offence_mix, **more)
 
     monkeypatch.setattr("solvent.report.football_baselines.MIXES", {"certain": certain})
-    monkeypatch.setattr("solvent.report.football_baselines.best_response_drive", response)
+    monkeypatch.setattr("solvent.baselines.football_losses.best_response_drive", response)
     game = reduced(chart=MIXED)
     found = scored_baselines(game, solved_of(game))
     assert [baseline.name for baseline in found] == ["uniform", "optimal"]

@@ -20,10 +20,7 @@ from solvent.games.gamebook.book import Column, Loss, ResultsTableFight
 from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import Expression, bounds, compiled
-from solvent.games.gamebook.fight_state import Local, Moment
-
-FIGHT_ON, ESCAPE = 0, 1
-"""The actions where an escape is open."""
+from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, Local, Moment
 
 Odds: TypeAlias = dict[Standing, Fraction]
 

@@ -7,6 +7,9 @@ from typing import NamedTuple, TypeAlias
 Local: TypeAlias = tuple[int, ...]
 """Numbers that only the place knows where play is: of a fight, of a shop."""
 
+FIGHT_ON, ESCAPE = 0, 1
+"""The actions where an escape is open. The first also keeps the damage where LUCK may be tested."""
+
 
 class Moment(NamedTuple):
     """A moment of a fight.
