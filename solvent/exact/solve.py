@@ -62,7 +62,8 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
             f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
         )
     return Solution(
-        value=float(game.initial @ values),
+        # The proof can be tighter than the iteration was: a value outside the bracket is wrong.
+        value=min(max(float(game.initial @ values), lower), upper),
         values=values,
         action_values=expectation(game, values),
         policies=policies,

@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import random_games
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from solvent.exact import (
@@ -39,6 +39,7 @@ def start_value(game: Any, *policies: TabularPolicy) -> float:
 
 @settings(max_examples=60, deadline=None)
 @given(games)
+@example(random_games.RandomGame(seed=1713, kind="simultaneous", cyclic=True))
 def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
     table = compile_game(game)
     solution = solve(table)
