@@ -38,7 +38,7 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 ROOMS = {
     "model": room("", "numpy", inside_functions="pytest"),
     "games": room("model", "numpy"),
-    "exact": room("model", "numpy scipy numba"),
+    "exact": room("model", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room(
         "model games exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"

@@ -1,0 +1,1 @@
+"""Football with a clock and a score, solved backward in time."""
