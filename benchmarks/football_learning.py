@@ -1,9 +1,17 @@
-"""How hard to exploit networks are that learned football by playing themselves, in exact points.
+"""What networks learn of football, in exact points: against the agent, by self-play, and by DQN.
 
-Trains MaskablePPO in both seats of Football Strategy's drive and prints for each seed the
-exploitability of offence and defence, in points per possession: of the network as it is sampled,
-of its most probable actions, which a deterministic player would call, and of the average of what
-it played. A row of uniform play is the measure. All figures are exact; only the seeds differ.
+Three parts, of the drive of Football Strategy; `--part` chooses among them.
+
+- `agent`: MaskablePPO as offence against the published agent, which a best response beats by far.
+- `self-play`: MaskablePPO in both seats. A line has the exploitability of offence and defence, in
+  points per possession: of the network as it is sampled, of its most probable actions, which a
+  deterministic player would call, and of the average of what it played.
+- `dqn`: MaskedDQN as offence against the agent and against the optimal defence. Its policy is
+  deterministic, and so exploitable by construction; the lines below it are the Boltzmann policies
+  of the same action values.
+
+Uniform play is the measure. All figures are exact; only the seeds differ. CPU seconds depend on the
+machine, so compare them within one run.
 
 Interrupted and run again with the same --out, it goes on where it was.
 """
@@ -12,58 +20,154 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from solvent.exact import solve
+from solvent.baselines import make_baseline
+from solvent.exact import Solution, best_response, exploitability, policy_value, solve
 from solvent.exact.response import response_values
-from solvent.model import TabularPolicy
-from solvent.training import SelfPlayResult, train_self_play
+from solvent.model import TabularGame, TabularPolicy
+from solvent.training import (
+    SelfPlayResult,
+    TrainingResult,
+    extract_boltzmann,
+    load_model,
+    train,
+    train_self_play,
+)
 from solvent.training.environments import table_named
 
-ENV = "solvent/FootballStrategy-v0"
+SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
+AGENT = "solvent/FootballAgent-v0"
+STAKES = 0.5
+"""Share of the plays of training against a fixed defence that begin where much is at stake."""
+
+TEMPERATURES = (0.05, 0.5)
+"""Of the Boltzmann policies, in points."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--timesteps", type=int, help="instead of the tuned number, for a try")
     parser.add_argument("--evaluations", type=int, default=4)
     parser.add_argument("--out", type=Path, help="keep the trainings in this folder")
     arguments = parser.parse_args()
-    game = table_named(ENV, {})
+    game = table_named(OPTIMUM, {})
     solution = solve(game)
-    table = Table(title=f"value {solution.value:.4f} points; exploitability of offence, defence")
+    with tempfile.TemporaryDirectory(prefix="solvent-football-") as beside:
+        for part in arguments.part:
+            table = PARTS[part](arguments, game, solution, arguments.out or Path(beside))
+            Console(width=120).print(table)
+
+
+def against_the_agent(
+    arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
+) -> Table:
+    agent = make_baseline("paper-agent", game, 1)
+    best = best_response(game, agent).value
+    table = Table(title=f"MaskablePPO against the agent; a best response gets {best:.4f}")
+    for name in ("seed", "sampled", "mode", "mode / best response", "timesteps", "CPU s"):
+        table.add_column(name, justify="right")
+    table.add_row("uniform", f"{value(game, TabularPolicy.uniform(game), agent):.3f}")
+    for seed in arguments.seeds:
+        result = fixed(AGENT, "maskable_ppo", seed, arguments, solution, out)
+        mode = result.mode_score.value
+        figures = (f"{result.score.value:.3f}", f"{mode:.3f}", f"{mode / best:.3f}")
+        table.add_row(str(seed), *figures, *cost(result))
+    return table
+
+
+def both_seats(
+    arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
+) -> Table:
+    table = Table(title=f"self-play, value {solution.value:.4f}; exploitability of both seats")
     for name in ("seed", "sampled", "mode", "average", "timesteps", "CPU s"):
         table.add_column(name, justify="right")
     uniform = [
         abs(game.at_start(response_values(game, policy)) - solution.value)
         for policy in (TabularPolicy.uniform(game, player=p) for p in (0, 1))
     ]
-    table.add_row("uniform", pair(uniform), "", "", "0", "")
-    with tempfile.TemporaryDirectory(prefix="solvent-football-") as beside:
-        for seed in range(arguments.seeds):
-            result = train_self_play(
-                ENV,
-                "maskable_ppo",
-                seed=seed,
-                timesteps=arguments.timesteps,
-                exploring=0.5,
-                refresh=200_000,
-                evaluations=arguments.evaluations,
-                solution=solution,
-                folder=(arguments.out or Path(beside)) / f"self-play-{seed}",
-            )
-            table.add_row(str(seed), *cells(result))
-    Console(width=120).print(table)
+    table.add_row("uniform", pair(uniform))
+    for seed in arguments.seeds:
+        result = train_self_play(
+            SELF_PLAY,
+            "maskable_ppo",
+            seed=seed,
+            timesteps=arguments.timesteps,
+            exploring=0.5,
+            refresh=200_000,
+            evaluations=arguments.evaluations,
+            solution=solution,
+            folder=out / f"self-play-{seed}",
+        )
+        kinds = (result.scores, result.mode_scores, result.average_scores)
+        gaps = [pair([score.optimality_gap for score in scores]) for scores in kinds]
+        table.add_row(str(seed), *gaps, *cost(result))
+    return table
 
 
-def cells(result: SelfPlayResult) -> list[str]:
-    kinds = (result.scores, result.mode_scores, result.average_scores)
-    gaps = [pair([score.optimality_gap for score in scores]) for scores in kinds]
-    return [*gaps, f"{result.timesteps:,}", f"{result.cpu_seconds:.0f}"]
+def deterministic(
+    arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
+) -> Table:
+    table = Table(title=f"MaskedDQN as offence; the drive is worth {solution.value:.4f}")
+    table.add_column("against")
+    for name in ("seed", "points against it", "exploitability", "timesteps", "CPU s"):
+        table.add_column(name, justify="right")
+    for env_id, name in ((AGENT, "paper-agent"), (OPTIMUM, "optimal")):
+        defence = make_baseline(name, game, 1)
+        for seed in arguments.seeds:
+            result = fixed(env_id, "masked_dqn", seed, arguments, solution, out)
+            policies = {name: result.mode}
+            model = load_model(result.folder / "model.zip", "masked_dqn", trust=True)
+            for temperature in TEMPERATURES:
+                softened = extract_boltzmann(model, game, temperature)
+                policies[f"at temperature {temperature:g}"] = softened
+            for label, policy in policies.items():
+                figures = (value(game, policy, defence), exploitability(game, policy, solution))
+                own = cost(result) if policy is result.mode else ()
+                table.add_row(label, str(seed), *(f"{figure:.3f}" for figure in figures), *own)
+    return table
+
+
+PARTS: dict[str, Callable[[argparse.Namespace, TabularGame, Solution, Path], Table]] = {
+    "agent": against_the_agent,
+    "self-play": both_seats,
+    "dqn": deterministic,
+}
+
+
+def fixed(
+    env_id: str,
+    algorithm: str,
+    seed: int,
+    arguments: argparse.Namespace,
+    solution: Solution,
+    out: Path,
+) -> TrainingResult:
+    """One training of the offence against the defence of an environment."""
+    return train(
+        env_id,
+        algorithm,
+        seed=seed,
+        timesteps=arguments.timesteps,
+        stakes=STAKES,
+        evaluations=arguments.evaluations,
+        solution=solution,
+        folder=out / f"{env_id.removeprefix('solvent/')}-{algorithm}-{seed}",
+    )
+
+
+def value(game: TabularGame, offence: TabularPolicy, defence: TabularPolicy) -> float:
+    return game.at_start(policy_value(game, offence, defence))
+
+
+def cost(result: TrainingResult | SelfPlayResult) -> tuple[str, str]:
+    return f"{result.timesteps:,}", f"{result.cpu_seconds:.0f}"
 
 
 def pair(gaps: list[float]) -> str:

@@ -172,18 +172,19 @@ def utility_terms(rules: PackedRules) -> Floats:
         losses as negative numbers; results of a situation side by side, choices 0.
     """
     terms = _branch_terms(rules)
-    row, rows = _branch_row(rules), len(rules.branch_start) - 1
+    row, rows = branch_row(rules), len(rules.branch_start) - 1
     columns = [grouped_sum(row, rules.probability * column, rows) for column in terms]
     return np.stack(columns, axis=1)
 
 
-def _branch_row(rules: PackedRules) -> Ints:
+def branch_row(rules: PackedRules) -> Ints:
+    """[N] the situation and result of every branch, ``situation * (R + 2) + result``."""
     return np.repeat(np.arange(len(rules.branch_start) - 1), np.diff(rules.branch_start))
 
 
 def _branch_terms(rules: PackedRules) -> list[Floats]:
     """The terms of every branch, [N] each."""
-    at, result = np.divmod(_branch_row(rules), rules.n_results)
+    at, result = np.divmod(branch_row(rules), rules.n_results)
     down, to_go, to_goal = rules.situation[at, :3].astype(float).T
     next_down, next_to_go, next_to_goal = rules.situation[rules.next, :3].astype(float).T
     goes_on = rules.next >= 0

@@ -47,6 +47,9 @@ Game = Annotated[
         "that publishes its transitions, such as FrozenLake-v1. `book FILE` is a gamebook.",
     ),
 ]
+WITH_A_CLOCK = "Football with a clock"
+"""The heading of the options of `solve` that are for these forms only."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -95,16 +98,72 @@ def solve(
         Path | None, typer.Option(metavar="FILE", help="Save the solution (.npz).")
     ] = None,
     json: Json = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep the solution in a folder, and go on with what is there.",
+            rich_help_panel=WITH_A_CLOCK,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="As many as there are processors.", rich_help_panel=WITH_A_CLOCK),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
+            rich_help_panel=WITH_A_CLOCK,
+        ),
+    ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only say what it takes: disk, memory, traffic and time.",
+            rich_help_panel=WITH_A_CLOCK,
+        ),
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Compare the checksums in DIR.", rich_help_panel=WITH_A_CLOCK
+        ),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Begin although there seems to be too little disk or memory.",
+            rich_help_panel=WITH_A_CLOCK,
+        ),
+    ] = False,
 ) -> None:
     """Solve a game exactly: value, certified bracket and the best choices at the start.
 
     [dim]solvent solve ff-combat --opponent hell-demon --stamina 24 --luck 12[/]
+    [dim]solvent solve football-strategy --form half --out half[/]
     """
     from solvent import exact
     from solvent.cli.printing import show_solution, solution_json
+    from solvent.games import TimedFootball
     from solvent.model import compile_game
 
     rules = read_game(game, ctx.args)
+    if isinstance(rules, TimedFootball):
+        from solvent.cli.timed_football import SolveOptions, solve_timed
+
+        if save is not None:
+            raise ValueError("--save is for games that fit in a table; use --out DIR")
+        options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
+        solve_timed(rules, options, as_json=json)
+        return
+    given = {"out": out, "threads": threads, "on": on, "plan": plan, "verify": verify}
+    for option, value in {**given, "force": force}.items():
+        if value:
+            raise ValueError(f"--{option} is for the forms of football-strategy with a clock")
     with Console(stderr=True).status(f"solving {game}"):
         table = compile_game(rules)
         solution = exact.solve(table)
@@ -131,17 +190,47 @@ def play(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
     hints: Annotated[bool, typer.Option(help="Whether ? shows what each action is worth.")] = True,
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="What `solve --out DIR` has solved; solved now if left out.",
+            rich_help_panel=WITH_A_CLOCK,
+        ),
+    ] = None,
 ) -> None:
     """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
 
     [dim]solvent play ff-combat --luck 12[/]
     [dim]solvent play book my-book.yaml[/]
+    [dim]solvent play football --solution half[/]
     """
+    from solvent.games import TimedFootball
     from solvent.play import play as play_game
+    from solvent.play import play_football
 
+    if solution is not None:
+        from solvent.cli.play_football import opened_solution
+
+        _no_opponent(against)
+        play_football(
+            opened_solution(game, solution, ctx.args), player=player, seed=seed, hints=hints
+        )
+        return
     rules = read_game(game, ctx.args)
+    if isinstance(rules, TimedFootball):
+        from solvent.cli.play_football import made_solution
+
+        _no_opponent(against)
+        play_football(made_solution(rules), player=player, seed=seed, hints=hints)
+        return
     opponent = None if against is None else _opponent(rules, against, 1 - player)
     play_game(rules, player=player, opponent=opponent, seed=seed, hints=hints)
+
+
+def _no_opponent(against: str | None) -> None:
+    if against is not None:
+        raise ValueError("--against is for games that fit in a table; here it is the optimal one")
 
 
 def _opponent(rules: Any, name: str, player: int) -> Any:

@@ -9,7 +9,8 @@ A parameter is an option of the same name, with dashes for underscores. Its valu
 - or else the text as it is written;
 - left out, so that the next word is another option or there is none, it is ``true``.
 
-``book FILE`` is short for ``gamebook --book FILE``.
+``book FILE`` is short for ``gamebook --book FILE``, and ``football`` for ``football-strategy`` with
+``--form half`` unless another is given.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from solvent.model.parameters import check_choice
 
 BOOK = "book"
 """Stands for the game ``gamebook``; the next word may be the book."""
+
+FOOTBALL = "football"
+"""Stands for the game ``football-strategy`` with a clock."""
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -82,7 +86,10 @@ def read_game(name: str, words: Sequence[str]) -> Game:
         name = "gamebook"
         if words and not words[0].startswith("-"):
             words = ["--book", *words]
-    return find_game(name, parse_parameters(words))
+    parameters = parse_parameters(words)
+    if name == FOOTBALL:
+        name, parameters = "football-strategy", {"form": "half", **parameters}
+    return find_game(name, parameters)
 
 
 def find_game(name: str, parameters: dict[str, Any]) -> Game:

@@ -92,7 +92,7 @@ class BaseEnv(Drawn, gym.Env[Any, np.int64], ABC):
     def _check_legal(self, action: int) -> None:
         mask = self._view.mask[self._row()]
         if self._at is not None and not mask[action]:
-            raise ValueError(illegal_action(self.game, self._at, action, mask))
+            raise ValueError(illegal_action(self.game.states[self._at], action, mask))
 
     @property
     def state(self) -> Any:
@@ -111,9 +111,9 @@ class BaseEnv(Drawn, gym.Env[Any, np.int64], ABC):
         return masks
 
 
-def illegal_action(game: TabularGame, state: int, action: int, mask: NDArray[np.int8]) -> str:
-    """The error message for an illegal action."""
+def illegal_action(state: Any, action: int, mask: NDArray[np.int8]) -> str:
+    """The error message for an illegal action in a state of the rules."""
     return (
-        f"action {action} is not legal in state {game.states[state]!r}; "
+        f"action {action} is not legal in state {state!r}; "
         f"legal are {np.flatnonzero(mask).tolist()}"
     )

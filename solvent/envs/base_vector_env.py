@@ -1,38 +1,26 @@
-"""What the native vector environments have in common: streams, autoreset and infos."""
+"""What the native vector environments over a table have in common."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
-from gymnasium.error import ResetNeeded
-from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from solvent.envs.base_env import ILLEGAL, View, illegal_action
-from solvent.envs.random_stream import first_state
-from solvent.envs.rendering import RENDER_MODES, Screen, check_render_mode
-from solvent.envs.spaces import action_space, check_actions, observation_space
+from solvent.envs.base_env import View
+from solvent.envs.plays_vector_env import Batch, PlaysVectorEnv
+from solvent.envs.rendering import Screen
+from solvent.envs.spaces import action_space, observation_space
 from solvent.model import Game, TabularGame
-from solvent.model.arrays import Bools, Ints
-from solvent.model.parameters import check_choice, check_integer
-
-VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
-
-Batch = NDArray[Any]
+from solvent.model.arrays import Ints
 
 
-class BaseVectorEnv(VectorEnv[Batch, Batch, Batch]):
+class BaseVectorEnv(PlaysVectorEnv):
     """Many environments over one table.
 
-    A subclass plays and begins plays with compiled loops over its arrays; those it registers in
-    `_arrays`, by name, are what a step depends on. The first two are always ``"state"`` [n]
-    int32 and ``"stream"`` [n] uint64.
+    The first two of the arrays on which a step depends are ``"state"`` [n] int32 and ``"stream"``.
 
     Args:
         game: The table of the game.
@@ -57,308 +45,50 @@ class BaseVectorEnv(VectorEnv[Batch, Batch, Batch]):
         render_mode: str | None,
         autoreset_mode: AutoresetMode | str,
     ) -> None:
+        super().__init__(
+            rules,
+            num_envs,
+            observation_space(view.observation),
+            action_space(view.mask),
+            illegal=illegal,
+            render_mode=render_mode,
+            autoreset_mode=autoreset_mode,
+        )
         self.game = game
-        self.rules = rules
-        self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES, rules)
-        self.metadata = {
-            "render_modes": list(VECTOR_RENDER_MODES),
-            "render_fps": 4,
-            "autoreset_mode": self.autoreset_mode,
-        }
-        self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
         self._index = observation == "index"
         self._view = view
-        self.single_observation_space = observation_space(view.observation)
-        self.single_action_space = action_space(view.mask)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._all = np.ones(num_envs, bool)
         self._state = np.full(num_envs, -1, np.int32)
-        self._stream = np.zeros(num_envs, np.uint64)
-        self._arrays: dict[str, Batch] = {"state": self._state, "stream": self._stream}
-        self._screen: Screen | None = None
-
-    @abstractmethod
-    def _play(
-        self,
-        actions: Ints,
-        reward: Batch,
-        terminated: Bools,
-        illegal: Bools,
-        mask: Batch,
-        observation: Batch,
-    ) -> int:
-        """Play in each environment, or begin a new play where the last is over; fill the arrays.
-
-        Returns:
-            How many actions are out of range; unless it is 0, nothing has been changed.
-        """
-
-    @abstractmethod
-    def _begin(self, indices: Ints) -> None:
-        """Begin new plays in some environments."""
+        self._arrays = {"state": self._state, **self._arrays}
 
     @abstractmethod
     def _rows(self) -> NDArray[np.int32]:
         """The row of the view that shows the situation of each environment, [n]."""
 
-    @abstractmethod
-    def _over(self) -> Bools:
-        """Whether an environment has reported the end of its play, [n]."""
+    def _look(self, indices: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
+        rows = self._rows() if indices is None else self._rows()[indices]
+        return self._shown(self._view.observation[rows]), self._view.mask[rows]
 
-    def _tell(self) -> dict[str, Batch]:
-        """What else is told of each environment, arrays [n] by their names in an info."""
-        return {}
-
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Batch, dict[str, Any]]:
-        """Begin new plays.
-
-        Args:
-            seed: An int for the seeds ``seed + i``, or one seed or None per environment. An
-                environment without a seed goes on with its stream.
-            options: ``{"reset_mask": …}``, a bool array [num_envs] with at least one True,
-                resets only those environments; the others' observations are returned as they
-                are.
-
-        Raises:
-            ValueError: If there are not as many seeds as environments, or the mask is not such
-                an array.
-            ResetNeeded: If a mask leaves an environment out that has never been reset.
-        """
-        chosen = self._chosen(options)
-        if self._state[0] < 0 and not chosen.all():
-            raise ResetNeeded("no play has begun yet; reset all environments first")
-        self._seed(seed, chosen)
-        self._begin(np.flatnonzero(chosen))
-        rows = self._rows()
-        mask = self._view.mask[rows]
-        infos = _infos(chosen, np.zeros(self.num_envs, bool), mask, self._tell())
-        return self._observe(rows), infos
-
-    def step(self, actions: Any) -> tuple[Batch, Batch, Batch, Batch, dict[str, Any]]:
-        """Play an action in every environment.
-
-        Raises:
-            ResetNeeded: If an environment has never been reset, or with autoreset disabled if a
-                play has ended.
-            ValueError: If there is not one action for each environment, one is out of range, or
-                one is illegal and ``illegal="raise"``.
-        """
-        view, n = self._view, self.num_envs
-        actions = check_actions(actions, n)
-        self._check_begun()
-        if self.autoreset_mode is AutoresetMode.DISABLED and self._over().any():
-            raise ResetNeeded("some plays have ended; reset them with options={'reset_mask': …}")
-        if self._raises:
-            self._check_legal(actions)
-
-        observation = np.empty((n, view.observation.shape[1]), view.observation.dtype)
-        reward = np.empty(n)
-        terminated = np.empty(n, bool)
-        illegal = np.empty(n, bool)
-        mask = np.empty((n, view.mask.shape[1]), np.int8)
-        wrong = self._play(
-            actions,
-            reward,
-            terminated,
-            illegal,
-            mask,
-            observation,
+    def _empty(self) -> tuple[Batch, NDArray[np.int8]]:
+        seen = self._view.observation
+        return (
+            np.empty((self.num_envs, seen.shape[1]), seen.dtype),
+            np.empty((self.num_envs, self._view.mask.shape[1]), np.int8),
         )
-        if wrong:
-            width = view.mask.shape[1]
-            i = int(np.argmax((actions < 0) | (actions >= width)))
-            raise ValueError(
-                f"action of environment {i} is {actions[i]}; "
-                f"allowed are whole numbers from 0 to {width - 1}"
-            )
-        if self._index:
-            observation = observation[:, 0]
-        ended: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and terminated.any():
-            ended = self._begin_again(terminated, observation, illegal, mask)
-        infos: dict[str, Any] = {
-            "illegal_action": illegal,
-            "_illegal_action": self._all.copy(),
-            "action_mask": mask,
-            "_action_mask": self._all.copy(),
-        }
-        for name, told in self._tell().items():
-            infos |= {name: told, f"_{name}": self._all.copy()}
-        return observation, reward, terminated, np.zeros(n, bool), infos | ended
 
-    def _begin_again(
-        self,
-        ended: Bools,
-        observation: Batch,
-        illegal: Bools,
-        mask: NDArray[np.int8],
-    ) -> dict[str, Any]:
-        """Reset the plays that have just ended; the given arrays are brought up to date.
+    def _shown(self, observation: Batch) -> Batch:
+        return observation[:, 0] if self._index else observation
 
-        Returns:
-            The entries of ``infos`` that tell how they ended.
-        """
-        indices = np.flatnonzero(ended)
-        final_obs = np.full(self.num_envs, None, object)
-        last = observation[indices]
-        for i, seen in zip(indices.tolist(), last.tolist() if self._index else last, strict=True):
-            final_obs[i] = seen
-        final_info = _infos(ended, illegal, mask, self._tell())
-        self._begin(indices)
-        rows = self._rows()[indices]
-        observation[indices] = self._observe(rows)
-        illegal[indices] = False
-        mask[indices] = self._view.mask[rows]
-        return {
-            "final_obs": final_obs,
-            "_final_obs": ended.copy(),
-            "final_info": final_info,
-            "_final_info": ended.copy(),
-        }
+    def _state_of_rules(self, i: int) -> Any:
+        return self.game.states[self._state.item(i)]
 
-    def _check_begun(self) -> None:
-        if self._state[0] < 0:
-            raise ResetNeeded("play has not begun; call reset() first")
-
-    def _observe(self, rows: NDArray[np.int32]) -> Batch:
-        seen = self._view.observation[rows]
-        return seen[:, 0] if self._index else seen
-
-    def _chosen(self, options: dict[str, Any] | None) -> Bools:
-        """Which environments a reset is for."""
-        if options is None or "reset_mask" not in options:
-            return np.ones(self.num_envs, bool)
-        mask = options["reset_mask"]
-        if (
-            not isinstance(mask, np.ndarray)
-            or mask.shape != (self.num_envs,)
-            or mask.dtype != np.bool_
-            or not mask.any()
-        ):
-            raise ValueError(
-                f"reset_mask is {mask!r}; allowed are bool arrays of shape ({self.num_envs},) "
-                f"with at least one True"
-            )
-        return mask.copy()
-
-    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Bools) -> None:
-        """Start the streams of the chosen environments that get a seed or have no stream yet."""
-        if isinstance(seed, (int, np.integer)):
-            super().reset(seed=int(seed))
-            seeds: Sequence[int | None] = range(int(seed), int(seed) + self.num_envs)
-        else:
-            seeds = [None] * self.num_envs if seed is None else seed
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"{len(seeds)} seeds were given for {self.num_envs} environments")
-        for i in np.flatnonzero(chosen).tolist():
-            own = seeds[i]
-            if own is not None:
-                self._stream[i] = first_state(seeding.np_random(int(own))[0])
-            elif self._stream[i] == 0:
-                self._stream[i] = first_state(self.np_random)
-
-    def _check_legal(self, actions: Ints) -> None:
-        # An action out of range is reported by the step itself.
-        within = np.clip(actions, 0, self._view.mask.shape[1] - 1)
-        rows = self._rows()
-        illegal = self._view.mask[rows, within] == 0
-        if illegal.any():
-            i = int(np.argmax(illegal))
-            message = illegal_action(
-                self.game, int(self._state[i]), int(actions[i]), self._view.mask[rows[i]]
-            )
-            raise ValueError(f"environment {i}: {message}")
-
-    def action_masks(self) -> Bools:
-        """The legal actions of every environment, [num_envs, A].
-
-        Raises:
-            ResetNeeded: If play has not begun.
-        """
-        self._check_begun()
-        masks: Bools = self._view.mask[self._rows()].astype(bool)
-        return masks
-
-    def get_state(self) -> dict[str, Batch]:
-        """Everything that a later step depends on.
-
-        Returns:
-            Copies of arrays [num_envs], among them ``"state"`` int32 and ``"stream"`` uint64.
-
-        Raises:
-            ResetNeeded: If play has not begun.
-        """
-        self._check_begun()
-        return {name: array.copy() for name, array in self._arrays.items()}
-
-    def set_state(self, saved: dict[str, Batch]) -> None:
-        """Go on from where :meth:`get_state` was called, on an environment with equal arguments.
-
-        Raises:
-            ValueError: If `saved` is not of that form, or of another number of environments or
-                states.
-        """
-        try:
-            given = {name: np.asarray(saved[name]) for name in self._arrays}
-        except (KeyError, TypeError, IndexError):
-            names = [repr(name) for name in self._arrays]
-            raise ValueError(
-                f"the saved state needs the arrays {', '.join(names[:-1])} and {names[-1]}"
-            ) from None
-        for name, array in given.items():
-            dtype = self._arrays[name].dtype
-            if array.shape != (self.num_envs,) or array.dtype != dtype:
-                raise ValueError(
-                    f"saved {name} has shape {array.shape} and type {array.dtype}; "
-                    f"expected ({self.num_envs},) and {dtype}"
-                )
-        state, stream, n_states = given["state"], given["stream"], self.game.n_states
-        if ((state < 0) | (state >= n_states)).any() or (stream == 0).any():
-            raise ValueError(
-                f"saved states go from {state.min()} to {state.max()} and streams begin at "
-                f"{stream.min()}; allowed are states from 0 to {n_states - 1} and streams from 1"
-            )
-        self._check_saved(given)
-        for name, array in given.items():
-            self._arrays[name][:] = array
+    def _new_screen(self) -> Screen:
+        assert self.rules is not None
+        return Screen.for_game(self.rules, self.game)
 
     def _check_saved(self, saved: dict[str, Batch]) -> None:
-        """Raise a ValueError if an array that only the subclass knows has a value out of range."""
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Draw every environment: text, or RGB arrays [height, width, 3] of uint8.
-
-        Raises:
-            ResetNeeded: If play has not begun.
-        """
-        if self.render_mode is None or self.rules is None:
-            gym.logger.warn("render() was called, but no render_mode was given to the environment")
-            return None
-        self._check_begun()
-        texts = [self.rules.draw(self.game.states[s]) for s in self._state.tolist()]
-        if self.render_mode == "ansi":
-            return tuple(texts)
-        if self._screen is None:
-            self._screen = Screen.for_game(self.rules, self.game)
-        return tuple(self._screen.picture(text) for text in texts)
-
-
-def _infos(
-    chosen: Bools, illegal: Bools, mask: NDArray[np.int8], told: dict[str, Batch]
-) -> dict[str, Any]:
-    """New arrays with the infos of the chosen environments, and zeros for the others."""
-    infos = {"illegal_action": illegal, "action_mask": mask, **told}
-    result: dict[str, Any] = {}
-    for name, array in infos.items():
-        result[name] = np.zeros_like(array)
-        result[name][chosen] = array[chosen]
-        result[f"_{name}"] = chosen.copy()
-    return result
+        state = saved["state"]
+        if ((state < 0) | (state >= self.game.n_states)).any():
+            raise ValueError(
+                f"saved states go from {state.min()} to {state.max()}; "
+                f"allowed are 0 to {self.game.n_states - 1}"
+            )

@@ -105,7 +105,7 @@ class _TwoPlayers(Drawn):
         action = check_action(action, table.mask.shape[1])
         rank = table.rank.item(at, action)
         if rank < 0 and self._raises:
-            raise ValueError(illegal_action(self.game, at, action, table.mask[at]))
+            raise ValueError(illegal_action(self.game.states[at], action, table.mask[at]))
         return max(rank, 0), rank < 0
 
     def _move(self, ranks: tuple[int, int]) -> dict[str, float]:
@@ -271,11 +271,7 @@ class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
         """
         if not self.agents:
             raise ResetNeeded("play has ended or not begun; call reset() first")
-        if set(actions) != set(AGENTS):
-            raise ValueError(
-                f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
-                f"needed is one for each of {', '.join(AGENTS)}"
-            )
+        check_joint_action(actions)
         first, second = (self._rank(p, actions[agent]) for p, agent in enumerate(AGENTS))
         rewards = self._move((first[0], second[0]))
         ended = self._ended
@@ -298,6 +294,15 @@ class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
             agent: {"illegal_action": illegal[p], "action_mask": self._mask(p)}
             for p, agent in enumerate(AGENTS)
         }
+
+
+def check_joint_action(actions: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless there is an action of each agent."""
+    if set(actions) != set(AGENTS):
+        raise ValueError(
+            f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
+            f"needed is one for each of {', '.join(AGENTS)}"
+        )
 
 
 def _observation_space(table: SeatTable) -> spaces.Dict:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
     from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
+    from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
+    from solvent.envs.simulation import Sampler
     from solvent.envs.vector_env import TabularVectorEnv
     from solvent.model import Game, TabularGame
 
@@ -29,7 +31,8 @@ class Entry(NamedTuple):
 
     Attributes:
         game: A name of :data:`solvent.games.GAMES`.
-        optimum: The value of the game from its start, by :func:`solvent.exact.solve`.
+        optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
+            opponent that is not optimal, what a best response gets.
         parameters: The game's, where they are not its defaults; JSON-able.
         opponent: In a game for two, who plays against the learner unless the caller says: a
             name of :data:`solvent.baselines.BASELINES`. None in a game for one.
@@ -39,6 +42,20 @@ class Entry(NamedTuple):
     optimum: float
     parameters: Mapping[str, Any] = {}
     opponent: str | None = None
+
+
+class Simulated(NamedTuple):
+    """What an id stands for whose game has too many states for a table.
+
+    Attributes:
+        game: A name of :data:`solvent.games.GAMES`.
+        parameters: The game's, where they are not its defaults; JSON-able.
+        opponent: Who plays against the learner unless the caller says.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    opponent: str = "uniform"
 
 
 ONE_PLAYER = ("solvent.envs.registration:GameEnv", "solvent.envs.registration:game_vector_env")
@@ -62,11 +79,26 @@ ENVIRONMENTS: Mapping[str, Entry] = {
         },
     ),
     "solvent/FootballStrategy-v0": Entry("football-strategy", 0.4276550008965, opponent="optimal"),
+    "solvent/FootballAgent-v0": Entry("football-strategy", 4.278810951194, opponent="paper-agent"),
     "solvent/FootballDrive-v0": Entry("football-drive", -0.944881148276792),
     "solvent/Gamebook-v0": Entry("gamebook", 0.7348611111111111),
     "solvent/Greed-v0": Entry("greed", 0.5138417330406193, opponent="optimal"),
     "solvent/NinthTide-v0": Entry("gamebook", 0.627629889784241, {"book": "ninth-tide"}),
 }
+
+WITHOUT_TABLE = (
+    "solvent.baselines.simulated:SimulatedGameEnv",
+    "solvent.baselines.simulated:simulated_vector_env",
+)
+"""Makers of single and vector environments of games that are too large for a table."""
+
+SIMULATED: Mapping[str, Simulated] = {
+    "solvent/FootballTwoMinutes-v0": Simulated("football-strategy", {"form": "two-minutes"}),
+    "solvent/FootballHalf-v0": Simulated("football-strategy", {"form": "half"}),
+    "solvent/FootballSecondHalf-v0": Simulated("football-strategy", {"form": "second-half"}),
+    "solvent/FootballGame-v0": Simulated("football-strategy", {"form": "full"}),
+}
+"""Environments of games that are sampled without a table; time-outs are among their parameters."""
 
 PETTINGZOO: Mapping[str, Mapping[str, Any]] = {
     "greed": {},
@@ -94,6 +126,15 @@ def register_envs() -> None:
                 vector_entry_point=many,
                 reward_threshold=entry.optimum,
                 kwargs={"game": entry.game, **entry.parameters, **opponent},
+            )
+    for name, large in SIMULATED.items():
+        if name not in gym.registry:
+            single, many = WITHOUT_TABLE
+            gym.register(
+                name,
+                entry_point=single,
+                vector_entry_point=many,
+                kwargs={"game": large.game, **large.parameters, "opponent": large.opponent},
             )
     for game, parameters in {**PETTINGZOO, **PETTINGZOO_PARALLEL}.items():
         _register_pettingzoo("aec", game, parameters)
@@ -198,7 +239,7 @@ def parallel_env(
     illegal: str = "remap",
     render_mode: str | None = None,
     **parameters: Any,
-) -> TabularParallelEnv:
+) -> TabularParallelEnv | SimulatedParallelEnv:
     """A PettingZoo environment of a listed game whose players act at the same time.
 
     Args:
@@ -211,6 +252,15 @@ def parallel_env(
     Raises:
         ValueError: As :func:`aec_env`.
     """
+    if is_sampled(game, parameters):
+        from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
+
+        return SimulatedParallelEnv(
+            sampled_game(game, parameters),
+            observation=observation,
+            illegal=illegal,
+            render_mode=render_mode,
+        )
     from solvent.envs.pettingzoo_env import TabularParallelEnv
 
     rules, table = compiled_game(game, parameters)
@@ -257,17 +307,63 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
     Raises:
         ValueError: If the name or a parameter is unknown, or a value is not allowed.
     """
+    return _compile(name, _as_text(name, parameters))
+
+
+def sampled_game(name: str, parameters: Mapping[str, Any]) -> Sampler:
+    """What samples a game without a table; made once for many environments.
+
+    Args:
+        name: Of the game.
+        parameters: The game's own.
+
+    Raises:
+        ValueError: If the name or a parameter is unknown, a value is not allowed, or the game is
+            one that is sampled from its table.
+    """
+    return _sample(name, _as_text(name, parameters))
+
+
+def is_sampled(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a game is one that :func:`sampled_game` samples.
+
+    Raises:
+        ValueError: If the name or a parameter is unknown, or a value is not allowed.
+    """
+    from solvent.games import TimedFootball
+
+    return isinstance(_make(name, _as_text(name, parameters)), TimedFootball)
+
+
+def _as_text(name: str, parameters: Mapping[str, Any]) -> str:
     try:
-        text = json.dumps(parameters, sort_keys=True)
+        return json.dumps(parameters, sort_keys=True)
     except TypeError as error:
         raise ValueError(f"parameters of {name} are {parameters!r}: {error}") from None
-    return _compile(name, text)
+
+
+@lru_cache(maxsize=8)
+def _make(name: str, parameters: str) -> Game:
+    from solvent.games import make_game
+
+    return make_game(name, **json.loads(parameters))
 
 
 @lru_cache(maxsize=8)
 def _compile(name: str, parameters: str) -> tuple[Game, TabularGame]:
-    from solvent.games import make_game
     from solvent.model import compile_game
 
-    game = make_game(name, **json.loads(parameters))
+    game = _make(name, parameters)
     return game, compile_game(game)
+
+
+@lru_cache(maxsize=8)
+def _sample(name: str, parameters: str) -> Sampler:
+    from solvent.games import TimedFootball
+
+    game = _make(name, parameters)
+    if not isinstance(game, TimedFootball):
+        raise ValueError(f"{name} is sampled from its table, not without one")
+    from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
+
+    return TimedFootballSampler(game)

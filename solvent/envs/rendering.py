@@ -11,7 +11,7 @@ not one of fixed width, and no other font is needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -86,7 +86,12 @@ class Screen:
         The size does not depend on the state, as makers of videos require.
         """
         stride = -(-game.n_states // _DRAWINGS_MEASURED)
-        drawings = [rules.draw(state).split("\n") for state in game.states[::stride]]
+        return cls.for_states(rules, game.states[::stride])
+
+    @classmethod
+    def for_states(cls, rules: Game, states: Iterable[Any]) -> Screen:
+        """A screen as large as the largest drawing of these states."""
+        drawings = [rules.draw(state).split("\n") for state in states]
         columns = max(len(line) for lines in drawings for line in lines)
         return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}")
 
@@ -175,6 +180,10 @@ class Drawn:
             raise ResetNeeded("play has not begun; call reset() first")
         return self.game.states[self._at]
 
+    def _new_screen(self) -> Screen:
+        assert self.rules is not None
+        return Screen.for_game(self.rules, self.game)
+
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
 
@@ -188,7 +197,7 @@ class Drawn:
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
-            self._screen = Screen.for_game(self.rules, self.game)
+            self._screen = self._new_screen()
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
         self._screen.show(text, self.metadata["render_fps"])

@@ -8,9 +8,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from solvent.envs.base_vector_env import BaseVectorEnv, Batch
+from solvent.envs.base_vector_env import BaseVectorEnv
 from solvent.envs.kernels import seat as kernel
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
+from solvent.envs.plays_vector_env import Batch
 from solvent.envs.seat_env import Seat, seats_of
 from solvent.envs.seat_table import seat_table
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
@@ -95,7 +96,7 @@ class SeatVectorEnv(BaseVectorEnv):
             ValueError: As for the class.
         """
         self._meet(opponent_pool(self.game, self._table, opponents, weights))
-        if self._state[0] >= 0:
+        if self._begun:
             kernel.draw_opponents(self._plays, self._pool_arrays)
 
     def _meet(self, pool: OpponentPool) -> None:
@@ -144,6 +145,7 @@ class SeatVectorEnv(BaseVectorEnv):
         }
 
     def _check_saved(self, saved: dict[str, Batch]) -> None:
+        super()._check_saved(saved)
         for name, count in (("side", len(self._table.seats)), ("opponent", self._pool.size)):
             array = saved[name]
             if ((array < 0) | (array >= count)).any():

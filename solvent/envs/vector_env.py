@@ -8,8 +8,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from solvent.envs.base_vector_env import BaseVectorEnv, Batch
+from solvent.envs.base_vector_env import BaseVectorEnv
 from solvent.envs.kernels import tabular
+from solvent.envs.plays_vector_env import Batch
 from solvent.envs.random_stream import DRAWS
 from solvent.envs.sampling_table import sampling_table
 from solvent.model import Game, TabularGame, compile_game

@@ -29,8 +29,14 @@ class StoreError(ValueError):
     """A file is not what it should be; the message is one line and names the file."""
 
 
-def write_atomically(path: str | Path, content: bytes) -> None:
+def write_atomically(path: str | Path, content: bytes, *, flush: bool = True) -> None:
     """Write a file so that it is there whole or not at all, making its folder if needed.
+
+    Args:
+        path: The file; one that is there is replaced.
+        content: All of it.
+        flush: Whether to wait until the disk has it. Without, a crash of the machine, but not one
+            of the program, may leave it damaged.
 
     Raises:
         StoreError: If the folder cannot be made or written to.
@@ -43,7 +49,8 @@ def write_atomically(path: str | Path, content: bytes) -> None:
             with beside.open("xb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                if flush:
+                    os.fsync(file.fileno())
             beside.replace(path)
         except BaseException:
             beside.unlink(missing_ok=True)

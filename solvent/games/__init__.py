@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from solvent.games.fighting_fantasy import FightingFantasy, ff_combat
+from solvent.games.football.forms import football_strategy
 from solvent.games.football.strategy import FootballStrategy
+from solvent.games.football.timed import TimedFootball
 from solvent.games.football_drive import FootballDrive
 from solvent.games.gamebook.shelf import open_book
 from solvent.games.greed import Greed
@@ -19,7 +21,7 @@ from solvent.model.parameters import check_choice
 
 GAMES: Mapping[str, Callable[..., Game]] = {
     "ff-combat": ff_combat,
-    "football-strategy": FootballStrategy,
+    "football-strategy": football_strategy,
     "football-drive": FootballDrive,
     "gamebook": open_book,
     "greed": Greed,
@@ -58,7 +60,9 @@ __all__ = [
     "Greed",
     "GymnasiumTable",
     "Pig",
+    "TimedFootball",
     "ff_combat",
+    "football_strategy",
     "make_game",
     "open_book",
 ]

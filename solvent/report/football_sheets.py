@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvent.exact.kernels.football import CallSheet
+from solvent.games.football.calls import Actions
 from solvent.games.football.chart import Chart
 from solvent.games.football.situation import Situation, ordinal
-from solvent.games.football.strategy import Actions
 from solvent.model.arrays import Floats
 from solvent.report.football_solved import SolvedFootball
 from solvent.report.sections import Section

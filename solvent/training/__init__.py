@@ -2,7 +2,7 @@
 
 from solvent.training.algorithms import ALGORITHMS, load_model
 from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
-from solvent.training.extract import Extraction, extract, extract_policy
+from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.self_play import SelfPlayResult, train_self_play
 from solvent.training.self_play_curve import SelfPlayEvalCallback, SelfPlayEvaluation
@@ -21,6 +21,7 @@ __all__ = [
     "SelfPlayResult",
     "TrainingResult",
     "extract",
+    "extract_boltzmann",
     "extract_policy",
     "load_model",
     "read_curve",

@@ -13,6 +13,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.model.parameters import check_choice
 from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.mirror_descent import MirrorDescent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "dqn": Algorithm(DQN, "dqn", masked=False),
     "maskable_ppo": Algorithm(MaskablePPO, "ppo", masked=True),
     "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
+    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True),
 }
 
 

@@ -8,16 +8,38 @@ but that of learning itself.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.exact import Solution, StoreError, score, solve, write_atomically
 from solvent.model import TabularGame
 from solvent.training.extract import extract
+
+
+class CurvePoint(Protocol):
+    """A point of a learning curve, a dataclass of numbers of which `timesteps` is the first."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def timesteps(self) -> int:
+        """Steps taken so far, in all environments together."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """CPU time spent so far, evaluations included."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """The figure that matters most, for a progress bar."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +62,16 @@ class Evaluation:
     mode_gap: float
     seconds: float
 
+    @property
+    def summary(self) -> str:
+        """The exact gap of the most probable actions."""
+        return f"gap {self.mode_gap:.4f}"
 
-Point = TypeVar("Point", bound=Evaluation)
+
+Point = TypeVar("Point", bound=CurvePoint)
 
 
-def columns(kind: type[Evaluation]) -> tuple[str, ...]:
+def columns(kind: type[Any]) -> tuple[str, ...]:
     """The names of a point's figures, in the order in which a file has them."""
     return tuple(item.name for item in fields(kind))
 
@@ -83,7 +110,7 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
         if tuple(header.split(",")) != columns(kind):
             raise ValueError
         return [
-            kind(int(steps), *(float(x) for x in rest))
+            kind(int(steps), *(float(x) for x in rest))  # type: ignore[call-arg]
             for steps, *rest in (line.split(",") for line in lines)
         ]
     except OSError as error:
@@ -92,50 +119,31 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
         raise StoreError(f"{path}: not a learning curve of solvent's, or damaged") from error
 
 
-class ExactEvalCallback(BaseCallback):
-    """Scores the network exactly every so many steps and when training ends.
+class CurveCallback(BaseCallback, ABC):
+    """Evaluates the network every so many steps and when training ends.
 
-    For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
-    takes. Evaluations happen between a learning step and the next collection of experience, and
-    draw no random numbers: training is the same with and without them.
-
-    Args:
-        game: The table that the training environments sample.
-        every: Steps between evaluations.
-        observation: What the network sees, as for ``extract``.
-        player: Whose policy is learned.
-        solution: Of `game`, if it is at hand; otherwise it is solved once.
-        path: A CSV file for the curve, rewritten at every evaluation; None for none.
-        curve: Points of an earlier part of the same training.
-        after: Called after each evaluation.
-
-    Attributes:
-        curve: All points so far. They are also logged, under ``exact/``.
+    Evaluations happen between a learning step and the next collection of experience. Args and
+    attributes are those of :class:`ExactEvalCallback`.
     """
 
-    kind: ClassVar[type[Evaluation]] = Evaluation
+    kind: ClassVar[type[Any]]
     """The class of the points."""
+
+    section: ClassVar[str]
+    """Where the points are logged."""
 
     def __init__(
         self,
-        game: TabularGame,
         *,
         every: int,
-        observation: str = "onehot",
-        player: int = 0,
-        solution: Solution | None = None,
         path: str | Path | None = None,
-        curve: Sequence[Evaluation] = (),
-        after: Callable[[Evaluation], None] | None = None,
+        curve: Sequence[Any] = (),
+        after: Callable[[Any], None] | None = None,
     ) -> None:
         super().__init__()
         if every < 1:
             raise ValueError(f"every is {every!r}; allowed are whole numbers from 1")
-        self.game = game
         self.every = every
-        self.observation = observation
-        self.player = player
-        self.solution = solution or solve(game)
         self.path = path
         self.curve = list(curve)
         self.after = after
@@ -167,13 +175,59 @@ class ExactEvalCallback(BaseCallback):
             write_curve(self.path, self.curve, self.kind)
         for name, figure in asdict(point).items():
             if name != "timesteps":
-                self.logger.record(f"exact/{name}", figure)
+                self.logger.record(f"{self.section}/{name}", figure)
         self.logger.dump(self.num_timesteps)
         if self.after is not None:
             self.after(point)
 
+    @abstractmethod
     def _measure(self) -> dict[str, Any]:
         """The figures of a point, but for steps and time, by name; others may be logged."""
+
+
+class ExactEvalCallback(CurveCallback):
+    """Scores the network exactly every so many steps and when training ends.
+
+    For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
+    takes. Evaluations happen between a learning step and the next collection of experience, and
+    draw no random numbers: training is the same with and without them.
+
+    Args:
+        game: The table that the training environments sample.
+        every: Steps between evaluations.
+        observation: What the network sees, as for ``extract``.
+        player: Whose policy is learned.
+        solution: Of `game`, if it is at hand; otherwise it is solved once.
+        path: A CSV file for the curve, rewritten at every evaluation; None for none.
+        curve: Points of an earlier part of the same training.
+        after: Called after each evaluation.
+
+    Attributes:
+        curve: All points so far. They are also logged, under ``exact/``.
+    """
+
+    kind: ClassVar[type[Any]] = Evaluation
+    section = "exact"
+
+    def __init__(
+        self,
+        game: TabularGame,
+        *,
+        every: int,
+        observation: str = "onehot",
+        player: int = 0,
+        solution: Solution | None = None,
+        path: str | Path | None = None,
+        curve: Sequence[Evaluation] = (),
+        after: Callable[[Evaluation], None] | None = None,
+    ) -> None:
+        super().__init__(every=every, path=path, curve=curve, after=after)
+        self.game = game
+        self.observation = observation
+        self.player = player
+        self.solution = solution or solve(game)
+
+    def _measure(self) -> dict[str, Any]:
         policies = extract(self.model, self.game, observation=self.observation, player=self.player)
         sampled = score(self.game, policies.sampled, self.solution)
         mode = score(self.game, policies.mode, self.solution)

@@ -30,7 +30,7 @@ from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from solvent.exact import StoreError, read_archive, write_archive
-from solvent.training.callback import Evaluation, Point
+from solvent.training.callback import CurvePoint, Evaluation, Point
 from solvent.training.packed_bits import is_binary, pack, unpack
 from solvent.training.vec_env import NativeVecEnv
 
@@ -51,7 +51,7 @@ LAST_SEEN = ("_last_obs", "_last_episode_starts")
 
 
 def save_checkpoint(
-    path: str | Path, model: BaseAlgorithm, curve: Sequence[Evaluation], request: str
+    path: str | Path, model: BaseAlgorithm, curve: Sequence[CurvePoint], request: str
 ) -> None:
     """Save a learner between two collections of experience.
 

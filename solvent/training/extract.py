@@ -13,12 +13,15 @@ one: its table is projected in the same way, and the probability that was moved 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from scipy.special import softmax
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.dqn.policies import DQNPolicy
@@ -97,27 +100,10 @@ def extract(
     Raises:
         ValueError: If the network is of another kind, or made for other observations or actions.
     """
-    seen = observations(game, player, observation)
     mask = game.mask[player]
-    if observation == "index":
-        seen = seen[:, 0]
-    _check_fits(model, seen, mask, observation)
-
-    acting = np.flatnonzero(game.on_turn(player))
-    # Where it is the other's turn the player has one action, and is not asked.
-    sampled = np.where(game.on_turn(player)[:, None], 0.0, mask)
-    mode = sampled.copy()
-    was_training = model.policy.training
-    model.policy.set_training_mode(False)
-    with torch.no_grad():
-        for first in range(0, len(acting), batch_size):
-            batch = acting[first : first + batch_size]
-            # float64 before dividing, so that the rows sum to 1 as exactly as floats can.
-            weights = _action_weights(model, seen[batch], mask[batch]).astype(np.float64)
-            sampled[batch] = weights / weights.sum(axis=1, keepdims=True)
-            mode[batch, weights.argmax(axis=1)] = 1
-    model.policy.set_training_mode(was_training)
-
+    sampled = _ask(model, _action_probabilities, game, observation, player, batch_size)
+    best = np.eye(mask.shape[1])[sampled.argmax(axis=1)]
+    mode = np.where(game.on_turn(player)[:, None], best, mask)
     name = name or type(model).__name__
     return Extraction(
         TabularPolicy.of(game, project(sampled, mask), player=player, name=name),
@@ -127,16 +113,102 @@ def extract(
     )
 
 
-def _action_weights(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
+def extract_boltzmann(
+    model: BaseAlgorithm,
+    game: TabularGame,
+    temperature: float,
+    *,
+    observation: str = "onehot",
+    player: int = 0,
+    batch_size: int = 8192,
+    name: str | None = None,
+) -> TabularPolicy:
+    """The Boltzmann policy of a network of action values: pi(a|s) in proportion to e^(Q(s,a)/T).
+
+    A greedy player always does the same and can be predicted; this one does almost as well of two
+    actions of almost the same value, and so is harder to exploit where the other player chooses at
+    the same time. The lower T, the nearer it is to the greedy one.
+
+    Args:
+        model: Of DQN or MaskedDQN. As in :func:`extract`, the latter chooses among legal actions,
+            and an illegal choice of the former counts as the lowest legal action.
+        game: See :func:`extract`.
+        temperature: T, in the unit of the rewards.
+        observation: See there.
+        player: See there.
+        batch_size: See there.
+        name: Of the policy; that of the algorithm's class and T if left out.
+
+    Raises:
+        ValueError: If `temperature` is not a positive number, the network has no action values,
+            or as for :func:`extract`.
+    """
+    if isinstance(temperature, bool) or not 0 < temperature < inf:
+        raise ValueError(f"temperature is {temperature!r}; allowed are positive numbers")
+    if not isinstance(model.policy, DQNPolicy):
+        raise ValueError(
+            f"the network is a {type(model.policy).__name__}; only a DQNPolicy has action values"
+        )
+
+    def softened(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
+        return np.asarray(softmax(_action_values(model, seen, legal) / temperature, axis=1))
+
+    probabilities = _ask(model, softened, game, observation, player, batch_size)
+    return TabularPolicy.of(
+        game,
+        project(probabilities, game.mask[player]),
+        player=player,
+        name=name or f"{type(model).__name__} (temperature {temperature:g})",
+    )
+
+
+Answer = Callable[[BaseAlgorithm, NDArray[np.generic], Bools], Floats]
+"""Weights of the actions, [n, A], from a network, n observations and the legal actions."""
+
+
+def _ask(
+    model: BaseAlgorithm,
+    answer: Answer,
+    game: TabularGame,
+    observation: str,
+    player: int,
+    batch_size: int,
+) -> Floats:
+    """A network's answers in all states in which the player acts, as probabilities, [S, A]."""
+    seen = observations(game, player, observation)
+    mask = game.mask[player]
+    if observation == "index":
+        seen = seen[:, 0]
+    _check_fits(model, seen, mask, observation)
+    acting = np.flatnonzero(game.on_turn(player))
+    # Where it is the other's turn the player has one action, and is not asked.
+    answers = np.where(game.on_turn(player)[:, None], 0.0, mask)
+    was_training = model.policy.training
+    model.policy.set_training_mode(False)
+    with torch.no_grad():
+        for first in range(0, len(acting), batch_size):
+            batch = acting[first : first + batch_size]
+            # float64 before dividing, so that the rows sum to 1 as exactly as floats can.
+            weights = answer(model, seen[batch], mask[batch]).astype(np.float64)
+            answers[batch] = weights / weights.sum(axis=1, keepdims=True)
+    model.policy.set_training_mode(was_training)
+    return answers
+
+
+def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
+    """Q of a network of action values, [n, A]; of MaskedDQN minus infinity where illegal."""
+    assert isinstance(model.policy, DQNPolicy)
+    q = model.policy.q_net(model.policy.obs_to_tensor(seen)[0]).cpu().numpy().astype(np.float64)
+    return np.where(legal, q, -np.inf) if isinstance(model, MaskedDQN) else q
+
+
+def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Weights of the actions, [n, A]; the network's mode has the largest, the first on ties."""
     policy = model.policy
-    observation = policy.obs_to_tensor(seen)[0]
     if isinstance(policy, DQNPolicy):
-        q = policy.q_net(observation).cpu().numpy()
-        if isinstance(model, MaskedDQN):
-            q = np.where(legal, q, -np.inf)
-        greedy: Floats = np.eye(q.shape[1])[q.argmax(axis=1)]
+        greedy: Floats = np.eye(legal.shape[1])[_action_values(model, seen, legal).argmax(axis=1)]
         return greedy
+    observation = policy.obs_to_tensor(seen)[0]
     if isinstance(policy, MaskableActorCriticPolicy):
         distribution = policy.get_distribution(observation, action_masks=legal).distribution
         assert isinstance(distribution, Categorical)

@@ -16,7 +16,7 @@ from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.exact import write_atomically
 from solvent.training.algorithms import Algorithm
-from solvent.training.callback import Evaluation, ExactEvalCallback
+from solvent.training.callback import CurveCallback, CurvePoint
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
 from solvent.training.hyperparameters import Hyperparameters
 from solvent.training.progress import Report, ReportCallback
@@ -38,7 +38,7 @@ def new_model(
 def learn(
     run: RunFolder,
     model: BaseAlgorithm,
-    evaluation: ExactEvalCallback,
+    evaluation: CurveCallback,
     timesteps: int,
     report: Report | None,
     *,
@@ -59,7 +59,7 @@ def learn(
     if run.checkpoint.exists():
         evaluation.curve = restore_checkpoint(run.checkpoint, model, run.identity, evaluation.kind)
 
-    def keep(_: Evaluation) -> None:
+    def keep(_: CurvePoint) -> None:
         save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
         save_model(run.folder, model)
 

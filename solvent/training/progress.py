@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.training.callback import Evaluation
+from solvent.training.callback import CurvePoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Moment:
 
     timesteps: int
     total: int
-    evaluation: Evaluation | None
+    evaluation: CurvePoint | None
 
 
 Report = Callable[[Moment], None]
@@ -43,7 +43,7 @@ class ReportCallback(BaseCallback):
     """
 
     def __init__(
-        self, report: Report, total: int, curve: list[Evaluation], interval: float = 0.2
+        self, report: Report, total: int, curve: Sequence[CurvePoint], interval: float = 0.2
     ) -> None:
         super().__init__()
         self._report, self._total, self._curve = report, total, curve
@@ -79,9 +79,9 @@ def progress_bars(*, disable: bool = False) -> Progress:
     )
 
 
-def gap_text(evaluation: Evaluation | None) -> str:
-    """The latest exact gap, for the bar."""
-    return "" if evaluation is None else f"gap {evaluation.mode_gap:.4f}"
+def gap_text(evaluation: CurvePoint | None) -> str:
+    """The latest figure, for the bar."""
+    return "" if evaluation is None else evaluation.summary
 
 
 @contextmanager

@@ -76,8 +76,8 @@ class SelfPlayEvalCallback(ExactEvalCallback):
         arguments: The others of ``ExactEvalCallback``.
     """
 
-    kind: ClassVar[type[Evaluation]] = SelfPlayEvaluation
-    curve: list[SelfPlayEvaluation]  # type: ignore[assignment]
+    kind: ClassVar[type[Any]] = SelfPlayEvaluation
+    curve: list[SelfPlayEvaluation]
 
     def __init__(
         self, game: TabularGame, *, averages: Sequence[AveragePolicy], **arguments: Any

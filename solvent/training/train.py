@@ -112,8 +112,9 @@ def train(
         env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
         hyperparameters: To use instead of the tuned ones of the same name.
         stakes: Share of the plays of training, within 0..1, that begin in any state, in
-            proportion to what is at stake there (:mod:`solvent.training.starts`). Scores are
-            from the game's own start.
+            proportion to what is at stake there (:mod:`solvent.training.starts`), against one
+            opponent as in a game for one. Against several it has to be 0. Scores are from the
+            game's own start.
         evaluations: How many points the learning curve has besides the first; there is a
             checkpoint at each.
         solution: Of the game that is played, if it is at hand.
@@ -155,10 +156,11 @@ def train(
         if not finished:
             shown = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
             solution = solution or solve(task.game)
+            optimum = solution if task.left is task.game else solve(task.left)
             if stakes > 0:
-                env = _at_stakes(env, task, solution, stakes, env_kwargs)
+                env = _at_stakes(env, task, optimum, stakes, env_kwargs)
             with shown if progress is True else nullcontext(progress or None) as report:
-                _learn(run, chosen, setup, env, task, solution, report)
+                _learn(run, chosen, setup, env, task, solution, optimum, report)
         return _read_back(run, task.game)
     finally:
         env.close()
@@ -167,18 +169,29 @@ def train(
 def _at_stakes(
     env: VectorEnv[Any, Any, Any],
     task: Task,
-    solution: Solution,
+    optimum: Solution,
     share: float,
     env_kwargs: Mapping[str, Any],
 ) -> VectorEnv[Any, Any, Any]:
-    """The same environment, a share of whose plays begins where something is at stake."""
-    if not isinstance(env.unwrapped, TabularVectorEnv):
-        raise ValueError(f"stakes is {share!r}; it has to be 0 for one seat of a game for two")
+    """The same environment, a share of whose plays begins where something is at stake.
+
+    Against one opponent that opponent is folded into chance.
+
+    Args:
+        env: The environment.
+        task: What is learned in it.
+        optimum: The solution of `task.left`.
+        share: Of the plays.
+        env_kwargs: The environment's own arguments.
+
+    Raises:
+        ValueError: If there are several opponents.
+    """
+    if not isinstance(env.unwrapped, TabularVectorEnv) and task.left is task.game:
+        raise ValueError(f"stakes is {share!r}; it has to be 0 against several opponents")
     own = {name: env_kwargs[name] for name in ("observation", "illegal") if name in env_kwargs}
     return make_vector_env(
-        begin_at_stakes(task.game, solution, share),
-        env.num_envs,
-        {**own, "player": task.player},
+        begin_at_stakes(task.left, optimum, share), env.num_envs, {**own, "player": task.player}
     )
 
 
@@ -189,12 +202,23 @@ def _learn(
     env: VectorEnv[Any, Any, Any],
     task: Task,
     solution: Solution,
+    optimum: Solution,
     report: Report | None,
 ) -> None:
-    """Train from the checkpoint, if there is one, to the end, and write all results."""
+    """Train from the checkpoint, if there is one, to the end, and write all results.
+
+    Args:
+        run: The folder.
+        algorithm: That learns.
+        setup: Its hyperparameters.
+        env: In which it learns.
+        task: What is learned.
+        solution: Of `task.game`.
+        optimum: Of `task.left`.
+        report: Called as training goes on, if given.
+    """
     table, seed = task.left, run.request["seed"]
     view = {"observation": run.request["env_kwargs"]["observation"], "player": task.player}
-    optimum = solution if table is task.game else solve(table)
     with one_thread():
         model = new_model(algorithm, setup, NativeVecEnv(env), seed)
         evaluation = ExactEvalCallback(

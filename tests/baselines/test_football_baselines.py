@@ -28,6 +28,7 @@ from solvent.baselines.football_habits import (
 from solvent.baselines.football_losses import FootballLosses
 from solvent.baselines.football_tendencies import TendencyLearner
 from solvent.baselines.minimax_q import MinimaxQ
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import best_response, policy_value, solve
 from solvent.exact.kernels.football import solve_points
 from solvent.exact.kernels.football_answers import Mixes
@@ -233,6 +234,15 @@ def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     found = mixes("paper-agent")
     row = f"| `paper-agent` | {losses().of_offence(found):.3f} | {losses().of_defence(found):.3f} |"
     assert row in PAGE.read_text()
+
+
+def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> None:
+    drive, against_agent = (
+        ENVIRONMENTS[f"solvent/Football{name}-v0"] for name in ("Strategy", "Agent")
+    )
+    assert against_agent.opponent == "paper-agent"
+    best = drive.optimum + losses().of_defence(mixes("paper-agent"))
+    assert against_agent.optimum == pytest.approx(best, abs=1e-8)
 
 
 @pytest.mark.slow

@@ -346,7 +346,7 @@ def test_expected_points_belong_to_a_chart_and_a_ruleset() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"form": "game"}, "form is 'game'; allowed are drive, play, points"),
+        ({"form": "game"}, "form is 'game'; allowed are drive, full, half, play, points"),
         ({"chart": "standrad"}, "no chart 'standrad'"),
         ({"downs": 3}, "parameter of football-strategy is 'downs'"),
         ({"ruleset": {"dows": 3}}, "Did you mean 'downs'"),

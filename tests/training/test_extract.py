@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import PPO, SAC
+from stable_baselines3 import DQN, PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.exact import policy_value, score
 from solvent.model import TabularGame, TabularPolicy, legal_action_table, one_hot
-from solvent.training import ALGORITHMS, NativeVecEnv, extract, extract_policy
+from solvent.training import (
+    ALGORITHMS,
+    NativeVecEnv,
+    extract,
+    extract_boltzmann,
+    extract_policy,
+)
 
 
 def predicted(model: BaseAlgorithm, game: TabularGame, masked: bool) -> TabularPolicy:
@@ -87,6 +93,33 @@ def test_the_mass_on_illegal_actions_is_moved_and_reported(
     assert score(small, policies.sampled, illegal=policies.illegal).illegal_mass > 0
     masked = extract(make_model("maskable_ppo", small), small)
     assert (masked.illegal == 0).all()
+
+
+@pytest.mark.parametrize("name", ["dqn", "masked_dqn"])
+def test_softening_keeps_the_odds_of_action_values(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    model: DQN = make_model(name, small)
+    seen = torch.as_tensor(one_hot(small).observation[0])
+    with torch.no_grad():
+        q = model.q_net(seen).numpy().astype(float)
+    free = small.mask[0].all(axis=1)
+    for temperature in (0.05, 2.0):
+        policy = extract_boltzmann(model, small, temperature).probabilities[free]
+        odds = np.log(policy[:, 1] / policy[:, 0])
+        np.testing.assert_allclose(odds, (q[free, 1] - q[free, 0]) / temperature, atol=1e-4)
+    cold = extract_boltzmann(model, small, 1e-9)
+    greedy = extract_policy(model, small, deterministic=True)
+    np.testing.assert_allclose(cold.probabilities, greedy.probabilities, atol=1e-9)
+    assert cold.name != greedy.name
+
+
+def test_only_action_values_can_be_softened(small: TabularGame, make_model: Any) -> None:
+    with pytest.raises(ValueError, match="only a DQNPolicy has action values"):
+        extract_boltzmann(make_model("ppo", small), small, 1.0)
+    for wrong in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"temperature is .*; allowed are positive numbers"):
+            extract_boltzmann(make_model("dqn", small), small, wrong)
 
 
 def test_the_size_of_batches_does_not_matter(small: TabularGame, make_model: Any) -> None:

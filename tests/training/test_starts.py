@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from solvent.exact import score, solve
-from solvent.games import FightingFantasy, Pig
+from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularPolicy, against, compile_game
 from solvent.training import TrainingResult, train
 from solvent.training.starts import begin_at_stakes, stakes
@@ -87,12 +89,31 @@ def test_a_share_lies_between_0_and_1(share: float, tmp_path: Path) -> None:
         train(GAME, stakes=share, folder=tmp_path)
 
 
-def test_a_seat_of_a_game_for_two_has_no_stakes(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"stakes is 0\.5; it has to be 0"):
-        train(
-            "solvent/Greed-v0",
-            env_kwargs={"limit": 5, "sides": 2, "opponent": "uniform"},
-            stakes=0.5,
-            folder=tmp_path,
-            progress=False,
-        )
+def start_greed(folder: Path, opponent: Any, stakes: float) -> TrainingResult:
+    return train(
+        "solvent/Greed-v0",
+        "maskable_ppo",
+        timesteps=2000,
+        env_kwargs={"limit": 5, "sides": 2, "opponent": opponent, "seat": 1},
+        hyperparameters={"n_envs": 8, "n_steps": 16, "batch_size": 64},
+        stakes=stakes,
+        folder=folder,
+        evaluations=2,
+        progress=False,
+    )
+
+
+def test_against_one_opponent_the_stakes_are_those_of_the_best_answer_to_it(tmp_path: Path) -> None:
+    result = start_greed(tmp_path / "stakes", "uniform", 0.5)
+    usual = start_greed(tmp_path / "usual", "uniform", 0.0)
+    assert (result.policy.probabilities != usual.policy.probabilities).any()
+    greed = compile_game(Greed(5, 2))
+    left = against(greed, TabularPolicy.uniform(greed, player=0))
+    own = replace(result.policy, model_hash=left.model_hash)
+    assert result.score.value == pytest.approx(score(left, own).value, abs=1e-12)
+    assert result.score.optimum == pytest.approx(-solve(left).value)
+
+
+def test_among_several_opponents_there_are_no_stakes(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"stakes is 0\.5; it has to be 0 against several"):
+        start_greed(tmp_path, {"uniform": 1, "optimal": 1}, 0.5)

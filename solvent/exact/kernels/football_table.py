@@ -143,7 +143,10 @@ def football_table(game: TabularGame) -> FootballTable:
     """
     if game not in _tables:
         parameters = dict(game.info.parameters)
-        if game.info.name != "football-strategy" or parameters["form"] == "play":
+        if game.info.name != "football-strategy" or parameters["form"] not in (
+            "drive",
+            "points",
+        ):
             raise ValueError(f"{game.info.name} is no table of Football Strategy's drive or points")
         strategy = FootballStrategy(**parameters)
         if strategy.info != game.info:

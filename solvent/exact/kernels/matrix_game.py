@@ -16,11 +16,14 @@ The steps, each tried only where those before it did not do:
    k actions, two k x k systems.
 3. These supports brought into the tableau, and the primal or dual simplex method from there.
 4. The simplex method from p = 0: Dantzig's rule with Harris's ratio test, Bland's rule after runs
-   of degenerate steps; again with a wider slack; at last Bland's rule alone.
+   of degenerate steps. Again in units in which what lies between 1 and 2 is not all entries but the
+   value, which pure strategies bracket: where a few entries are large, the others differ by too
+   little otherwise. Again so with a wider slack; at last Bland's rule alone.
 
 Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
-itself, is at rounding. An answer of the last step is returned as it is, for the caller to see from
-its gap: pivoting with a tolerance can go wrong without noticing, most of all on games with ties.
+itself, is at rounding. If no attempt of step 4 comes to that, the best of them is returned as it
+is, for the caller to see from its gap: pivoting with a tolerance can go wrong without noticing,
+most of all on games with ties.
 
 Multiplication and addition are not fused, so that machines agree in every bit.
 """
@@ -50,11 +53,17 @@ LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
 """Reduced costs and levels above minus this count as not negative."""
 
-SLACKS = (1e-12, 1e-9, 1e-12)
+SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
 """Of Harris's ratio test, attempt by attempt."""
 
-PATIENCE = (20, 20, 0)
+PATIENCE = (20, 20, 20, 0)
 """Degenerate steps in a row after which Bland's rule takes over, attempt by attempt."""
+
+BRACKETED = (False, True, True, True)
+"""Whether units are those of the value's bracket, not of the entries, attempt by attempt."""
+
+LEAST_BRACKET = 1e-9
+"""A bracket that is narrower than this, in units of the range of payoffs, is taken as so wide."""
 
 STEPS_PER_LINE = 50
 """Steps of the simplex method, per row and column, after which an attempt is given up."""
@@ -134,13 +143,13 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
     """What :func:`solve_game` does, in given memory; also returns how it was solved."""
     m, n = a.shape
     low, high, row, column = _extremes(work, a)
-    least, most = _bounds_of_pure(a, row, column)
-    if least >= most:
+    floor, ceiling = _bounds_of_pure(a, row, column)
+    if floor >= ceiling:
         x[:] = 0.0
         y[:] = 0.0
         x[row] = 1.0
         y[column] = 1.0
-        return least, 0.0, SADDLE
+        return floor, 0.0, SADDLE
     scale = high - low
     rounding = ROUNDING * max(abs(low), abs(high))
     enough = max(EXACT * scale, rounding)
@@ -157,21 +166,63 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
             least, most = _bounds(work, a, x, y)
             if most - least <= enough:
                 return least, max(most - least, 0.0), RESTARTED
+    closest, best = np.inf, 0
     for attempt in range(len(SLACKS)):
-        _fill(work, a, low, high, scale)
-        _primal(work, m, n, SLACKS[attempt], PATIENCE[attempt])
-        _read(work, x, y)
-        least, most = _bounds(work, a, x, y)
-        if most - least > enough:
-            # The basis may be right and the tableau blurred: solve its equations afresh.
-            support = _supports(work, x, y)
-            if support > 0 and _solve_support(work, support, a, high, scale, x, y):
-                least, most = _bounds(work, a, x, y)
-            else:
-                _read(work, x, y)
-        if most - least <= max(ACCEPTED * scale, rounding):
+        least, most = _attempt(work, a, low, high, floor, ceiling, attempt, enough, x, y)
+        if most - least < closest:
+            closest, best = most - least, attempt
+        if closest <= max(ACCEPTED * scale, rounding):
             break
+    if best != attempt:
+        least, most = _attempt(work, a, low, high, floor, ceiling, best, enough, x, y)
     return least, max(most - least, 0.0), COLD if attempt == 0 else RETRIED
+
+
+@njit(cache=True, error_model="numpy")
+def _attempt(
+    work: Work,
+    a: Floats,
+    low: float,
+    high: float,
+    floor: float,
+    ceiling: float,
+    attempt: int,
+    enough: float,
+    x: Floats,
+    y: Floats,
+) -> tuple[float, float]:
+    """One attempt of step 4: write both mixes, and return what they are sure of.
+
+    Args:
+        work: Memory.
+        a: [m, n] payoffs.
+        low: The least of them.
+        high: The largest.
+        floor: What a pure row is sure of.
+        ceiling: The most that a pure column pays.
+        attempt: Which.
+        enough: The duality gap with which an answer is not improved further.
+        x: [m], written.
+        y: [n], written.
+    """
+    m, n = a.shape
+    if BRACKETED[attempt]:
+        scale = max(ceiling - floor, LEAST_BRACKET * (high - low))
+        low, high = floor, ceiling
+    else:
+        scale = high - low
+    _fill(work, a, low, high, scale)
+    _primal(work, m, n, SLACKS[attempt], PATIENCE[attempt])
+    _read(work, x, y)
+    least, most = _bounds(work, a, x, y)
+    if most - least > enough:
+        # The basis may be right and the tableau blurred: solve its equations afresh.
+        support = _supports(work, x, y)
+        if support > 0 and _solve_support(work, support, a, high, scale, x, y):
+            least, most = _bounds(work, a, x, y)
+        else:
+            _read(work, x, y)
+    return least, most
 
 
 @njit(cache=True, error_model="numpy")

@@ -38,6 +38,22 @@ def load_chart(chart: str | Path) -> Chart:
     return read_chart(chart)
 
 
+def as_chart(chart: object) -> Chart:
+    """A chart from what a game is given as one: the chart, the name of a shipped one, or a path.
+
+    Raises:
+        ValueError: If it is none of these, or the file is not a chart.
+        OSError: If there is no such file, or it cannot be read.
+    """
+    if isinstance(chart, Chart):
+        return chart
+    if not isinstance(chart, (str, Path)):
+        raise ValueError(
+            f"chart is {chart!r}; allowed are names of shipped charts, paths of files, and charts"
+        )
+    return load_chart(chart)
+
+
 def read_chart(path: str | Path) -> Chart:
     """Read a chart from a file, ``.csv`` or ``.json``.
 

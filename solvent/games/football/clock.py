@@ -12,10 +12,12 @@ takes 15, any other none.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from solvent.games.football.ruleset import Ruleset
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_choice, check_integer
 
 DURATIONS = (
     "play_seconds",
@@ -96,6 +98,28 @@ class ClockRules:
             raise ValueError(
                 f"{name} is {seconds}; allowed are multiples of the tick, {self.tick} seconds"
             )
+
+    @classmethod
+    def of(cls, clock: object, **defaults: Any) -> ClockRules:
+        """The numbers from what a game is given: themselves, a mapping of them by name, or None.
+
+        Args:
+            clock: Of these; the stops may be a list. What is left out keeps its default.
+            defaults: What the game has for other defaults.
+
+        Raises:
+            ValueError: If it is none of these, a name is unknown, or a value is not allowed.
+        """
+        if isinstance(clock, cls):
+            return clock
+        if clock is not None and not isinstance(clock, Mapping):
+            raise ValueError(f"clock is {clock!r}; allowed is a mapping of parameters")
+        names = [item.name for item in fields(cls)]
+        arguments = dict(defaults)
+        for name, value in (clock or {}).items():
+            check_choice(name, "parameter of the clock", names)
+            arguments[name] = tuple(value) if isinstance(value, list) else value
+        return cls(**arguments)
 
     @property
     def half_ticks(self) -> int:

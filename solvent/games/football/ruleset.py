@@ -208,6 +208,19 @@ class Ruleset:
             check_integer(kick.line, f"{name}: yards from the goal line", 1, self.field - 1)
 
     @classmethod
+    def of(cls, ruleset: object) -> Ruleset:
+        """A ruleset from what a game is given as one: itself, a mapping for :meth:`read`, or None.
+
+        Raises:
+            ValueError: If it is none of these, a name is unknown, or a value is not allowed.
+        """
+        if isinstance(ruleset, cls):
+            return ruleset
+        if ruleset is not None and not isinstance(ruleset, Mapping):
+            raise ValueError(f"ruleset is {ruleset!r}; allowed is a mapping of parameters")
+        return cls.read(ruleset or {})
+
+    @classmethod
     def read(cls, parameters: Mapping[str, Any]) -> Ruleset:
         """A ruleset from JSON-able parameters, where tables may be mappings (see the module).
 

@@ -42,8 +42,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.chart import Cell, Chart
-from solvent.games.football.chart_files import load_chart
+from solvent.games.football.calls import (
+    KICKOFFS,
+    Actions,
+    call_sheet,
+    merged_outcomes,
+    situation_lines,
+    what_follows_call,
+)
+from solvent.games.football.chart import Chart
+from solvent.games.football.chart_files import as_chart
 from solvent.games.football.expected_points import (
     ExpectedPoints,
     read_expected_points,
@@ -59,64 +67,20 @@ from solvent.games.football.situation import (
     Situation,
     chooser,
     consequences,
-    declare_punt,
-    field_goal,
     kick,
     legal_actions,
     situation_index,
-    situation_text,
 )
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
-from solvent.model.drawing import pitch
 from solvent.model.parameters import Spread, check_choice, spread
 
 FORMS = ("drive", "points", "play")
-
-KICKOFFS = ("kickoff", "onside")
-"""What a side that kicks off chooses from."""
 
 SOURCES = (
     "McCulloch 2015, A Game-Theoretic Intelligent Agent for the Board Game Football Strategy",
     "Football Strategy (board game), rules as publicly described; "
     "solvent.games.football.ruleset names the unknown ones",
 )
-
-
-@dataclass(frozen=True)
-class Actions:
-    """The numbers of a player's actions; those of a form that has none are not used.
-
-    Attributes:
-        plays: n, the number of plays: 0..n-1 are plays 1..n, n the quick kick, n + 1 the field
-            goal, and n + 2 declares punt formation or, in it, punts.
-        defence: Of the defence A; the others follow.
-        choice: Of taking the penalty; the next is taking the play.
-        kick: Of the ordinary kickoff; the next is the onside kick.
-        names: Of all actions, in their order.
-    """
-
-    plays: int
-    defence: int
-    choice: int
-    kick: int
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, chart: Chart, *, offence: bool, defence: bool, kicks: bool) -> Actions:
-        """The actions of a player who may come to play offence, defence or both, and to kick."""
-        names: list[str] = []
-        if offence:
-            names += [str(number) for number in range(1, chart.plays + 1)]
-            names += ["quick kick", "field goal", "punt"]
-        first_letter = len(names)
-        if defence:
-            names += chart.letters
-        choice = len(names)
-        names += ["take the penalty", "take the play"]
-        first_kick = len(names)
-        if kicks:
-            names += KICKOFFS
-        return cls(chart.plays, first_letter, choice, first_kick, tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,21 +150,12 @@ class FootballStrategy:
     @cached_property
     def loaded_chart(self) -> Chart:
         """The chart itself."""
-        if not isinstance(self.chart, (str, Path, Chart)):
-            raise ValueError(
-                f"chart is {self.chart!r}; allowed are names of shipped charts, paths of files, "
-                f"and charts"
-            )
-        return self.chart if isinstance(self.chart, Chart) else load_chart(self.chart)
+        return as_chart(self.chart)
 
     @cached_property
     def loaded_ruleset(self) -> Ruleset:
         """The ruleset itself."""
-        if isinstance(self.ruleset, Ruleset):
-            return self.ruleset
-        if self.ruleset is not None and not isinstance(self.ruleset, Mapping):
-            raise ValueError(f"ruleset is {self.ruleset!r}; allowed is a mapping of parameters")
-        return Ruleset.read(self.ruleset or {})
+        return Ruleset.of(self.ruleset)
 
     @cached_property
     def loaded_points(self) -> ExpectedPoints:
@@ -329,7 +284,7 @@ class FootballStrategy:
         if state.phase == "call":
             action = joint_action[offence]
             defence = joint_action[1 - offence] - self.actions[1 - offence].defence
-            return self._merged(self._called(state, action, defence))
+            return merged_outcomes(self._called(state, action, defence))
         if state.phase == "choice":
             player = self.who_chooses(state)
             taken = joint_action[player] - self.actions[player].choice
@@ -343,34 +298,18 @@ class FootballStrategy:
             )
         else:
             follow = kick(self.loaded_ruleset, "free_kick")
-        return self._merged(self._outcome(state, consequence) for consequence in follow)
+        return merged_outcomes(self._outcome(state, consequence) for consequence in follow)
 
     def _called(self, state: Position, action: int, defence: int) -> Iterable[Outcome]:
         """What follows when the offence's action meets a defence."""
-        plays = self.loaded_chart.plays
-        if action == plays + 1:
-            for consequence in field_goal(self.loaded_ruleset, state.situation):
-                yield self._outcome(state, consequence)
-        elif action == plays + 2 and not state.punting:
-            yield self._outcome(state, declare_punt(state.situation))
-        else:
-            for probability, result in self._cell(action, defence):
-                if result.options:
-                    yield Outcome(probability, state._replace(phase="choice", choice=result.code))
-                    continue
-                for consequence in consequences(self.loaded_ruleset, state.situation, result):
-                    branch = self._outcome(state, consequence)
-                    yield Outcome(probability * branch.probability, branch.state, branch.reward)
-
-    def _cell(self, action: int, defence: int) -> Cell:
-        """The chart's cell for a play, the quick kick or, in punt formation, the punt."""
-        columns = (
-            *self.loaded_chart.cells,
-            self.loaded_chart.quick_kick,
-            (),
-            self.loaded_chart.punt,
-        )
-        return columns[action][defence]
+        for probability, result, follow in what_follows_call(
+            self.loaded_chart, self.loaded_ruleset, state.situation, action, defence
+        ):
+            if result is not None and result.options:
+                yield Outcome(probability, state._replace(phase="choice", choice=result.code))
+            for consequence in follow:
+                branch = self._outcome(state, consequence)
+                yield Outcome(probability * branch.probability, branch.state, branch.reward)
 
     def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
         """A consequence for the offence of a state, as the players of this form meet it."""
@@ -416,16 +355,6 @@ class FootballStrategy:
                     )
                 return sign * self.loaded_points.first_down[situation.to_goal - 1]
 
-    def _merged(self, outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-        """Put equal outcomes together, in the order in which they first come."""
-        chances: dict[tuple[Position, Fraction | int], Fraction] = {}
-        for outcome in outcomes:
-            key = (outcome.state, outcome.reward)
-            chances[key] = chances.get(key, Fraction(0)) + outcome.probability
-        return tuple(
-            Outcome(probability, state, reward) for (state, reward), probability in chances.items()
-        )
-
     def is_terminal(self, state: Position) -> bool:
         """Whether the possession, the play, or the wait for a score has ended."""
         return state.phase == "over"
@@ -462,34 +391,18 @@ class FootballStrategy:
         team = f"player {state.offence}"
         if state.phase in KICKOFFS or state.phase == "free kick":
             return f"{team} is to kick: {state.phase}"
-        said = f"{team} has the ball: {situation_text(self.loaded_ruleset, state.situation)}"
         if state.phase == "choice":
             penalty, play = parse_result(state.choice).options
             calls = [f"player {self.who_chooses(state)} takes {penalty.code} or {play.code}"]
         else:
+            legal = self.legal_actions(state)
             calls = [
-                f"player {player} calls {self._call_sheet(state, player)}"
+                f"player {player} calls "
+                f"{call_sheet(self.loaded_chart, self.actions[player], legal[player])}"
                 for player in (state.offence, 1 - state.offence)
             ]
-        own = self.loaded_ruleset.field - state.to_goal
-        field = pitch(self.loaded_ruleset.field, own, own + state.to_go)
-        return "\n".join((said, *field, *calls))
-
-    def _call_sheet(self, state: Position, player: int) -> str:
-        """What a player may call, such as ``1-12, quick kick, field goal``."""
-        actions = self.actions[player]
-        lettered = range(actions.defence, actions.defence + self.loaded_chart.defences)
-        runs: list[list[int]] = []
-        for action in self.legal_actions(state)[player]:
-            in_a_row = action < actions.plays or action in lettered
-            if in_a_row and runs and runs[-1][-1] == action - 1:
-                runs[-1].append(action)
-            else:
-                runs.append([action])
-        return ", ".join(
-            "-".join(actions.names[action] for action in dict.fromkeys((run[0], run[-1])))
-            for run in runs
-        )
+        field = situation_lines(self.loaded_ruleset, state.offence, state.situation)
+        return "\n".join((*field, *calls))
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game.

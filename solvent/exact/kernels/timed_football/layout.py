@@ -162,6 +162,8 @@ class Layout:
 
     def after_points(self, half: int, points: int) -> Ints:
         """[C] the column to which each column goes when its side scores `points`."""
+        if self.for_points:
+            return np.zeros(1, np.int64)
         margin = self.margin(half)
         m = self.clock.largest_margin
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
@@ -218,7 +220,7 @@ class Layout:
     @property
     def second_half(self) -> Sheet:
         """The sheet whose kickoff begins the second half."""
-        return Sheet(2, self.clock.half_ticks, self.clock.timeouts, self.clock.timeouts)
+        return Sheet(2, self.most_ticks, self.clock.timeouts, self.clock.timeouts)
 
     def final(self, half: int, second_half: Floats | None = None) -> Floats:
         """The values of a half's end to a side, whoever has the ball, [C].

@@ -1,0 +1,168 @@
+"""Trained networks as players: plain arrays, without the library that trained them.
+
+A policy network or a network of action values is a few layers of weights. Here they are kept as
+arrays, saved without pickles, and evaluated with NumPy, so that a network can take a seat in any
+environment and be scored without torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.simulation import Simulation
+from solvent.exact import StoreError
+from solvent.exact.store import read_archive, write_archive
+from solvent.model import project
+from solvent.model.arrays import Floats, Ints
+from solvent.model.parameters import check_choice
+
+Array = NDArray[np.float32]
+
+
+def _relu(values: Array) -> Array:
+    return np.maximum(values, 0, out=values)
+
+
+def _tanh(values: Array) -> Array:
+    return np.tanh(values, out=values)
+
+
+ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {"relu": _relu, "tanh": _tanh}
+"""Between the layers, by name; they overwrite what they are given."""
+
+RULES = ("sampled", "mode")
+"""How actions are chosen from a network's outputs: in proportion to the exponentials, as a policy
+network is sampled, or always the largest, which is its mode and what a network of action values
+does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Layers, each an affine map, with an activation between two of them.
+
+    Attributes:
+        weights: [inputs, outputs] float32 of each layer.
+        biases: [outputs] float32.
+        activation: A key of :data:`ACTIVATIONS`.
+    """
+
+    weights: tuple[Array, ...]
+    biases: tuple[Array, ...]
+    activation: str
+
+    def __post_init__(self) -> None:
+        """Check the activation and that the layers fit."""
+        check_choice(self.activation, "activation", ACTIVATIONS)
+        widths = [weight.shape for weight in self.weights]
+        for (_, outputs), bias in zip(widths, self.biases, strict=True):
+            if bias.shape != (outputs,):
+                raise ValueError(f"a layer has {outputs} outputs and {bias.shape} biases")
+        for (_, outputs), (inputs, _) in pairwise(widths):
+            if inputs != outputs:
+                raise ValueError(f"a layer has {outputs} outputs and the next {inputs} inputs")
+
+    def __call__(self, seen: Array) -> Array:
+        """[k, outputs] for observations [k, inputs]."""
+        return self.after_first(seen @ self.weights[0] + self.biases[0])
+
+    def after_first(self, values: Array) -> Array:
+        """The outputs from those of the first layer, before its activation; overwrites them."""
+        activate = ACTIVATIONS[self.activation]
+        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
+            values = activate(values) @ weight
+            values += bias
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkPlayer:
+    """A network that plays.
+
+    Attributes:
+        network: Its outputs are the actions'.
+        rule: One of :data:`RULES`.
+        masked: Whether it chooses among legal actions only. Otherwise the lowest legal action is
+            played in the place of an illegal one, as the environments do.
+        observation: What it sees.
+        name: What to call it.
+    """
+
+    network: Network
+    rule: str
+    masked: bool
+    observation: str
+    name: str = "network"
+
+    def __post_init__(self) -> None:
+        """Check the rule."""
+        check_choice(self.rule, "rule", RULES)
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
+        seen = simulation.observe(chosen, player, self.observation)
+        if seen.shape[1] != len(self.network.weights[0]):
+            raise ValueError(
+                f"{self.name} takes {len(self.network.weights[0])} numbers, but sees "
+                f"{seen.shape[1]}; it was trained for another game"
+            )
+        return self.choose(self.network(seen), simulation.legal(chosen, player) == 1)
+
+    def choose(self, outputs: Array, legal: NDArray[np.bool_]) -> Floats:
+        """[k, A] probabilities of the actions from the network's outputs and what is legal."""
+        if self.masked:
+            outputs = np.where(legal, outputs, -np.inf)
+        if self.rule == "mode":
+            chances = np.zeros(outputs.shape)
+            chances[np.arange(len(outputs)), outputs.argmax(axis=1)] = 1.0
+        else:
+            chances = np.exp(outputs.astype(np.float64) - outputs.max(axis=1, keepdims=True))
+            chances /= chances.sum(axis=1, keepdims=True)
+        return chances if self.masked else project(chances, legal)
+
+
+def save_network(path: str | Path, player: NetworkPlayer) -> None:
+    """Save a player.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    network = player.network
+    header = {
+        "kind": "network",
+        "activation": network.activation,
+        "rule": player.rule,
+        "masked": player.masked,
+        "observation": player.observation,
+        "name": player.name,
+        "layers": len(network.weights),
+    }
+    arrays = {f"weight {k}": weight for k, weight in enumerate(network.weights)}
+    arrays |= {f"bias {k}": bias for k, bias in enumerate(network.biases)}
+    write_archive(path, header, arrays)
+
+
+def load_network(path: str | Path) -> NetworkPlayer:
+    """Load a player that :func:`save_network` saved; opening such a file runs no code.
+
+    Raises:
+        StoreError: If the file is missing, damaged or of another kind.
+    """
+    header, arrays = read_archive(path, "network", ())
+    try:
+        layers = range(header["layers"])
+        network = Network(
+            tuple(arrays[f"weight {k}"] for k in layers),
+            tuple(arrays[f"bias {k}"] for k in layers),
+            header["activation"],
+        )
+        return NetworkPlayer(
+            network, header["rule"], header["masked"], header["observation"], header["name"]
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{path}: not a network of solvent's, or damaged ({error})") from error

@@ -1,0 +1,63 @@
+"""Actions drawn from mixes by the streams of many plays, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvent.envs.kernels.seat import pick
+from solvent.envs.kernels.tabular import advance, draw_of
+
+
+@njit(cache=True)
+def draw_actions(
+    chosen: NDArray[np.int64],
+    mixes: NDArray[np.float64],
+    stream: NDArray[np.uint64],
+    action: NDArray[np.int64],
+) -> None:
+    """Draw an action in each of the chosen plays.
+
+    Args:
+        chosen: [k] indices of plays.
+        mixes: [k, A] weights, at least one of a row positive.
+        stream: [n], changed.
+        action: [n], changed in the chosen plays.
+    """
+    for e in range(len(chosen)):
+        i = chosen[e]
+        stream[i] = advance(stream[i])
+        total = 0.0
+        for a in range(mixes.shape[1]):
+            total += mixes[e, a]
+        left = draw_of(stream[i]) * (total / 9007199254740992.0)
+        for a in range(mixes.shape[1]):
+            if mixes[e, a] > 0.0:
+                # The last one that is possible, should rounding leave something over.
+                action[i] = a
+                left -= mixes[e, a]
+                if left < 0.0:
+                    break
+
+
+@njit(cache=True)
+def draw_entries(
+    chosen: NDArray[np.int64],
+    threshold: NDArray[np.int64],
+    stream: NDArray[np.uint64],
+    entry: NDArray[np.int32],
+) -> None:
+    """Draw an entry of one distribution (:mod:`solvent.envs.thresholds`) for each chosen play.
+
+    Args:
+        chosen: [k] indices of plays.
+        threshold: [K]; with a single entry nothing is drawn.
+        stream: [n], changed.
+        entry: [n], changed in the chosen plays.
+    """
+    for i in chosen:
+        entry[i] = 0
+        if len(threshold) > 1:
+            stream[i] = advance(stream[i])
+            entry[i] = pick(draw_of(stream[i]), threshold, 0, len(threshold))

@@ -1,0 +1,136 @@
+"""Games for two that are sampled without a table, because they have too many states for one.
+
+A :class:`Simulation` is a number of plays that are under way. It makes their moves, and says who
+has a choice, what is legal, and what a player sees. The environments over it are generic:
+:class:`~solvent.envs.simulated_seat_env.SimulatedSeatEnv`, its vectorised form, and
+:class:`~solvent.envs.simulated_parallel_env.SimulatedParallelEnv`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from solvent.model import Game
+from solvent.model.arrays import Bools, Floats, Ints
+
+
+class Simulation(ABC):
+    """Plays of a game for two, in both seats of which actions and observations have one form.
+
+    Attributes:
+        rules: The game.
+        arrays: All that what follows depends on, arrays [n] by name, changed in place; ``"stream"``
+            is uint64 and holds the random numbers (:mod:`solvent.envs.random_stream`).
+        observation_space: Of one player of one play.
+        n_actions: A, of either player.
+    """
+
+    rules: Game
+    arrays: Mapping[str, NDArray[Any]]
+    observation_space: spaces.Box
+    n_actions: int
+
+    @abstractmethod
+    def begin(self, chosen: Ints) -> None:
+        """Begin the chosen plays."""
+
+    @abstractmethod
+    def move(self, chosen: Ints, first: Ints, second: Ints, paid: Floats) -> None:
+        """Make a move in each of the chosen plays, none of which is over.
+
+        Args:
+            chosen: [k] indices of plays.
+            first: [n] legal actions of player 0, not read where that player has no choice.
+            second: [n] of player 1.
+            paid: [n], to which what player 0 is paid is added.
+        """
+
+    @abstractmethod
+    def acts(self, chosen: Ints, player: Ints) -> Bools:
+        """[k] whether a player of each of the chosen plays has a choice.
+
+        Nobody has one where chance alone is to move.
+        """
+
+    @abstractmethod
+    def over(self) -> Bools:
+        """[n] whether play has ended."""
+
+    @abstractmethod
+    def observe(
+        self, chosen: Ints, player: Ints, observation: str | None = None
+    ) -> NDArray[np.float32]:
+        """What players see.
+
+        Args:
+            chosen: [k] indices of plays.
+            player: [k] which player of each.
+            observation: In which form; that of the simulation unless given.
+
+        Returns:
+            [k, D].
+        """
+
+    @abstractmethod
+    def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
+        """[k, A] 1 for a legal action of a player of each of the chosen plays.
+
+        Who has no choice has the action 0, and where play has ended all are legal.
+        """
+
+    @abstractmethod
+    def state(self, i: int) -> Any:
+        """The state of the rules in which a play is."""
+
+
+class Sampler(Protocol):
+    """A game from which simulations are made."""
+
+    @property
+    def rules(self) -> Game:
+        """The game."""
+        ...
+
+    def plays(self, n: int, observation: str = "vector") -> Simulation:
+        """Plays that have not begun."""
+        ...
+
+    def examples(self) -> Sequence[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
+        ...
+
+
+class Player(Protocol):
+    """Somebody who plays a seat of a simulation."""
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        ...
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        """[k, A] the probabilities of its actions in plays in which it has a choice.
+
+        Args:
+            simulation: The plays.
+            chosen: [k] indices of plays.
+            player: [k] the seat that it has in each.
+        """
+        ...
+
+
+class Uniform:
+    """Plays all legal actions equally often."""
+
+    name = "uniform"
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        legal = simulation.legal(chosen, player)
+        mixes: Floats = legal / legal.sum(axis=1, keepdims=True)
+        return mixes

@@ -1,0 +1,159 @@
+"""What states of football with a clock are worth when the mixes of one side or both are known.
+
+For a situation, what every result and every cell of the chart is worth is computed for all columns
+at once, as in :mod:`solvent.exact.kernels.timed_football.sheet_kernel`. With both mixes a state's
+value is then one sum over cells; where one side answers, it is the largest or smallest of such
+sums over its calls. Columns in which the same mixes meet are done together, so agents that do not
+look at the score cost little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvent.exact.kernels.timed_football.policies import RoleMixes
+from solvent.exact.kernels.timed_football.sheet_kernel import rate_mixed_cells, rate_results
+from solvent.exact.kernels.timed_football.tables import Loops
+from solvent.model.arrays import Floats, Ints
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rate_block(
+    loops: Loops,
+    rows: Ints,
+    lines: int,
+    worth: Floats,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    offence_answers: bool,
+    defence_answers: bool,
+    values: Floats,
+) -> None:
+    """Write what the states of a block are worth to the side that has the ball.
+
+    Args:
+        loops: The rules.
+        rows: Those of the block, by down, the punt formation last.
+        lines: How many it has of each down.
+        worth: [U, C] of the successors, to the same side.
+        attack: What the offence does, unless it answers.
+        defend: What the defence does, unless it answers.
+        offence_answers: Whether the offence does what is best against the defence's mixes.
+        defence_answers: The same for the defence. Not both.
+        values: [rows, C], written.
+    """
+    columns = worth.shape[1]
+    results = (len(loops.branch_start) - 1) // len(loops.contested)
+    by_row = np.zeros((results + len(loops.mixed_start) - 1, columns))
+    weight = np.zeros(len(by_row))
+    touched = np.zeros(len(by_row), np.int64)
+    total = np.zeros(columns)
+    defences = loops.cell.shape[1]
+    # The last down may declare punt formation, which therefore comes first.
+    for i in range(len(rows) - 1, -1, -1):
+        s = rows[i]
+        rate_results(loops, s, results, worth, by_row)
+        if i + lines < len(rows):
+            by_row[results - 1] = values[i + lines]
+        _choose(
+            loops, attack, defend, attack.which[i], defend.which[i],
+            offence_answers, defence_answers, by_row,
+        )  # fmt: skip
+        rate_mixed_cells(loops, results, by_row)
+        first, last = loops.row_start[s], loops.row_start[s + 1]
+        stop = 0
+        while stop < columns:
+            start = stop
+            x, y = attack.which[i, start], defend.which[i, start]
+            while stop < columns and (
+                (offence_answers or attack.which[i, stop] == x)
+                and (defence_answers or defend.which[i, stop] == y)
+            ):
+                stop += 1
+            if offence_answers:
+                values[i, start:stop] = -np.inf
+                for row in range(first, last):
+                    call = loops.row_call[row]
+                    n = 0
+                    for d in range(defences):
+                        n = _add(weight, touched, n, loops.cell[call, d], defend.calls[y, d])
+                    _sum(weight, touched, n, by_row, total, start, stop)
+                    for c in range(start, stop):
+                        values[i, c] = max(values[i, c], total[c])
+            elif defence_answers:
+                values[i, start:stop] = np.inf
+                for d in range(defences):
+                    n = 0
+                    for row in range(first, last):
+                        cell = loops.cell[loops.row_call[row], d]
+                        n = _add(weight, touched, n, cell, attack.calls[x, loops.row_action[row]])
+                    _sum(weight, touched, n, by_row, total, start, stop)
+                    for c in range(start, stop):
+                        values[i, c] = min(values[i, c], total[c])
+            else:
+                n = 0
+                for row in range(first, last):
+                    chance = attack.calls[x, loops.row_action[row]]
+                    if chance > 0:
+                        call = loops.row_call[row]
+                        for d in range(defences):
+                            both = chance * defend.calls[y, d]
+                            n = _add(weight, touched, n, loops.cell[call, d], both)
+                _sum(weight, touched, n, by_row, total, start, stop)
+                values[i, start:stop] = total[start:stop]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _choose(
+    loops: Loops,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    x: Ints,
+    y: Ints,
+    offence_answers: bool,
+    defence_answers: bool,
+    by_row: Floats,
+) -> None:
+    """Write what choices are worth in a situation; x and y are the mixes of its columns."""
+    for k in range(len(loops.chosen_result)):
+        penalty, play = by_row[loops.option[k, 0]], by_row[loops.option[k, 1]]
+        chosen = by_row[loops.chosen_result[k]]
+        for c in range(len(chosen)):
+            if loops.chooser[k] == 0:
+                if offence_answers:
+                    chosen[c] = max(penalty[c], play[c])
+                    continue
+                takes = attack.choices[x[c], k]
+            else:
+                if defence_answers:
+                    chosen[c] = min(penalty[c], play[c])
+                    continue
+                takes = defend.choices[y[c], k]
+            chosen[c] = takes * penalty[c] + (1 - takes) * play[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(weight: Floats, touched: Ints, n: int, cell: int, chance: float) -> int:
+    """Add a chance to a cell's weight; n cells have one, their numbers are noted."""
+    if chance <= 0:
+        return n
+    if weight[cell] == 0:
+        touched[n] = cell
+        n += 1
+    weight[cell] += chance
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sum(
+    weight: Floats, touched: Ints, n: int, by_row: Floats, total: Floats, start: int, stop: int
+) -> None:
+    """Write the weighted sum of n cells in some columns, and clear their weights."""
+    total[start:stop] = 0.0
+    for k in range(n):
+        cell = touched[k]
+        share, worth = weight[cell], by_row[cell]
+        weight[cell] = 0.0
+        for c in range(start, stop):
+            total[c] += share * worth[c]

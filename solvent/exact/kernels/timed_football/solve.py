@@ -1,0 +1,166 @@
+"""All sheets of a form, one after another, each cut into blocks that are solved side by side.
+
+The driver asks its *workers* to solve the blocks of one sheet, puts the answers together, adds the
+rows of the kicks and gives the sheet to the store. Sheets that the store has are passed over, so an
+interrupted solve goes on where it was.
+
+**Certificate.** A value is right but for an error that is proved sheet by sheet. The value of a
+matrix game moves no more than its largest entry, so
+
+    error(sheet)  <=  largest error of the sheets it reads  +  largest duality gap  +  rounding
+
+where the rounding of sums and of the gap itself is bounded from their length
+(:func:`rounding_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+
+from solvent.exact.kernels.timed_football.layout import Layout, Sheet
+from solvent.exact.kernels.timed_football.problem import SheetProblem, sheet_problem
+from solvent.exact.kernels.timed_football.sheet_kernel import (
+    Block,
+    BlockResult,
+    blocks_of,
+    kick_rows,
+    solve_block,
+)
+from solvent.exact.kernels.timed_football.store import SheetRecord, SheetStore, Supports
+from solvent.exact.kernels.timed_football.tables import TimedTables, timed_tables
+from solvent.model.arrays import Floats
+
+LINES_IN_BLOCK = 64
+"""Lines that are solved in one piece; the full field has 4950."""
+
+OnSheet = Callable[[Sheet, SheetRecord], None]
+"""Is told of every sheet when the store has it."""
+
+
+class Workers(Protocol):
+    """Who solves blocks: threads, or the processes of a cluster."""
+
+    def keep(self, sheet: Sheet, values: Floats) -> None:
+        """A sheet is solved, or was found solved, and will be read by others."""
+
+    def forget(self, sheet: Sheet) -> None:
+        """A sheet will be read no more."""
+
+    def solve(
+        self, problem: SheetProblem, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, BlockResult]]:
+        """Solve the blocks of a sheet; they may come in any order, each once."""
+
+
+class Local:
+    """Threads of this process.
+
+    Args:
+        threads: How many.
+    """
+
+    def __init__(self, threads: int = 2) -> None:
+        self.threads = threads
+
+    def keep(self, sheet: Sheet, values: Floats) -> None:
+        """Threads read the store's own array."""
+
+    def forget(self, sheet: Sheet) -> None:
+        """Nothing was kept."""
+
+    def solve(
+        self, problem: SheetProblem, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, BlockResult]]:
+        """Solve the blocks of a sheet, in their order."""
+        _ = problem.constant  # Computed here, not by every thread.
+        with ThreadPoolExecutor(self.threads) as pool:
+            yield from zip(
+                blocks, pool.map(lambda block: solve_block(problem, *block), blocks), strict=True
+            )
+
+
+def solve_layout(
+    layout: Layout,
+    store: SheetStore,
+    *,
+    workers: Workers | None = None,
+    on_sheet: OnSheet | None = None,
+) -> None:
+    """Solve every sheet that a store does not have, in the layout's order.
+
+    Args:
+        layout: The form.
+        store: Where sheets go, and from where those that were solved before are read.
+        workers: Who solves blocks; two threads unless given.
+        on_sheet: Is told of every sheet that was solved.
+    """
+    workers = workers or Local()
+    tables = timed_tables(layout.rules)
+    last_reader = _last_readers(layout)
+    kept: set[Sheet] = set()
+    for sheet in layout.sheets:
+        if store.has(sheet):
+            continue
+        for needed in layout.reads(sheet):
+            if needed not in kept:
+                workers.keep(needed, store.read(needed))
+                kept.add(needed)
+        values, supports, record = solve_sheet(layout, tables, sheet, store, workers)
+        store.write(sheet, values, supports, record)
+        for passed in [at for at in kept if last_reader[at] == sheet]:
+            workers.forget(passed)
+            kept.remove(passed)
+        if on_sheet is not None:
+            on_sheet(sheet, record)
+    store.finish()
+
+
+def solve_sheet(
+    layout: Layout, tables: TimedTables, sheet: Sheet, store: SheetStore, workers: Workers
+) -> tuple[Floats, Supports, SheetRecord]:
+    """Solve one sheet, those that it reads being in the store.
+
+    Returns:
+        Its values [S + 2, C], the supports of its games, and how it was solved.
+    """
+    problem = sheet_problem(layout, tables, sheet, store.read, store.supports)
+    columns = layout.columns(sheet.half)
+    lines, downs = tables.lines, tables.downs
+    values = np.empty((layout.rows, columns))
+    supports = np.empty((downs + 1, lines, columns, 2), np.uint32)
+    calls = values[: layout.kickoff_row].reshape(downs + 1, lines, columns)
+    largest_gap, games, constant = 0.0, 0, 0
+    for (first, last), block in workers.solve(problem, blocks_of(lines, LINES_IN_BLOCK)):
+        calls[:, first:last] = block.values
+        supports[:, first:last] = block.supports
+        largest_gap = max(largest_gap, block.largest_gap)
+        games += block.games
+        constant += block.constant
+    values[layout.kickoff_row :] = kick_rows(problem)
+    before = max((store.record(at).error for at in layout.reads(sheet)), default=0.0)
+    error = before + largest_gap + rounding_of(problem)
+    return values, supports, SheetRecord(largest_gap, error, games, constant)
+
+
+def rounding_of(problem: SheetProblem) -> float:
+    """What rounding may add to the error of a sheet's values besides the duality gaps.
+
+    With u half the distance from 1 to the next float and w the largest worth, an expectation of n
+    branches is right but for (2 n + 6) u w, and what a mix of m calls is sure of but for
+    (3 m + 2) u w. Results, cells and both sides' mixes come one after the other.
+    """
+    loops = problem.tables.loops
+    starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
+    branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
+    calls = int(loops.contested.max()) + loops.cell.shape[1]
+    terms = 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4 + 1
+    return terms * float(np.finfo(float).eps) / 2 * float(np.abs(problem.worth).max())
+
+
+def _last_readers(layout: Layout) -> dict[Sheet, Sheet]:
+    """The sheet that is solved last of those that read a sheet."""
+    return {needed: sheet for sheet in layout.sheets for needed in layout.reads(sheet)}

@@ -1,0 +1,147 @@
+"""What both sides call: how their actions are numbered, and what a call can lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from solvent.games.football.chart import Cell, Chart
+from solvent.games.football.results import Result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import (
+    Consequence,
+    Situation,
+    consequences,
+    declare_punt,
+    field_goal,
+    situation_text,
+)
+from solvent.model import Outcome
+from solvent.model.drawing import pitch
+
+KICKOFFS = ("kickoff", "onside")
+"""What a side that kicks off chooses from."""
+
+
+@dataclass(frozen=True)
+class Actions:
+    """The numbers of a player's actions; those of a form that has none are not used.
+
+    Attributes:
+        plays: n, the number of plays: 0..n-1 are plays 1..n, n the quick kick, n + 1 the field
+            goal, and n + 2 declares punt formation or, in it, punts.
+        defence: Of the defence A; the others follow.
+        choice: Of taking the penalty; the next is taking the play.
+        kick: Of the ordinary kickoff; the next is the onside kick.
+        timeout: Of calling a time-out; the next is letting the clock run.
+        names: Of all actions, in their order.
+    """
+
+    plays: int
+    defence: int
+    choice: int
+    kick: int
+    timeout: int
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, chart: Chart, *, offence: bool, defence: bool, kicks: bool, timeouts: bool = False
+    ) -> Actions:
+        """The actions of a player.
+
+        Args:
+            chart: Of the plays and the letters.
+            offence: Whether it may come to play offence.
+            defence: The same of defence.
+            kicks: Whether it may come to kick off.
+            timeouts: Whether there is a clock that it may stop.
+        """
+        names: list[str] = []
+        if offence:
+            names += [str(number) for number in range(1, chart.plays + 1)]
+            names += ["quick kick", "field goal", "punt"]
+        first_letter = len(names)
+        if defence:
+            names += chart.letters
+        choice = len(names)
+        names += ["take the penalty", "take the play"]
+        first_kick = len(names)
+        if kicks:
+            names += KICKOFFS
+        timeout = len(names)
+        if timeouts:
+            names += ["time-out", "no time-out"]
+        return cls(chart.plays, first_letter, choice, first_kick, timeout, tuple(names))
+
+
+def what_follows_call(
+    chart: Chart, ruleset: Ruleset, situation: Situation, action: int, defence: int
+) -> Iterator[tuple[Fraction, Result | None, tuple[Consequence, ...]]]:
+    """What the offence's action leads to against a defence.
+
+    Args:
+        chart: Of the cells.
+        ruleset: The numbers in the rules.
+        situation: Of the offence.
+        action: A legal one, see :class:`Actions`.
+        defence: From 0.
+
+    Yields:
+        The probability of a result, the result, and its consequences. A choice has none yet. The
+        field goal and the declaration of punt formation are no results of the chart: None.
+    """
+    if action == chart.plays + 1:
+        yield Fraction(1), None, field_goal(ruleset, situation)
+    elif action == chart.plays + 2 and not situation.punting:
+        yield Fraction(1), None, (declare_punt(situation),)
+    else:
+        for probability, result in cell_of_call(chart, action, defence):
+            yield (
+                probability,
+                result,
+                () if result.options else consequences(ruleset, situation, result),
+            )
+
+
+def cell_of_call(chart: Chart, action: int, defence: int) -> Cell:
+    """The chart's cell for a play, the quick kick or, in punt formation, the punt."""
+    return (*chart.cells, chart.quick_kick, (), chart.punt)[action][defence]
+
+
+def merged_outcomes(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Put equal outcomes together, in the order in which they first come."""
+    chances: dict[tuple[Any, Fraction | int], Fraction] = {}
+    for outcome in outcomes:
+        key = (outcome.state, outcome.reward)
+        chances[key] = chances.get(key, Fraction(0)) + outcome.probability
+    return tuple(
+        Outcome(probability, state, reward) for (state, reward), probability in chances.items()
+    )
+
+
+def situation_lines(ruleset: Ruleset, player: int, situation: Situation) -> tuple[str, ...]:
+    """Who has the ball where, and the field from the offence's goal line on the left."""
+    own = ruleset.field - situation.to_goal
+    return (
+        f"player {player} has the ball: {situation_text(ruleset, situation)}",
+        *pitch(ruleset.field, own, own + situation.to_go),
+    )
+
+
+def call_sheet(chart: Chart, actions: Actions, legal: Sequence[int]) -> str:
+    """What a player may call, such as ``1-12, quick kick, field goal``."""
+    lettered = range(actions.defence, actions.defence + chart.defences)
+    runs: list[list[int]] = []
+    for action in legal:
+        in_a_row = action < actions.plays or action in lettered
+        if in_a_row and runs and runs[-1][-1] == action - 1:
+            runs[-1].append(action)
+        else:
+            runs.append([action])
+    return ", ".join(
+        "-".join(actions.names[action] for action in dict.fromkeys((run[0], run[-1])))
+        for run in runs
+    )

@@ -1,0 +1,29 @@
+"""What the page shows of football with a clock."""
+
+from __future__ import annotations
+
+from solvent.exact.kernels.timed_football.solution import TimedSolution
+from solvent.exact.kernels.timed_football.tables import timed_tables
+from solvent.report.sections import Section, Untabled
+from solvent.report.timed_chances import chances_section, points_section
+from solvent.report.timed_decisions import last_down_section, onside_section, timeouts_section
+
+
+def untabled_timed(solution: TimedSolution) -> Untabled:
+    """What is known of a solved form."""
+    layout = solution.layout
+    tables = timed_tables(layout.rules)
+    sections: list[Section] = []
+    if layout.for_points:
+        sections.append(points_section(solution))
+    else:
+        sections += [chances_section(solution), last_down_section(solution, tables)]
+        if layout.clock.timeouts:
+            sections.append(timeouts_section(solution))
+        sections.append(onside_section(solution, tables))
+    return Untabled(
+        optimum=solution.value,
+        bracket=(solution.lower, solution.upper),
+        method="matrix games backward in time, by the kernels",
+        sections=tuple(sections),
+    )

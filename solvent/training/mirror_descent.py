@@ -1,0 +1,336 @@
+"""Mirror descent by two players who learn from the same plays, with one critic of both actions.
+
+Where both act at once, what an action is worth depends on the other's, which the player does not
+see. Policy gradients average it out: the return after one call carries the luck of the other's
+call, whose spread is many times the differences that matter. But who learns sees the plays of
+both. So the *critic* estimates Q(s, a, b) for every pair of actions from the plays,
+
+    Q(s, a, b)  <-  r + sum over a', b' of x(a' | s') y(b' | s') Q(s', a', b'),
+
+with x and y the policies of seat 0 and seat 1, and a player's action values are its mean over the
+other's policy, q(s, a) = sum over b of y(b | s) Q(s, a, b): for every action, also for those that
+were not taken, and without the other's luck.
+
+The *actor* follows magnetic mirror descent (Sokota et al. 2023, *A unified approach to
+reinforcement learning, quantal response equilibria, and two-player zero-sum games*) with the
+uniform policy as its magnet. A step of size e at the temperature t, in points, leads from x to the
+policy proportional to
+
+    (x(a | s) exp(e q(s, a)))^(1 / (1 + e t)),
+
+which is what the network is then fitted to. Where both players took this step at once they would
+circle round the equilibrium, ever wider unless e is far smaller than t. So they take turns within
+an update: seat 1 answers what seat 0 has become, which takes no more plays, since the critic knows
+what that is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.policies import BasePolicy
+from stable_baselines3.common.type_aliases import GymEnv, Schedule
+from stable_baselines3.common.vec_env import VecEnv
+from torch import Tensor, nn
+
+from solvent.training.both_seats import BothSeatsVectorEnv
+
+SEATS = (0, 1)
+ILLEGAL = -1e9
+"""The logit of an illegal action; its probability is 0 in floats."""
+
+
+class Plays(NamedTuple):
+    """What happened to both seats in some plays.
+
+    Attributes:
+        seen: [2, n, D] what each seat saw.
+        legal: [2, n, A] its legal actions.
+        action: [2, n] what it did.
+        reward: [n] what seat 0 was paid.
+        over: [n] whether that ended the play.
+        seen_next: [2, n, D] what each saw then; of another play where this one is over.
+        legal_next: [2, n, A] likewise.
+    """
+
+    seen: Tensor
+    legal: Tensor
+    action: Tensor
+    reward: Tensor
+    over: Tensor
+    seen_next: Tensor
+    legal_next: Tensor
+
+
+class JointCriticPolicy(MaskableActorCriticPolicy):
+    """An actor for both seats, and a critic of pairs of actions in the place of one of states.
+
+    Args:
+        arguments: Those of sb3-contrib's policy.
+        seat_actions: The actions that seat 0 and seat 1 ever have.
+        others: Those of sb3-contrib's policy.
+    """
+
+    def __init__(
+        self, *arguments: Any, seat_actions: tuple[list[int], list[int]], **others: Any
+    ) -> None:
+        self.seat_actions = seat_actions
+        super().__init__(*arguments, **others)
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        super()._build(lr_schedule)
+        first, second = self.seat_actions
+        self.value_net = nn.Linear(self.mlp_extractor.latent_dim_vf, len(first) * len(second))
+        # Pairs that were not met yet are worth about as much as each other.
+        nn.init.orthogonal_(self.value_net.weight, 0.1)
+        nn.init.zeros_(self.value_net.bias)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+        )
+
+    def log_policy(self, seen: Tensor, legal: Tensor) -> Tensor:
+        """The logarithms of the probabilities of all actions, [n, A]."""
+        features = self.extract_features(seen, self.pi_features_extractor)
+        logits = self.action_net(self.mlp_extractor.forward_actor(features))
+        return torch.log_softmax(logits.masked_fill(~legal, ILLEGAL), dim=1)
+
+    def joint_values(self, seen: Tensor) -> Tensor:
+        """Q of all pairs of the seats' own actions, [n, A_0, A_1], from what seat 0 sees."""
+        features = self.extract_features(seen, self.vf_features_extractor)
+        values: Tensor = self.value_net(self.mlp_extractor.forward_critic(features))
+        return values.view(-1, *map(len, self.seat_actions))
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return super()._get_constructor_parameters() | {"seat_actions": self.seat_actions}
+
+
+class MirrorDescent(MaskablePPO):
+    """Magnetic mirror descent for both seats of a game in which both act at once.
+
+    It plays, is extracted and is saved as sb3-contrib's MaskablePPO is. Learning needs the
+    environment of :func:`~solvent.training.self_play.train_self_play` with ``past_selves=0``.
+
+    Args:
+        policy: ``"MlpPolicy"``.
+        env: The environment.
+        learning_rate: Of the actor's and the critic's Adam.
+        n_steps: Steps in each environment between two updates.
+        batch_size: Plays in a minibatch.
+        n_epochs: Passes over the plays at an update, of critic and of actor.
+        step_size: Of mirror descent, e above: how far a policy moves at an update.
+        ent_coef: The temperature, t above, in points.
+        max_grad_norm: The longest gradient of the critic.
+        policy_kwargs: Of the networks.
+        tensorboard_log: As for MaskablePPO.
+        verbose: As there.
+        seed: As there.
+        device: As there.
+        _init_setup_model: As there.
+    """
+
+    policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": JointCriticPolicy}
+    policy: JointCriticPolicy  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        policy: str | type[JointCriticPolicy],
+        env: GymEnv | str,
+        learning_rate: float | Schedule = 1e-3,
+        n_steps: int = 4,
+        batch_size: int = 512,
+        n_epochs: int = 1,
+        step_size: float = 0.3,
+        ent_coef: float = 0.1,
+        max_grad_norm: float = 5.0,
+        policy_kwargs: dict[str, Any] | None = None,
+        tensorboard_log: str | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: torch.device | str = "auto",
+        _init_setup_model: bool = True,
+    ) -> None:
+        self.step_size = step_size
+        super().__init__(
+            policy,
+            env,
+            learning_rate=learning_rate,
+            n_steps=n_steps,
+            batch_size=batch_size,
+            n_epochs=n_epochs,
+            gamma=1.0,
+            ent_coef=ent_coef,
+            max_grad_norm=max_grad_norm,
+            policy_kwargs=policy_kwargs,
+            tensorboard_log=tensorboard_log,
+            verbose=verbose,
+            seed=seed,
+            device=device,
+            _init_setup_model=_init_setup_model,
+        )
+
+    def _setup_model(self) -> None:
+        # Without an environment it is being loaded, and has had one.
+        if self.env is not None:
+            masks = self.env.get_attr("game")[0].mask
+            first, second = (np.flatnonzero(mask.any(axis=0)).tolist() for mask in masks)
+            self.policy_kwargs = self.policy_kwargs | {"seat_actions": (first, second)}
+        super()._setup_model()
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: RolloutBuffer,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play on in all environments; the buffer is not used, since it tells no seats apart."""
+        if not isinstance(env.get_attr("unwrapped")[0], BothSeatsVectorEnv):
+            raise ValueError(
+                f"{type(self).__name__} learns from both seats of the same plays; allowed is "
+                f"self-play with past_selves=0"
+            )
+        callback.on_rollout_start()
+        seen, legal, actions, rewards, dones = [self._last_obs], [self._legal(env)], [], [], []
+        for _ in range(n_rollout_steps):
+            with torch.no_grad():
+                chances = self.policy.log_policy(self._tensor(seen[-1]), self._tensor(legal[-1]))
+                # The first of exponential clocks with the chances as their rates.
+                clocks = torch.empty_like(chances).exponential_()
+                action = (chances.exp() / clocks).argmax(dim=1).cpu().numpy()
+            observation, reward, done, _ = env.step(action)
+            self.num_timesteps += env.num_envs
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+            for record, now in zip(
+                (seen, legal, actions, rewards, dones),
+                (observation, self._legal(env), action, reward, done),
+                strict=True,
+            ):
+                record.append(now)
+        self._last_obs = seen[-1]
+        self._plays = self._of_both_seats(seen, legal, actions, rewards, dones)
+        callback.on_rollout_end()
+        return True
+
+    def train(self) -> None:
+        """Learn from the plays that were collected: first the critic, then each actor in turn."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        plays = self._plays
+        loss = self._fit_critic(plays)
+        with torch.no_grad():
+            values = self.policy.joint_values(plays.seen[0])
+        for seat in SEATS:
+            self._fit_actor(plays, seat, self._target(plays, seat, values))
+        self._n_updates += self.n_epochs
+        self.logger.record("train/critic_loss", loss)
+        self.logger.record("train/temperature", self.ent_coef)
+
+    def _fit_critic(self, plays: Plays) -> float:
+        """Fit Q to what was paid and what follows; the mean squared error on the way."""
+        with torch.no_grad():
+            following = self._mean(
+                self.policy.joint_values(plays.seen_next[0]),
+                *(self._own(plays.seen_next, plays.legal_next, seat).exp() for seat in SEATS),
+            )
+            worth = plays.reward + torch.where(plays.over, 0.0, following)
+        first, second = (self._number(plays.action[seat], seat) for seat in SEATS)
+        optimizer, losses = self.policy.optimizer, []
+        for batch in self._batches(torch.arange(len(worth))):
+            values = self.policy.joint_values(plays.seen[0, batch])
+            met = values[torch.arange(len(batch)), first[batch], second[batch]]
+            loss = (met - worth[batch]).square().mean()
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            optimizer.step()
+            losses.append(loss.item())
+        return float(np.mean(losses))
+
+    def _target(self, plays: Plays, seat: int, values: Tensor) -> Tensor:
+        """Where the step of mirror descent leads a seat's policy, [n, own actions]."""
+        with torch.no_grad():
+            mine, others = (self._own(plays.seen, plays.legal, s) for s in (seat, 1 - seat))
+            if seat == 0:
+                worth = torch.einsum("nab,nb->na", values, others.exp())
+            else:
+                worth = -torch.einsum("nab,na->nb", values, others.exp())
+            logits = (mine + self.step_size * worth) / (1 + self.step_size * self.ent_coef)
+            legal = plays.legal[seat][:, self.policy.seat_actions[seat]]
+            return torch.softmax(logits.masked_fill(~legal, ILLEGAL), dim=1)
+
+    def _fit_actor(self, plays: Plays, seat: int, target: Tensor) -> None:
+        """Fit a seat's policy to a target, by cross-entropy, where the seat has a choice."""
+        choosing = (plays.legal[seat].sum(dim=1) > 1).nonzero()[:, 0]
+        optimizer, own = self.policy.optimizer, self.policy.seat_actions[seat]
+        for batch in self._batches(choosing):
+            chances = self.policy.log_policy(plays.seen[seat, batch], plays.legal[seat, batch])
+            loss = -(target[batch] * chances[:, own]).sum(dim=1).mean()
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+
+    def _batches(self, numbers: Tensor) -> Iterator[Tensor]:
+        """Minibatches of some plays in a random order, for each epoch."""
+        for _ in range(self.n_epochs):
+            yield from numbers[torch.randperm(len(numbers))].split(self.batch_size or len(numbers))
+
+    def _own(self, seen: Tensor, legal: Tensor, seat: int) -> Tensor:
+        """The logarithms of a seat's policy over its own actions, [n, own actions]."""
+        own = self.policy.seat_actions[seat]
+        return self.policy.log_policy(seen[seat], legal[seat])[:, own]
+
+    def _number(self, action: Tensor, seat: int) -> Tensor:
+        """Which of the seat's own actions some actions are."""
+        return torch.searchsorted(torch.tensor(self.policy.seat_actions[seat]), action)
+
+    @staticmethod
+    def _mean(values: Tensor, first: Tensor, second: Tensor) -> Tensor:
+        """The value of both policies together, [n]."""
+        return torch.einsum("na,nab,nb->n", first, values, second)
+
+    def _of_both_seats(
+        self,
+        seen: list[Any],
+        legal: list[Any],
+        actions: list[Any],
+        rewards: list[Any],
+        dones: list[Any],
+    ) -> Plays:
+        """What was recorded at each step, environment by environment, as plays of both seats."""
+
+        def pairs(records: list[Any]) -> Tensor:
+            # Environment i is seat 0 of the play whose seat 1 is half of them later.
+            array = np.stack(records)
+            steps, environments, *rest = array.shape
+            halves = array.reshape(steps, 2, environments // 2, *rest).swapaxes(0, 1)
+            return self._tensor(halves.reshape(2, -1, *rest))
+
+        return Plays(
+            seen=pairs(seen[:-1]),
+            legal=pairs(legal[:-1]),
+            action=pairs(actions),
+            reward=pairs(rewards)[0],
+            over=pairs(dones)[0],
+            seen_next=pairs(seen[1:]),
+            legal_next=pairs(legal[1:]),
+        )
+
+    def _legal(self, env: VecEnv) -> Any:
+        return get_action_masks(env)  # type: ignore[arg-type]
+
+    def _tensor(self, array: Any) -> Tensor:
+        return torch.as_tensor(array, device=self.device)
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "_plays"]

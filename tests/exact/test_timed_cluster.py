@@ -1,0 +1,190 @@
+"""Football with a clock, solved on a cluster: real processes, some of which are killed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
+from timed_football import tiny
+
+from solvent.exact.kernels.timed_football import cluster, solve
+from solvent.exact.kernels.timed_football.build import difference, this_build
+from solvent.exact.kernels.timed_football.cluster import ClusterError, RayWorkers
+from solvent.exact.kernels.timed_football.layout import Layout
+from solvent.exact.kernels.timed_football.problem import SheetProblem
+from solvent.exact.kernels.timed_football.sheet_kernel import Block, BlockResult
+from solvent.exact.kernels.timed_football.solution import layout_for
+from solvent.exact.kernels.timed_football.solve import Workers, solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.clock import ClockRules
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Machines]:
+    """A head without processors."""
+    machines = Machines()
+    yield machines
+    machines.close()
+
+
+@pytest.fixture
+def machines(running: Machines) -> Iterator[Machines]:
+    """The same, without what a test has added."""
+    yield running
+    for machine in list(running.added):
+        running.kill(machine)
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So small that a tiny sheet too is cut into several."""
+    monkeypatch.setattr(solve, "LINES_IN_BLOCK", 4)
+
+
+class Disturbed(RayWorkers):
+    """Workers to which something happens while they are at work on a sheet."""
+
+    def __init__(self, address: str, at_sheet: int, happens: Callable[[], object]) -> None:
+        super().__init__(address)
+        self.left = at_sheet
+        self.happens = happens
+
+    def solve(
+        self, problem: SheetProblem, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, BlockResult]]:
+        self.left -= 1
+        for done in super().solve(problem, blocks):
+            yield done
+            if self.left == 0:
+                self.left -= 1
+                self.happens()
+
+
+def solved(layout: Layout, workers: Workers | None = None) -> SheetStore:
+    store = SheetStore(layout)
+    solve_layout(layout, store, workers=workers)
+    return store
+
+
+def assert_same(store: SheetStore, other: SheetStore) -> None:
+    """Bit by bit."""
+    assert store.finished
+    for sheet in store.layout.sheets:
+        assert store.read(sheet).tobytes() == other.read(sheet).tobytes(), sheet
+        assert store.record(sheet) == other.record(sheet)
+
+
+def standard_half(ticks: int) -> Layout:
+    """The end of a half by the standard chart, of which a sheet takes a while."""
+    rules = pack_rules(load_chart("standard"), Ruleset())
+    return Layout(rules, ClockRules(timeouts=0), "half", ticks)
+
+
+def test_two_machines_compute_what_threads_do(machines: Machines) -> None:
+    layout = layout_for(tiny("full", timeouts=1))
+    machines.add()
+    machines.add()
+    with RayWorkers(machines.address) as workers:
+        assert workers.processors == 2
+        store = solved(layout, workers)
+    assert_same(store, solved(layout))
+
+
+def test_the_client_computes_the_same(machines: Machines) -> None:
+    layout = layout_for(tiny("half"))
+    machines.add()
+    with RayWorkers(machines.client_address) as workers:
+        store = solved(layout, workers)
+    assert_same(store, solved(layout))
+
+
+def test_a_machine_that_dies_changes_nothing(machines: Machines) -> None:
+    layout = standard_half(ticks=3)
+    machines.add()
+    dying = machines.add()
+    with Disturbed(machines.address, 2, lambda: machines.kill(dying)) as workers:
+        store = solved(layout, workers)
+        assert workers.processors == 1
+    assert_same(store, solved(layout))
+
+
+def test_work_goes_on_when_another_machine_comes(machines: Machines) -> None:
+    layout = standard_half(ticks=1)
+    only = machines.add()
+
+    def replaced() -> None:
+        machines.kill(only)
+        machines.add()
+
+    with Disturbed(machines.address, 1, replaced) as workers:
+        store = solved(layout, workers)
+    assert_same(store, solved(layout))
+
+
+def test_a_cluster_that_stays_without_processors_is_given_up(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
+    layout = standard_half(ticks=2)
+    store = SheetStore(layout)
+    only = machines.add()
+    with (
+        Disturbed(machines.address, 2, lambda: machines.kill(only)) as workers,
+        pytest.raises(ClusterError, match=r"no processor for 1 seconds.* are kept"),
+    ):
+        solve_layout(layout, store, workers=workers)
+    assert [store.has(sheet) for sheet in layout.sheets] == [True, False, False]
+
+
+def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
+    with pytest.raises(ClusterError, match="has no processors"):
+        RayWorkers(machines.address)
+
+
+def test_a_machine_with_another_source_is_refused(machines: Machines, tmp_path: Path) -> None:
+    machines.add(runs_first=other_source(tmp_path))
+    with pytest.raises(ClusterError, match=r"another build: the source of solvent is \w+ there"):
+        RayWorkers(machines.address)
+
+
+def test_a_machine_without_the_package_is_refused(machines: Machines) -> None:
+    machines.add(runs_first=LOST_PACKAGE)
+    with pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"):
+        RayWorkers(machines.address)
+
+
+def test_builds_differ_by_what_is_installed() -> None:
+    build = this_build()
+    assert difference(build, dict(build)) is None
+    assert difference(build, {**build, "numba": "0.1"}) == (
+        f"numba is 0.1 there and {build['numba']} here"
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port"]
+)
+def test_a_malformed_address_is_refused(address: str) -> None:
+    with pytest.raises(ClusterError, match="allowed are HOST:PORT, ray://HOST:PORT and auto"):
+        RayWorkers(address)
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_an_address_where_nobody_answers_is_named(scheme: str) -> None:
+    address = f"{scheme}127.0.0.1:{free_port()}"
+    with pytest.raises(ClusterError, match=f"nothing answers at {address}"):
+        RayWorkers(address)
+
+
+def test_the_extra_is_named_where_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'solvent\[cluster\]'"):
+        RayWorkers("auto")

@@ -1,0 +1,84 @@
+"""What policies of football with a clock are worth against each other, and against best answers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from timed_football import SMALL, TINY_FORMS, tiny
+from timed_policies import SheetsOfTable, random_policy
+
+from solvent.exact import best_response, policy_value
+from solvent.exact.kernels.timed_football.evaluation import evaluate
+from solvent.exact.kernels.timed_football.layout import Sheet
+from solvent.exact.kernels.timed_football.optimal import OptimalSheets
+from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
+from solvent.exact.kernels.timed_football.solve import solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games.football.timed import TimedFootball
+from solvent.model import TabularGame, compile_game
+from solvent.model.arrays import Floats
+
+FORMS = range(len(TINY_FORMS))
+NAMES = [f"{form}-{n}" for n, (form, _) in enumerate(TINY_FORMS)]
+
+
+@lru_cache(maxsize=1)
+def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
+    form, parameters = TINY_FORMS[number]
+    football = tiny(form, **parameters)
+    return football, compile_game(football)
+
+
+@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+def test_two_random_policies(number: int) -> None:
+    football, game = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    given = [[random_policy(game, player, seed) for player in (0, 1)] for seed in (1, 2)]
+    of_x, of_y = (
+        [SheetsOfTable(football, game, policy, layout) for policy in seats] for seats in given
+    )
+    result = evaluate(layout, start, of_x[0], of_y[1])
+    expected = game.at_start(policy_value(game, given[0][0], given[1][1]))
+    assert result.first == pytest.approx(expected, abs=1e-12)
+    result = evaluate(layout, start, of_x[1], of_y[0], threads=1)
+    expected = game.at_start(policy_value(game, given[1][0], given[0][1]))
+    even = 0.0 if layout.for_points else 1.0
+    assert result.second == pytest.approx(even - expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+def test_best_answer_to_a_random_policy(number: int) -> None:
+    football, game = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    for player in (0, 1):
+        policy = random_policy(game, player, 3)
+        given = SheetsOfTable(football, game, policy, layout)
+        expected = game.at_start(best_response(game, policy).values)
+        result = evaluate(layout, start, given, None)
+        even = 0.0 if layout.for_points else 1.0
+        to_player_0 = result.first if player == 0 else even - result.second
+        assert to_player_0 == pytest.approx(expected, abs=1e-12)
+        swapped = evaluate(layout, start, None, given)
+        other = swapped.second if player == 0 else swapped.first
+        assert other == pytest.approx(even - to_player_0 if player == 0 else to_player_0, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+def test_optimal_player_gets_the_value(number: int) -> None:
+    football, _ = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    store = SheetStore(layout)
+    solve_layout(layout, store)
+    solution = TimedSolution(store, football)
+    optimal = OptimalSheets(layout, solution.values)
+    sheets: dict[Sheet, Floats] = {}
+    result = evaluate(layout, start, optimal, optimal, on_sheet=sheets.__setitem__)
+    assert result.first == pytest.approx(solution.value, abs=1e-12)
+    for sheet, values in sheets.items():
+        np.testing.assert_allclose(values, [solution.values(sheet)] * 2, atol=1e-12)
+    answered = evaluate(layout, start, optimal, None)
+    assert answered.first == pytest.approx(solution.value, abs=1e-12)
+    assert answered.second == pytest.approx(result.second, abs=1e-12)

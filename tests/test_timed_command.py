@@ -1,0 +1,223 @@
+"""``solvent solve football-strategy`` in the forms with a clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from timed_football import CLOCK, RULES, SMALL, tiny
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.exact.kernels.timed_football import room
+from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
+from solvent.exact.kernels.timed_football.solve import solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games.football.chart_files import chart_bytes
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The words that stand for the small half."""
+    chart = tmp_path_factory.mktemp("chart") / "small.csv"
+    chart.write_bytes(chart_bytes(SMALL, chart))
+    clock = json.dumps({**CLOCK, "timeouts": 1})
+    return [
+        *("solve", "football-strategy", "--form", "half", "--chart", str(chart)),
+        *("--ruleset", json.dumps(RULES), "--clock", clock),
+    ]
+
+
+@pytest.fixture(scope="module")
+def solution() -> TimedSolution:
+    game = tiny("half", SMALL, timeouts=1)
+    store = SheetStore(layout_for(game))
+    solve_layout(store.layout, store)
+    return TimedSolution(store, game)
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), prog_name="solvent")
+
+
+def refusal(*words: str) -> str:
+    """The one line that a command says when it refuses."""
+    result = run(*words)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    return line.removeprefix("solvent: ")
+
+
+def test_the_command_says_the_value_and_its_bracket(
+    words: list[str], solution: TimedSolution, tmp_path: Path
+) -> None:
+    for attempt, where in enumerate(([], ["--out", str(tmp_path / "x")])):
+        answer = json.loads(run(*words, *where, "--json").stdout)
+        assert answer["value"] == solution.value
+        assert (answer["lower"], answer["upper"]) == (solution.lower, solution.upper)
+        assert answer["largest_gap"] == solution.largest_gap
+        assert answer["states"] == solution.layout.states
+        assert answer["matrix_games"] == solution.store.games
+        assert answer["sheets_solved_now"] == answer["sheets"] == 13
+        assert (answer["folder"] is None) == (attempt == 0)
+        shown = run(*words, *where).stdout
+        assert f"{solution.value:.9g}  (points, to player 0)" in shown
+
+
+def test_a_finished_solution_is_opened_not_solved(words: list[str], tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path / "x")]
+    first = json.loads(run(*words, *out, "--json").stdout)
+    again = json.loads(run(*words, *out, "--verify", "--json").stdout)
+    assert again["sheets_solved_now"] == 0
+    assert again["value"] == first["value"]
+    sheet = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
+    sheet.write_bytes(sheet.read_bytes()[:-1] + b"?")
+    assert "t003-1-1.npy: the checksum does not match" in refusal(*words, *out, "--verify")
+
+
+def test_the_start_is_a_parameter_and_the_folder_the_same(tmp_path: Path) -> None:
+    chart = tmp_path / "small.csv"
+    chart.write_bytes(chart_bytes(SMALL, chart))
+    words = [
+        *("solve", "football-strategy", "--form", "second-half", "--chart", str(chart)),
+        *("--ruleset", json.dumps(RULES), "--clock", json.dumps({**CLOCK, "half": 30})),
+        *("--out", str(tmp_path / "x"), "--json"),
+    ]
+    answers = [json.loads(run(*words, "--margin", str(lead)).stdout) for lead in (-3, 0, 3)]
+    values = [answer["value"] for answer in answers]
+    assert values == sorted(set(values))
+    assert [answer["sheets_solved_now"] for answer in answers] == [3, 0, 0]
+
+
+def test_interrupted_it_says_what_is_kept_and_goes_on(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def interrupt(layout: object, sheet: object) -> str:
+        seen.append(sheet)
+        if len(seen) == 4:
+            raise KeyboardInterrupt
+        return "x"
+
+    out = tmp_path / "x"
+    with monkeypatch.context() as patch:
+        patch.setattr("solvent.cli.timed_football._moment", interrupt)
+        result = run(*words, "--out", str(out))
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == (
+        f"solvent: interrupted; what is solved is kept in {out}; the same command goes on from "
+        f"there"
+    )
+    answer = json.loads(run(*words, "--out", str(out), "--json").stdout)
+    assert answer["sheets_solved_now"] == 13 - 4
+
+
+def test_interrupted_in_memory_it_says_that_nothing_is_kept(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("solvent.cli.timed_football._moment", interrupt)
+    result = run(*words)
+    assert result.exit_code == 130
+    assert "nothing of it is kept; with --out DIR" in result.stderr
+
+
+def test_a_plan_is_printed_and_nothing_is_solved(words: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "x"
+    shown = run(*words, "--plan", "--out", str(out), "--threads", "3").stdout
+    for word in ("states", "matrix games", "disk", "memory", "traffic", "core-hours", "3 threads"):
+        assert word in shown
+    assert not out.exists()
+    plan = json.loads(run(*words, "--plan", "--out", str(out), "--json").stdout)
+    assert plan["sheets"] == 13
+    assert plan["disk"] > 0
+    assert plan["sample"]["core_seconds"] > 0
+    assert json.loads(run(*words, "--plan", "--json").stdout)["disk"] == 0
+
+
+@pytest.mark.parametrize("short", ["disk", "memory"])
+def test_too_little_room_is_said_before_the_work_starts(
+    short: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = {"disk": "free_disk", "memory": "free_memory"}[short]
+    monkeypatch.setattr(room, free, lambda *_: 1000)
+    out = ["--out", str(tmp_path / "x")]
+    line = refusal(*words, *out)
+    assert "1.0 kB are" in line
+    assert line.endswith("; --force begins all the same")
+    assert list((tmp_path / "x").rglob("*.npy")) == []
+    assert run(*words, *out, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--save", "x.npz"], "--save is for games that fit in a table; use --out DIR"),
+        (["--margin", "3"], "margin is 3; form 'half' begins at 0"),
+        (["--timeouts", "12"], "timeouts is 12"),
+        (["--kickoff-value", "1"], "kickoff_value"),
+    ],
+)
+def test_what_does_not_belong_to_it_is_refused(
+    more: list[str], message: str, words: list[str]
+) -> None:
+    assert message in refusal(*words, *more)
+
+
+@pytest.mark.parametrize("option", ["--out=x", "--threads=2", "--on=auto", "--plan", "--verify"])
+def test_other_games_have_none_of_its_options(option: str) -> None:
+    name = option.partition("=")[0]
+    wanted = f"{name} is for the forms of football-strategy with a clock"
+    assert refusal("solve", "pig", option) == wanted
+    assert refusal("solve", "football-strategy", option) == wanted
+
+
+def test_the_solution_of_another_clock_is_refused(words: list[str], tmp_path: Path) -> None:
+    out = ["--out", str(tmp_path / "x")]
+    run(*words, *out)
+    clock = words.index("--clock") + 1
+    other = [*words[:clock], json.dumps({**CLOCK, "timeouts": 0}), *words[clock + 1 :]]
+    line = refusal(*other, *out)
+    assert line == f"{tmp_path / 'x'}: is a solution with timeouts 1, not 0"
+
+
+@pytest.mark.slow
+def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "solvent", "solve", "football-strategy", "--form", "half"),
+        *("--timeouts", "1", "--out"),
+    ]
+    began = time.perf_counter()
+    subprocess.run([*command, str(tmp_path / "undisturbed")], check=True, capture_output=True)
+    duration = time.perf_counter() - began
+    draw = random.Random(3)
+    folder = tmp_path / "killed"
+    sheets: list[int] = []
+    for _ in range(10):
+        process = subprocess.Popen([*command, str(folder)], stdout=subprocess.DEVNULL)
+        try:
+            process.wait(draw.uniform(0.1, 0.4) * duration)
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+        sheets.append(len(list(folder.rglob("sheets/*/*.npy"))))
+    assert sheets == sorted(sheets)
+    subprocess.run([*command, str(folder)], check=True, capture_output=True)
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+    assert contents(folder) == contents(tmp_path / "undisturbed")
