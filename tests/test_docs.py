@@ -13,7 +13,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["adding-a-game.md", "checks.md", "simple-solver.md"])
+@pytest.mark.parametrize(
+    "page", ["adding-a-game.md", "checks.md", "football-clock.md", "simple-solver.md"]
+)
 def test_python_blocks_run(page: str) -> None:
     blocks = [textwrap.dedent(m[2]) for m in BLOCK.finditer((DOCS / page).read_text("utf-8"))]
     assert blocks

@@ -70,15 +70,15 @@ def transcript(
     return tuple(lines)
 
 
-def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
-    """A transcript as a table for people.
+def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ...]]:
+    """A transcript as the rows of a table, the names of the columns first.
 
     Args:
         game: That was played.
         lines: Of :func:`transcript`.
     """
     header = ("left", "ball", "call", "what came of it", "score", "worth")
-    rows = [header]
+    rows: list[tuple[str, ...]] = [header]
     half = 0
     for line in lines:
         if game.form == "full" and line.position.half != half:
@@ -94,10 +94,17 @@ def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
                 f"{line.value:+.2f}" if game.for_points else f"{100 * line.value:.1f}%",
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    return rows
+
+
+def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
+    """A transcript as text for people; the arguments are those of :func:`table_of`."""
+    rows = table_of(game, lines)
+    last = len(rows[0]) - 1
+    widths = [max(len(row[column]) for row in rows) for column in range(last + 1)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if column in (0, len(header) - 1) else cell.ljust(width)
+            cell.rjust(width) if column in (0, last) else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -128,7 +135,7 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
     if state.phase == "time-out":
         return ""
     if state.phase == "choice":
-        return f"player {game.who_decides(state)} takes"
+        return f"player {game.who_decides(state)} decides"
     if state.down:
         return f"{state.offence}: {situation_text(game.loaded_ruleset, state.situation)}"
     return f"{state.offence} kicks off" if state.phase == "kickoff" else f"{state.offence} kicks"

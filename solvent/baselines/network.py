@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,14 +70,19 @@ class Network:
 
     def __call__(self, seen: Array) -> Array:
         """[k, outputs] for observations [k, inputs]."""
-        return self.after_first(seen @ self.weights[0] + self.biases[0])
+        first = seen @ self.weights[0] + self.biases[0]
+        if len(self.weights) == 1:
+            return first
+        return self.before_last(first) @ self.weights[-1] + self.biases[-1]
 
-    def after_first(self, values: Array) -> Array:
-        """The outputs from those of the first layer, before its activation; overwrites them."""
+    def before_last(self, values: Array) -> Array:
+        """What the last layer is given, from what the first gives; overwrites that."""
         activate = ACTIVATIONS[self.activation]
-        for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
-            values = activate(values) @ weight
+        values = activate(values)
+        for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
+            values = values @ weight
             values += bias
+            values = activate(values)
         return values
 
 
@@ -121,13 +127,22 @@ class NetworkPlayer:
             chances = np.zeros(outputs.shape)
             chances[np.arange(len(outputs)), outputs.argmax(axis=1)] = 1.0
         else:
-            chances = np.exp(outputs.astype(np.float64) - outputs.max(axis=1, keepdims=True))
+            # Exponentials in float32 are enough; the sums are to be 1 as floats can be.
+            outputs = outputs - outputs.max(axis=1, keepdims=True)
+            chances = np.exp(outputs, out=outputs).astype(np.float64)
             chances /= chances.sum(axis=1, keepdims=True)
         return chances if self.masked else project(chances, legal)
 
 
-def save_network(path: str | Path, player: NetworkPlayer) -> None:
+def save_network(
+    path: str | Path, player: NetworkPlayer, metadata: dict[str, Any] | None = None
+) -> None:
     """Save a player.
+
+    Args:
+        path: Where to; by custom ending in ``.npz``.
+        player: What to save.
+        metadata: JSON-able facts to keep with it, such as how it was trained.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -141,6 +156,7 @@ def save_network(path: str | Path, player: NetworkPlayer) -> None:
         "observation": player.observation,
         "name": player.name,
         "layers": len(network.weights),
+        "metadata": metadata or {},
     }
     arrays = {f"weight {k}": weight for k, weight in enumerate(network.weights)}
     arrays |= {f"bias {k}": bias for k, bias in enumerate(network.biases)}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Specification: TypeAlias = str | Path | Player
 
-PLAYERS = ("optimal", "uniform")
+PLAYERS = ("optimal", "paper-agent", "uniform")
 """The names of players of football with a clock."""
 
 
@@ -66,9 +66,11 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     check_choice(specification, f"opponent of {sampler.rules.info.name}", PLAYERS)
     if specification == "uniform":
         return Uniform()
-    from solvent.baselines.timed_football_players import optimal_player
+    from solvent.baselines.timed_football_players import agent_player, optimal_player
 
     assert isinstance(sampler.rules, TimedFootball)
+    if specification == "paper-agent":
+        return agent_player(sampler.rules)
     return optimal_player(sampler.rules, solution)
 
 

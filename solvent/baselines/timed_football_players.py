@@ -7,9 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from solvent.envs.kernels.timed_football import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.baselines.timed_football_agent import CLOCKLESS, AgentSheets
+from solvent.envs.kernels.timed_football import CALL, CHOICE, KICKOFF, TIMEOUT, Plays
 from solvent.envs.kernels.timed_football_plays import TimedFootballPlays
 from solvent.envs.simulation import Simulation
+from solvent.exact.kernels.football_answers import Mixes
+from solvent.exact.kernels.timed_football.layout import Layout, Sheet
+from solvent.exact.kernels.timed_football.policies import Asked
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.exact.kernels.timed_football.solve import solve_layout
 from solvent.exact.kernels.timed_football.state_mixes import (
@@ -53,7 +57,9 @@ class OptimalPlayer:
             offence = np.zeros((len(calling), actions.plays + 3))
             defence = np.zeros((len(calling), self._solved.defences))
             at = chosen[calling]
-            solve_calls(self._solved, self._states(simulation, at), offence, defence)
+            solve_calls(
+                self._solved, states_of(simulation, self.solution.layout, at), offence, defence
+            )
             attacks = simulation.plays.offence[at] == player[calling]
             mixes[calling[attacks], : actions.plays + 3] = offence[attacks]
             letters = slice(actions.defence, actions.defence + self._solved.defences)
@@ -74,7 +80,7 @@ class OptimalPlayer:
         self, simulation: TimedFootballPlays, kind: int, chosen: Ints, player: Ints
     ) -> Bools:
         """[k] which of two actions is worth more to a player; the first on ties."""
-        plays, states = simulation.plays, self._states(simulation, chosen)
+        plays, states = simulation.plays, states_of(simulation, self.solution.layout, chosen)
         worth = np.empty((len(chosen), 2))
         mine = plays.offence[chosen] == player
         if kind == TIMEOUT:
@@ -91,58 +97,161 @@ class OptimalPlayer:
         better: Bools = gain > 0
         return better
 
-    def _states(self, simulation: TimedFootballPlays, chosen: Ints) -> States:
-        """The chosen plays as the side with the ball or the kick sees them."""
-        plays, layout = simulation.plays, self.solution.layout
-        offence = plays.offence[chosen]
-        half = plays.half[chosen].astype(np.int64)
-        margin = np.where(offence == 0, plays.margin[chosen], -plays.margin[chosen])
-        column = np.zeros(len(chosen), np.int64)
-        if not layout.for_points:
-            most = layout.clock.largest_margin
-            receives = (half == 1) & (plays.receiver[chosen] == offence)
-            column = margin + most + receives * (2 * most + 1)
-        own, other = plays.left0[chosen], plays.left1[chosen]
-        return States(
-            half,
-            plays.ticks[chosen].astype(np.int64),
-            np.where(offence == 0, own, other).astype(np.int64),
-            np.where(offence == 0, other, own).astype(np.int64),
-            plays.row[chosen].astype(np.int64),
-            column,
+
+class AgentPlayer:
+    """The paper's agent.
+
+    Args:
+        sheets: The agent, as it is scored. A mix for every situation is kept for each way in which
+            the time and the score make it call otherwise, once that has come up.
+    """
+
+    name = "paper-agent"
+
+    def __init__(self, sheets: AgentSheets) -> None:
+        self.sheets = sheets
+        self._known: dict[tuple[int, int, int, int, int], Mixes] = {}
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
+        assert isinstance(simulation, TimedFootballPlays)
+        mixes = np.zeros((len(chosen), simulation.n_actions))
+        states = states_of(simulation, self.sheets.layout, chosen)
+        moments, number = np.unique(np.stack(states[:4]), axis=1, return_inverse=True)
+        for k, moment in enumerate(moments.T.tolist()):
+            at = np.flatnonzero(number.ravel() == k)
+            self._fill(simulation, Sheet(*moment), states, chosen, player, at, mixes)
+        return mixes
+
+    def _fill(
+        self,
+        simulation: TimedFootballPlays,
+        sheet: Sheet,
+        states: States,
+        chosen: Ints,
+        player: Ints,
+        members: Ints,
+        mixes: Floats,
+    ) -> None:
+        """Fill the rows `members` of the mixes, which are all at one moment."""
+        plays, actions = simulation.plays, simulation.sampler.rules.actions
+        at = chosen[members]
+        row, column = states.row[members], states.column[members]
+        mine, phase = plays.offence[at] == player[members], plays.phase[at]
+        kicks = phase == KICKOFF
+        onside = self.sheets.onside(sheet)[column[kicks]]
+        mixes[members[kicks], actions.kick] = 1 - onside
+        mixes[members[kicks], actions.kick + 1] = onside
+        calls = (phase == CALL) | (phase == CHOICE)
+        standing = self.sheets.standing(sheet)[column]
+        for number in np.unique(standing[calls]).tolist():
+            offence, defence, choices = self._mixes_of(sheet, number)
+            same = calls & (standing == number)
+            attacks, defends = same & mine & (phase == CALL), same & ~mine & (phase == CALL)
+            mixes[members[attacks], : offence.shape[1]] = offence[row[attacks]]
+            letters = slice(actions.defence, actions.defence + defence.shape[1])
+            mixes[members[defends], letters] = defence[row[defends]]
+            takes = same & (phase == CHOICE)
+            result = simulation.sampler.arrays.choice_number[plays.choice[at[takes]]]
+            penalty = choices[row[takes], result]
+            mixes[members[takes], actions.choice] = penalty
+            mixes[members[takes], actions.choice + 1] = 1 - penalty
+        asked = np.flatnonzero(phase == TIMEOUT)
+        for i in asked.tolist():
+            chance = self._timeout(plays, at[i], bool(mine[i]), sheet, states, members[i])
+            mixes[members[i], actions.timeout] = chance
+            mixes[members[i], actions.timeout + 1] = 1 - chance
+
+    def _timeout(
+        self, plays: Plays, i: int, mine: bool, sheet: Sheet, states: States, member: int
+    ) -> float:
+        """The chance that it calls a time-out in a play in which it is asked."""
+        layout = self.sheets.layout
+        column = states.column[member]
+        if not mine:
+            column = layout.columns(sheet.half) - 1 - column
+        saved = int(plays.saved[i])
+        asked = Asked(
+            # The time before the play is not known any more, and no more than what is saved.
+            sheet=Sheet(sheet.half, saved, *((sheet.own, sheet.other)[:: 1 if mine else -1])),
+            seconds=0,
+            after=sheet.ticks,
+            saved=saved,
+            untimed=bool(plays.untimed[i]),
+            first=bool(plays.other_too[i]),
+            row=states.row[member : member + 1],
+            mine=np.array([mine]),
+            column=np.array([[column]]),
         )
+        return float(np.broadcast_to(self.sheets.timeouts(asked), (1, 1))[0, 0])
+
+    def _mixes_of(self, sheet: Sheet, standing: int) -> Mixes:
+        """Its mixes in all situations; the agent itself keeps those of one moment only."""
+        key = (*sheet, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
+        if key not in self._known:
+            self._known[key] = self.sheets.standing_mixes(sheet, standing)
+        return self._known[key]
 
 
-def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> OptimalPlayer:
-    """The optimal player of a game.
+def states_of(simulation: TimedFootballPlays, layout: Layout, chosen: Ints) -> States:
+    """The chosen plays as the side with the ball or the kick sees them."""
+    plays = simulation.plays
+    offence = plays.offence[chosen]
+    half = plays.half[chosen].astype(np.int64)
+    column = np.zeros(len(chosen), np.int64)
+    if not layout.for_points:
+        most = layout.clock.largest_margin
+        margin = np.where(offence == 0, plays.margin[chosen], -plays.margin[chosen])
+        receives = (half == 1) & (plays.receiver[chosen] == offence)
+        column = margin + most + receives * (2 * most + 1)
+    own, other = plays.left0[chosen], plays.left1[chosen]
+    return States(
+        half,
+        plays.ticks[chosen].astype(np.int64),
+        np.where(offence == 0, own, other).astype(np.int64),
+        np.where(offence == 0, other, own).astype(np.int64),
+        plays.row[chosen].astype(np.int64),
+        column,
+    )
+
+
+def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedSolution:
+    """The solution of a game.
 
     Args:
         game: Which.
-        solution: The folder of its solution; without one the game is solved, if it is small.
+        folder: Where it is; without one the game is solved, if it is small.
 
     Raises:
         ValueError: If it is not.
         StoreError: If there is no solution in the folder, or it is one of another game.
     """
-    if solution is not None:
-        return _opened(game, Path(solution))
+    if folder is not None:
+        return TimedSolution.open(folder, game)
     layout = layout_for(game)
     if layout.states > SOLVED_ON_THE_SPOT:
         raise ValueError(
             f"form {game.form!r} has {layout.states:,} states, too many to be solved on the spot "
-            f"for an optimal opponent (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
+            f"for an optimal player (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
             f"`solvent solve football-strategy --form {game.form} --out DIR` and give solution=DIR"
         )
     return _solved(game)
 
 
 @lru_cache(maxsize=2)
-def _opened(game: TimedFootball, folder: Path) -> OptimalPlayer:
-    return OptimalPlayer(TimedSolution.open(folder, game))
+def _solved(game: TimedFootball) -> TimedSolution:
+    store = SheetStore(layout_for(game))
+    solve_layout(store.layout, store)
+    return TimedSolution(store, game)
 
 
 @lru_cache(maxsize=2)
-def _solved(game: TimedFootball) -> OptimalPlayer:
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return OptimalPlayer(TimedSolution(store, game))
+def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> OptimalPlayer:
+    """The optimal player of a game; the arguments are those of :func:`solution_of`."""
+    return OptimalPlayer(solution_of(game, solution))
+
+
+@lru_cache(maxsize=2)
+def agent_player(game: TimedFootball) -> AgentPlayer:
+    """The paper's agent in a game."""
+    return AgentPlayer(AgentSheets(layout_for(game)))

@@ -164,8 +164,9 @@ def solve(
     for option, value in {**given, "force": force}.items():
         if value:
             raise ValueError(f"--{option} is for the forms of football-strategy with a clock")
-    with Console(stderr=True).status(f"solving {game}"):
+    with Console(stderr=True).status(f"going through the states of {game}") as status:
         table = compile_game(rules)
+        status.update(f"solving {game}, {table.n_states:,} states")
         solution = exact.solve(table)
     if save is not None:
         exact.save_solution(save, solution)
@@ -250,7 +251,12 @@ def train(
     ctx: typer.Context,
     game: Game,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
-    algorithm: Annotated[str, typer.Option(help="ppo, dqn, maskable_ppo or masked_dqn.")] = "ppo",
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="ppo, dqn, maskable_ppo or masked_dqn; with --self-play also mirror_descent."
+        ),
+    ] = "ppo",
     seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
     timesteps: Annotated[
         int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
@@ -277,9 +283,19 @@ def train(
     environment = find_environment(game)
 
     from solvent.cli.printing import show_self_play, show_training
+    from solvent.envs.registration import SIMULATED
     from solvent.training import train as train_agent
     from solvent.training import train_self_play
 
+    if environment in SIMULATED:
+        from solvent.cli.networks import train_network
+
+        if stakes:
+            raise ValueError(f"stakes is {stakes!r}; it has to be 0 for {environment}")
+        if self_play:
+            parameters["opponent"] = "self-play"
+        train_network(environment, algorithm, seed, timesteps, out, parameters, resume=not fresh)
+        return
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
         if self_play:
             if stakes:
@@ -336,6 +352,14 @@ def score(
     mode: Annotated[
         bool, typer.Option("--mode", help="Score the most probable action of every state.")
     ] = False,
+    solution_folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--solution",
+            metavar="DIR",
+            help="For a network of football with a clock: the solution of its game.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Score a policy exactly: value, gap, and the states in which the gap is lost."""
@@ -344,6 +368,11 @@ def score(
     from solvent.model import compile_game
 
     is_network = policy_file.suffix == ".zip"
+    if not is_network and exact.read_metadata(policy_file)["kind"] == "network":
+        from solvent.cli.networks import score_network
+
+        score_network(policy_file, solution_folder, mode=mode, as_json=json)
+        return
     if game is not None:
         rules = read_game(game, ctx.args)
     elif is_network:
@@ -414,23 +443,51 @@ def report(
         str | None,
         typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
     ] = None,
+    solution: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder with a solution of football with a clock."),
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
 ) -> None:
-    """Write one HTML page, complete in itself, about the results of a bench or about a game.
+    """Write one HTML page, complete in itself: about a bench, a game, or solved football.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
+    [dim]solvent report --solution second-half --out second-half.html[/]
     """
-    from solvent.report import write_game_report, write_report
+    from solvent.report import write_report, write_solution_report
 
-    if (results is None) == (game is None):
-        raise ValueError("name one of the two: --in DIR for a bench, or --game GAME for a game")
+    if [results, game, solution].count(None) != 2:
+        raise ValueError(
+            "name one of the three: --in DIR for a bench, --game GAME for a game, or "
+            "--solution DIR for football with a clock"
+        )
     if results is not None and ctx.args:
         raise ValueError(f"{ctx.args[0]!r} belongs to a game; --in DIR takes no parameters")
-    with Console(stderr=True).status("drawing"):
-        if results is not None:
+    console = Console(stderr=True)
+    if solution is not None:
+        from solvent.cli.play_football import opened_solution
+
+        solved = opened_solution("football-strategy", solution, ctx.args)
+        with console.status("drawing"):
+            page = write_solution_report(solved, out)
+    elif results is not None:
+        with console.status("drawing"):
             page = write_report(results, out)
-        else:
-            page = write_game_report(read_game(str(game), ctx.args), out)
+    else:
+        page = _game_report(read_game(str(game), ctx.args), out, console)
     typer.echo(f"report: {page}")
+
+
+def _game_report(game: Any, out: Path, console: Console) -> Path:
+    """The page about a game, solved now."""
+    from solvent.games import TimedFootball
+    from solvent.report import write_game_report, write_solution_report
+
+    if isinstance(game, TimedFootball):
+        from solvent.cli.play_football import made_solution
+
+        return write_solution_report(made_solution(game), out)
+    with console.status("drawing"):
+        return write_game_report(game, out)

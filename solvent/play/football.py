@@ -98,6 +98,8 @@ class _FootballTable(Table):
 
     def menu(self, state: TimedPosition, names: Mapping[int, str]) -> str:
         sheet = call_sheet(self.rules.loaded_chart, self.rules.actions, list(names))
+        if state.phase != "call":
+            return f"you: {sheet}"
         return f"you ({'offence' if state.offence == self.player else 'defence'}): {sheet}"
 
     def match(self, answer: str, names: Mapping[int, str]) -> int | None:

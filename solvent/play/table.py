@@ -229,11 +229,12 @@ class Table(ABC):
         menu = self.menu(state, names)
         while True:
             answer = self.ask(f"{menu} > ".lstrip()).strip().lower()
+            # Before any name that begins so, such as that of the quick kick.
+            if answer in ("q", "quit") and answer not in names.values():
+                raise LeaveError
             chosen = self.match(answer, names)
             if chosen is not None:
                 return chosen
-            if answer in ("q", "quit"):
-                raise LeaveError
             if answer == "?" and self.hints:
                 for line in self.advice(state, names):
                     self.show(line)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solvent.report.page import write_game_report, write_report
+    from solvent.report.page import write_game_report, write_report, write_solution_report
 
-__all__ = ["write_game_report", "write_report"]
+__all__ = ["write_game_report", "write_report", "write_solution_report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -21,6 +22,9 @@ from solvent.report.results import Agent, Task, read_results
 from solvent.report.sections import Section, Untabled, sections_of, untabled
 from solvent.report.solved import SolvedTask, solve_game, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
+
+if TYPE_CHECKING:
+    from solvent.exact.kernels.timed_football.solution import TimedSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,27 @@ def write_game_report(game: Game, out: str | Path) -> Path:
     """
     out = Path(out)
     write_atomically(out, render_game(game).encode())
+    return out
+
+
+def write_solution_report(solution: TimedSolution, out: str | Path) -> Path:
+    """Write the page about a solution of football with a clock.
+
+    Args:
+        solution: Of any of its forms.
+        out: The page.
+
+    Returns:
+        `out`.
+
+    Raises:
+        StoreError: If a sheet is damaged, or the page cannot be written.
+    """
+    from solvent.report.timed_page import untabled_timed
+
+    out = Path(out)
+    page = _page([_view_untabled(solution.game, untabled_timed(solution))])
+    write_atomically(out, page.encode())
     return out
 
 

@@ -7,6 +7,7 @@ from solvent.exact.kernels.timed_football.tables import timed_tables
 from solvent.report.sections import Section, Untabled
 from solvent.report.timed_chances import chances_section, points_section
 from solvent.report.timed_decisions import last_down_section, onside_section, timeouts_section
+from solvent.report.timed_transcript import transcript_section
 
 
 def untabled_timed(solution: TimedSolution) -> Untabled:
@@ -21,6 +22,7 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
         if layout.clock.timeouts:
             sections.append(timeouts_section(solution))
         sections.append(onside_section(solution, tables))
+    sections.append(transcript_section(solution))
     return Untabled(
         optimum=solution.value,
         bracket=(solution.lower, solution.upper),

@@ -1,9 +1,10 @@
 """Learning and scoring: networks trained on a game, and exact numbers about them."""
 
-from solvent.training.algorithms import ALGORITHMS, load_model
+from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, load_model
 from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.mirror_descent import MirrorDescent
 from solvent.training.self_play import SelfPlayResult, train_self_play
 from solvent.training.self_play_curve import SelfPlayEvalCallback, SelfPlayEvaluation
 from solvent.training.train import TrainingResult, train
@@ -11,10 +12,12 @@ from solvent.training.vec_env import NativeVecEnv
 
 __all__ = [
     "ALGORITHMS",
+    "SELF_PLAY_ALGORITHMS",
     "Evaluation",
     "ExactEvalCallback",
     "Extraction",
     "MaskedDQN",
+    "MirrorDescent",
     "NativeVecEnv",
     "SelfPlayEvalCallback",
     "SelfPlayEvaluation",

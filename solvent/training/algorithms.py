@@ -36,17 +36,26 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "dqn": Algorithm(DQN, "dqn", masked=False),
     "maskable_ppo": Algorithm(MaskablePPO, "ppo", masked=True),
     "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
-    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True),
 }
 
+SELF_PLAY_ALGORITHMS: Mapping[str, Algorithm] = {
+    **ALGORITHMS,
+    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True),
+}
+"""All of them; those that are not in ``ALGORITHMS`` need both seats of a game for two."""
 
-def find_algorithm(name: str) -> Algorithm:
+
+def find_algorithm(name: str, among: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
     """An algorithm by name.
+
+    Args:
+        name: Its name.
+        among: Those that are allowed.
 
     Raises:
         ValueError: If there is none of that name.
     """
-    return ALGORITHMS[check_choice(name, "algorithm", ALGORITHMS)]
+    return among[check_choice(name, "algorithm", among)]
 
 
 def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> BaseAlgorithm:
@@ -57,13 +66,13 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
 
     Args:
         path: The file.
-        algorithm: A key of :data:`ALGORITHMS`.
+        algorithm: A key of :data:`SELF_PLAY_ALGORITHMS`.
         trust: Whether the author of the file may run code here.
 
     Raises:
         ValueError: If `trust` is not given, or the file is not such a network.
     """
-    model = find_algorithm(algorithm).model
+    model = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS).model
     if not trust:
         raise ValueError(
             f"{path}: loading a network of Stable-Baselines3 runs code from its file; "

@@ -31,12 +31,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.policies import BasePolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import GymEnv, Schedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
@@ -93,20 +95,27 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         nn.init.orthogonal_(self.value_net.weight, 0.1)
         nn.init.zeros_(self.value_net.bias)
         self.optimizer = self.optimizer_class(
-            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]  # Every optimizer that can be chosen has it.
+            **self.optimizer_kwargs,
         )
 
     def log_policy(self, seen: Tensor, legal: Tensor) -> Tensor:
         """The logarithms of the probabilities of all actions, [n, A]."""
-        features = self.extract_features(seen, self.pi_features_extractor)
+        features = self._features(seen, self.pi_features_extractor)
         logits = self.action_net(self.mlp_extractor.forward_actor(features))
         return torch.log_softmax(logits.masked_fill(~legal, ILLEGAL), dim=1)
 
     def joint_values(self, seen: Tensor) -> Tensor:
         """Q of all pairs of the seats' own actions, [n, A_0, A_1], from what seat 0 sees."""
-        features = self.extract_features(seen, self.vf_features_extractor)
+        features = self._features(seen, self.vf_features_extractor)
         values: Tensor = self.value_net(self.mlp_extractor.forward_critic(features))
         return values.view(-1, *map(len, self.seat_actions))
+
+    def _features(self, seen: Tensor, extractor: BaseFeaturesExtractor) -> Tensor:
+        features = self.extract_features(seen, extractor)
+        assert isinstance(features, Tensor)
+        return features
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
         return super()._get_constructor_parameters() | {"seat_actions": self.seat_actions}
@@ -137,7 +146,8 @@ class MirrorDescent(MaskablePPO):
     """
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": JointCriticPolicy}
-    policy: JointCriticPolicy  # type: ignore[assignment]
+    policy: JointCriticPolicy
+    _plays: Plays
 
     def __init__(
         self,
@@ -199,7 +209,11 @@ class MirrorDescent(MaskablePPO):
                 f"self-play with past_selves=0"
             )
         callback.on_rollout_start()
-        seen, legal, actions, rewards, dones = [self._last_obs], [self._legal(env)], [], [], []
+        seen: list[Any] = [self._last_obs]
+        legal: list[Any] = [_legal(env)]
+        actions: list[Any] = []
+        rewards: list[Any] = []
+        dones: list[Any] = []
         for _ in range(n_rollout_steps):
             with torch.no_grad():
                 chances = self.policy.log_policy(self._tensor(seen[-1]), self._tensor(legal[-1]))
@@ -213,7 +227,7 @@ class MirrorDescent(MaskablePPO):
                 return False
             for record, now in zip(
                 (seen, legal, actions, rewards, dones),
-                (observation, self._legal(env), action, reward, done),
+                (observation, _legal(env), action, reward, done),
                 strict=True,
             ):
                 record.append(now)
@@ -283,7 +297,8 @@ class MirrorDescent(MaskablePPO):
     def _batches(self, numbers: Tensor) -> Iterator[Tensor]:
         """Minibatches of some plays in a random order, for each epoch."""
         for _ in range(self.n_epochs):
-            yield from numbers[torch.randperm(len(numbers))].split(self.batch_size or len(numbers))
+            order = numbers[torch.randperm(len(numbers))]
+            yield from torch.split(order, self.batch_size or len(order))
 
     def _own(self, seen: Tensor, legal: Tensor, seat: int) -> Tensor:
         """The logarithms of a seat's policy over its own actions, [n, own actions]."""
@@ -326,11 +341,14 @@ class MirrorDescent(MaskablePPO):
             legal_next=pairs(legal[1:]),
         )
 
-    def _legal(self, env: VecEnv) -> Any:
-        return get_action_masks(env)  # type: ignore[arg-type]
-
     def _tensor(self, array: Any) -> Tensor:
         return torch.as_tensor(array, device=self.device)
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "_plays"]
+
+
+def _legal(env: VecEnv) -> NDArray[np.bool_]:
+    """The legal actions of each environment, [n_envs, A]."""
+    masks: NDArray[np.bool_] = get_action_masks(env).astype(bool)
+    return masks

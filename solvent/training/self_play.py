@@ -6,7 +6,8 @@ either seat as it is; where the players have different actions it is told its ro
 
 - One acts after the other: it takes a seat drawn at each play, and its past selves take the other
   one (:mod:`solvent.training.past_selves`).
-- Both act at once: it takes both seats of every play (:mod:`solvent.training.both_seats`).
+- Both act at once: it takes both seats of every play (:mod:`solvent.training.both_seats`). There
+  :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
 
 The average of what it played is kept as well (:mod:`solvent.training.average`).
 
@@ -51,7 +52,7 @@ from solvent.exact import Score, Solution, StoreError, load_policy, save_policy,
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools
 from solvent.model.parameters import check_integer
-from solvent.training.algorithms import Algorithm, find_algorithm
+from solvent.training.algorithms import SELF_PLAY_ALGORITHMS, Algorithm, find_algorithm
 from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.callback import read_curve
 from solvent.training.entropy import EntropyCallback
@@ -142,7 +143,8 @@ def train_self_play(
     Args:
         game: The id of an environment such as ``"solvent/Greed-v0"``, or a game for two of your
             own.
-        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`.
+        algorithm: A key of :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`;
+            ``"mirror_descent"`` only where the learner takes both seats.
         seed: Of networks, exploration and environments.
         timesteps: Steps in all environments together; as tuned if left out.
         folder: Where the module's table of files is written.
@@ -164,7 +166,7 @@ def train_self_play(
             training.
         StoreError: If a file in the folder is damaged or cannot be written.
     """
-    chosen = find_algorithm(algorithm)
+    chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS)
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
     setup = prepare(raw, chosen.model)

@@ -239,8 +239,9 @@ def _learn(
             venv.remember(player(model), 0)
             before.append(PastNetworksCallback(venv, player, request["refresh"]))
         learn(run, model, evaluation, setup.n_timesteps, report, before=before)
-    save_network(run.folder / "network.npz", player(model))
-    save_network(run.folder / "network_mode.npz", player(model, mode=True))
+    origin = {"request": request, "timesteps": model.num_timesteps}
+    save_network(run.folder / "network.npz", player(model), origin)
+    save_network(run.folder / "network_mode.npz", player(model, mode=True), origin)
     save_model(run.folder, model)
     run.write(
         {"timesteps": model.num_timesteps, "cpu_seconds": evaluation.curve[-1].seconds},

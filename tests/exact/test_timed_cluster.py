@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,10 +85,11 @@ def assert_same(store: SheetStore, other: SheetStore) -> None:
         assert store.record(sheet) == other.record(sheet)
 
 
-def standard_half(ticks: int) -> Layout:
-    """The end of a half by the standard chart, of which a sheet takes a while."""
+@cache
+def standard_half(ticks: int) -> SheetStore:
+    """The end of a half by the standard chart, whose sheets take a while, solved by threads."""
     rules = pack_rules(load_chart("standard"), Ruleset())
-    return Layout(rules, ClockRules(timeouts=0), "half", ticks)
+    return solved(Layout(rules, ClockRules(timeouts=0), "half", ticks))
 
 
 def test_two_machines_compute_what_threads_do(machines: Machines) -> None:
@@ -106,42 +110,99 @@ def test_the_client_computes_the_same(machines: Machines) -> None:
     assert_same(store, solved(layout))
 
 
-def test_a_machine_that_dies_changes_nothing(machines: Machines) -> None:
-    layout = standard_half(ticks=3)
+def test_a_machine_that_dies_in_the_middle_changes_nothing(machines: Machines) -> None:
+    here = standard_half(ticks=2)
     machines.add()
     dying = machines.add()
     with Disturbed(machines.address, 2, lambda: machines.kill(dying)) as workers:
-        store = solved(layout, workers)
-        assert workers.processors == 1
-    assert_same(store, solved(layout))
+        store = solved(here.layout, workers)
+    assert len(machines.added) == 1
+    assert_same(store, here)
 
 
+@pytest.mark.slow
 def test_work_goes_on_when_another_machine_comes(machines: Machines) -> None:
-    layout = standard_half(ticks=1)
+    here = standard_half(ticks=2)
     only = machines.add()
 
     def replaced() -> None:
         machines.kill(only)
         machines.add()
 
-    with Disturbed(machines.address, 1, replaced) as workers:
-        store = solved(layout, workers)
-    assert_same(store, solved(layout))
+    with Disturbed(machines.address, 2, replaced) as workers:
+        store = solved(here.layout, workers)
+    assert_same(store, here)
 
 
+@pytest.mark.slow
 def test_a_cluster_that_stays_without_processors_is_given_up(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "PATIENCE", 1.0)
-    layout = standard_half(ticks=2)
-    store = SheetStore(layout)
+    here = standard_half(ticks=2)
+    store = SheetStore(here.layout)
     only = machines.add()
     with (
         Disturbed(machines.address, 2, lambda: machines.kill(only)) as workers,
         pytest.raises(ClusterError, match=r"no processor for 1 seconds.* are kept"),
     ):
-        solve_layout(layout, store, workers=workers)
-    assert [store.has(sheet) for sheet in layout.sheets] == [True, False, False]
+        solve_layout(here.layout, store, workers=workers)
+    done, *left = here.layout.sheets
+    assert store.read(done).tobytes() == here.read(done).tobytes()
+    assert not any(store.has(sheet) for sheet in left)
+
+
+COMMAND = [
+    *(sys.executable, "-m", "solvent", "solve", "football-strategy", "--form", "half"),
+    *("--clock", '{"half": 300, "stops": [120]}', "--timeouts", "0", "--json"),
+]
+
+
+@pytest.mark.slow
+def test_the_head_is_killed_then_the_driver_and_the_folder_is_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "cluster"
+
+    def started(machines: Machines) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*COMMAND, "--out", str(folder), "--on", machines.address])
+
+    machines = Machines(head_processors=1)
+    try:
+        machines.add()
+        driver = started(machines)
+        wait_for_sheets(folder, 4, driver)
+        machines.kill_head()
+        assert driver.wait(120) != 0
+    finally:
+        machines.close()
+    machines = Machines(head_processors=1)
+    try:
+        machines.add()
+        driver = started(machines)
+        wait_for_sheets(folder, 10, driver)
+        driver.kill()
+        driver.wait()
+        before = {path: path.stat().st_mtime_ns for path in (folder / "sheets").rglob("*.npy")}
+        assert started(machines).wait(300) == 0
+    finally:
+        machines.close()
+    # What was solved before is not solved again.
+    assert all(path.stat().st_mtime_ns == written for path, written in before.items())
+    subprocess.run([*COMMAND, "--out", str(tmp_path / "here")], check=True)
+    assert contents(folder) == contents(tmp_path / "here")
+
+
+def wait_for_sheets(folder: Path, number: int, driver: subprocess.Popen[bytes]) -> None:
+    while len(list((folder / "sheets").rglob("t*.npy"))) < number:
+        assert driver.poll() is None, "the driver has ended too early"
+        time.sleep(0.01)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
@@ -155,6 +216,7 @@ def test_a_machine_with_another_source_is_refused(machines: Machines, tmp_path: 
         RayWorkers(machines.address)
 
 
+@pytest.mark.slow
 def test_a_machine_without_the_package_is_refused(machines: Machines) -> None:
     machines.add(runs_first=LOST_PACKAGE)
     with pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"):

@@ -11,11 +11,13 @@ import json
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
+from timed_walk import transcript
 
 from solvent.exact import solve
 from solvent.games import make_game
@@ -31,6 +33,8 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "football_with_a_clock.txt"
 
 A, B, C = range(3)
 ONE, TWO, THREE, FOUR, QUICK_KICK, FIELD_GOAL, PUNT = range(7)
@@ -524,3 +528,7 @@ def test_a_chart_of_ones_own_and_rules_as_objects() -> None:
     game = TimedFootball(CHART, "half", Ruleset.read(RULES), ClockRules(half=45, stops=()))
     assert game.loaded_chart is CHART
     assert game.start_ticks == 3
+
+
+def test_a_game_goes_as_written_down() -> None:
+    assert transcript() == GOLDEN.read_text(encoding="utf-8")

@@ -44,6 +44,8 @@ class Machines:
                     "include_dashboard": False,
                     "temp_dir": self.folder,
                     "ray_client_server_port": self.client_port,
+                    # The dead are noticed within seconds, but one that is only slow is not dead.
+                    "_system_config": {"health_check_period_ms": 500},
                 },
             )
         self.added: list[Any] = []
@@ -103,7 +105,7 @@ def free_port() -> int:
 
 
 def other_source(folder: Path) -> str:
-    """What a machine runs first on which the package has another source, which stands in a folder."""
+    """What a machine runs first that has another source of the package, put into a folder."""
     package = Path(sys.modules["solvent"].__file__ or "").parent
     shutil.copytree(package, folder / "solvent", ignore=shutil.ignore_patterns("__pycache__"))
     with (folder / "solvent" / "model" / "dice.py").open("a", encoding="utf-8") as file:

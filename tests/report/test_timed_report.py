@@ -119,9 +119,13 @@ def test_the_page_of_a_second_half(second_half: TimedSolution) -> None:
         "The 2nd-down map by time and score",
         "When to call a time-out",
         "When to kick onside",
+        "A game, play by play",
     ]
 
 
 def test_the_page_of_a_half_for_points() -> None:
     known = untabled_timed(solved("half"))
-    assert [section.title for section in known.sections] == ["Points by time and place"]
+    assert [section.title for section in known.sections] == [
+        "Points by time and place",
+        "A game, play by play",
+    ]

@@ -12,13 +12,13 @@ import yaml
 
 from solvent.envs import TabularVectorEnv, register_envs
 from solvent.model import TabularGame
-from solvent.training import ALGORITHMS, NativeVecEnv, hyperparameters
+from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
 from solvent.training.hyperparameters import prepare, tuned
 
 FILES = sorted(Path(hyperparameters.__file__).parent.glob("*.yml"))
 ENTRIES = [
     pytest.param(name, env_id, id=f"{name}-{env_id}")
-    for name, algorithm in ALGORITHMS.items()
+    for name, algorithm in SELF_PLAY_ALGORITHMS.items()
     for env_id in yaml.safe_load(
         Path(hyperparameters.__file__).with_name(f"{algorithm.hyperparameters}.yml").read_text()
     )
@@ -36,7 +36,7 @@ def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
 def test_every_learner_can_be_made_from_every_entry(
     name: str, env_id: str, small: TabularGame
 ) -> None:
-    algorithm = ALGORITHMS[name]
+    algorithm = SELF_PLAY_ALGORITHMS[name]
     raw = tuned(algorithm.hyperparameters, env_id)
     setup = prepare(raw, algorithm.model)
     env = NativeVecEnv(
@@ -61,7 +61,10 @@ def test_rl_zoo_reads_them_itself() -> None:
             if isinstance(text := raw.get("policy_kwargs"), str):
                 # rl-baselines3-zoo evaluates it as Python; here it is only read.
                 meant = eval(text, {"nn": torch.nn})
-                assert prepare(raw, ALGORITHMS[file.stem].model).arguments["policy_kwargs"] == meant
+                assert (
+                    prepare(raw, SELF_PLAY_ALGORITHMS[file.stem].model).arguments["policy_kwargs"]
+                    == meant
+                )
             ready = manager.ExperimentManager._preprocess_schedules(dict(raw))
             assert ready["learning_rate"](0.5) == float(raw["learning_rate"][4:]) / 2
 
@@ -81,7 +84,7 @@ def test_rl_zoo_reads_them_itself() -> None:
 )
 def test_wrong_hyperparameters_are_named(raw: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        prepare(raw, ALGORITHMS["ppo"].model)
+        prepare(raw, SELF_PLAY_ALGORITHMS["ppo"].model)
 
 
 def test_an_environment_without_an_entry_gets_the_default() -> None:
@@ -90,7 +93,7 @@ def test_an_environment_without_an_entry_gets_the_default() -> None:
 
 def test_python_in_the_file_is_read_like_a_literal() -> None:
     text = "dict(activation_fn=nn.ReLU, net_arch=dict(pi=[32], vf=[64, 64]), ortho_init=False)"
-    read = prepare({"n_timesteps": 1, "policy_kwargs": text}, ALGORITHMS["ppo"].model)
+    read = prepare({"n_timesteps": 1, "policy_kwargs": text}, SELF_PLAY_ALGORITHMS["ppo"].model)
     assert read.arguments["policy_kwargs"] == {
         "activation_fn": torch.nn.ReLU,
         "net_arch": {"pi": [32], "vf": [64, 64]},

@@ -233,7 +233,7 @@ def _drawn(i: int, plays: Any, threshold: Any, start: int, end: int) -> int:
     """An entry of ``threshold[start : end]``, drawn."""
     x = advance(plays.stream[i])
     plays.stream[i] = x
-    return start + pick(draw_of(x), threshold, start, end - start)
+    return int(start + pick(draw_of(x), threshold, start, end - start))
 
 
 @njit(cache=True)
@@ -379,7 +379,7 @@ def _half_over(i: int, plays: Any, rules: Any) -> float:
     if first_half or rules.for_points:
         return 0.0
     margin = plays.margin[i]
-    return 0.5 * ((margin > 0) + (margin >= 0))
+    return 0.5 * float((margin > 0) + (margin >= 0))
 
 
 @njit(cache=True, inline="always")
@@ -389,7 +389,7 @@ def chooses(i: int, player: int, plays: Any, rules: Any) -> bool:
     if phase == CALL:
         return True
     if phase == CHOICE:
-        return (rules.chooser[plays.choice[i]] == 0) == (plays.offence[i] == player)
+        return bool((rules.chooser[plays.choice[i]] == 0) == (plays.offence[i] == player))
     if phase == TIMEOUT:
         return bool(plays.asked[i] == player)
     return bool(phase == KICKOFF and plays.offence[i] == player)

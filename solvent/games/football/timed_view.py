@@ -98,7 +98,8 @@ def observation(game: TimedFootball, state: TimedPosition, player: int) -> NDArr
 def drawing(game: TimedFootball, state: TimedPosition) -> str:
     """Time and score, then the field from the offence's goal line on the left, and the call."""
     if state.phase == "over":
-        return "play is over" + ("" if game.for_points else f"; {score_text(state.margin)}")
+        won = score_text(state.margin).replace("leads", "has won")
+        return "play is over" if game.for_points else f"play is over; {won}"
     lines = [scoreboard(game, state)]
     if state.down:
         lines += situation_lines(game.loaded_ruleset, state.offence, state.situation)
@@ -142,7 +143,7 @@ def scoreboard(game: TimedFootball, state: TimedPosition) -> str:
         parts.append(left if state.ticks else "an untimed down")
     if not game.for_points:
         parts.append(score_text(state.margin))
-    if game.loaded_clock.timeouts:
+    if game.loaded_clock.timeouts and (state.ticks or state.phase == "time-out"):
         parts.append("time-outs {} and {}".format(*state.timeouts))
     return ", ".join(parts)
 

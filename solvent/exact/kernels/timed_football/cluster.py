@@ -279,8 +279,8 @@ def _problem(outline: Outline, tables: TimedTables, values: Sequence[Floats]) ->
         moments=outline.moments,
         values=dict(zip(outline.reads, values, strict=True)),
         final=outline.final,
-        shifted=outline.shifted,
-        paid=outline.paid,
+        shifted=outline.shifted.copy(),
+        paid=outline.paid.copy(),
         supports=supports,
     )
 

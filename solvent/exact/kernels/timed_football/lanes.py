@@ -1,18 +1,17 @@
-"""Eight columns at a time: are the calls that were mixed a tick before an equilibrium again?
+"""Many states side by side: are the calls that were mixed a tick before an equilibrium again?
 
-Most of the time they are, and then the mixes follow from equations alone. In neighbouring columns
-the same calls are mixed as a rule, so columns with the same two supports are taken together and
-every number becomes a vector of :data:`LANES` numbers, on which processors work at once.
-
-With k calls of each side and payoffs moved up so that all are positive, B, the mixes are
+Most of the time they are, and then the mixes follow from equations alone. With k calls of each side
+and payoffs moved up so that all are positive, B, they are
 
     y = B^-1 1 / sum        x = B^-T 1 / sum
 
-from one factorization B = L U. Rows are exchanged for the largest pivot as the first column has it.
-What comes of it is accepted column by column, if no probability is negative and the duality gap
-max(A y) - min(x A), over all calls, is at rounding. Whatever goes wrong on the way is seen in that.
-A column's answer depends on the columns beside it in so far as they are taken together; that is the
-same however the sheet is cut, since a situation's columns always stay together.
+from one factorization B = L U. States are entries of vectors, *lanes*, on several of which
+processors work at a time; those with the same k are taken together. Rows are not exchanged, as
+different ones would have to be in every lane. Where that is needed, or a probability is negative,
+or another call is better, the duality gap max(A y) - min(x A) over all calls is not at rounding:
+only an answer with which it is at rounding is accepted.
+
+What comes of a state does not depend on those beside it.
 """
 
 from __future__ import annotations
@@ -25,64 +24,67 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints
 
-LANES = 8
-"""Columns that are taken together."""
-
-FEWEST = 2
-"""Of fewer columns with the same supports each is solved by itself."""
+ENOUGH = 1e-14
+"""Duality gaps up to this, in units of the range of all payoffs, are accepted."""
 
 
 class Lanes(NamedTuple):
-    """Memory for games of up to m x n payoffs; k is the lesser of m and n.
+    """Memory for L games of up to m x n payoffs; k is the lesser of m and n.
 
     ===========  ====================  ============================================================
-    ``here``     [rows, 8] float64     worth of results and cells in the columns taken together
-    ``factors``  [k, k, 8] float64     L and U
-    ``x``        [k, 8] float64        the row player's mix, on its support
-    ``y``        [k, 8] float64        the column player's
-    ``total``    [8] float64
-    ``least``    [8] float64           what the row player's mix is sure of
-    ``most``     [8] float64           the most that the column player's mix pays
-    ``mine``     [k] int64             the row player's support
-    ``theirs``   [k] int64             the column player's
-    ``place``    [8] int64             the columns
+    ``x``        [m, L] float64        the row players' mixes
+    ``y``        [n, L] float64        the column players'
+    ``least``    [L] float64           what the row players' mixes are sure of
+    ``most``     [L] float64           the most that the column players' mixes pay
+    ``total``    [L] float64
+    ``size``     [L] int64             k of each game, 0 if it is not tried
+    ``place``    [L] int64             the games that are taken together
+    ``mine``     [k, L] int64          their rows
+    ``theirs``   [k, L] int64          their columns
+    ``kernel``   [k, k, L] float64     B, then L and U
+    ``left``     [k, L] float64        x on the rows
+    ``right``    [k, L] float64        y on the columns
     ===========  ====================  ============================================================
     """
 
-    here: Floats
-    factors: Floats
     x: Floats
     y: Floats
-    total: Floats
     least: Floats
     most: Floats
+    total: Floats
+    size: Ints
+    place: Ints
     mine: Ints
     theirs: Ints
-    place: Ints
+    kernel: Floats
+    left: Floats
+    right: Floats
 
 
 @njit(cache=True, error_model="numpy")
-def lanes_for(m: int, n: int, rows: int) -> Lanes:
-    """Memory for games of m x n whose payoffs are picked from so many rows."""
+def lanes_for(m: int, n: int, lanes: int) -> Lanes:
+    """Memory for so many games of up to m x n payoffs."""
     k = min(m, n)
     return Lanes(
-        np.zeros((rows, LANES)),
-        np.zeros((k, k, LANES)),
-        np.zeros((k, LANES)),
-        np.zeros((k, LANES)),
-        np.zeros(LANES),
-        np.zeros(LANES),
-        np.zeros(LANES),
-        np.zeros(k, np.int64),
-        np.zeros(k, np.int64),
-        np.zeros(LANES, np.int64),
+        np.zeros((m, lanes)),
+        np.zeros((n, lanes)),
+        np.zeros(lanes),
+        np.zeros(lanes),
+        np.zeros(lanes),
+        np.zeros(lanes, np.int64),
+        np.zeros(lanes, np.int64),
+        np.zeros((k, lanes), np.int64),
+        np.zeros((k, lanes), np.int64),
+        np.zeros((k, k, lanes)),
+        np.zeros((k, lanes)),
+        np.zeros((k, lanes)),
     )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def try_supports(
-    lanes: Lanes,
-    by_row: Floats,
+    memory: Lanes,
+    worth: Floats,
     cell: Ints,
     supports: NDArray[np.uint32],
     lift: float,
@@ -90,155 +92,182 @@ def try_supports(
     pending: Bools,
     values: Floats,
 ) -> float:
-    """Solve the columns of a situation in which the given supports do.
+    """Solve the games for which the given supports do.
 
     Args:
-        lanes: Memory.
-        by_row: [rows, C] what results and cells are worth.
+        memory: For at least as many games.
+        worth: [rows, at least L] what results and cells are worth.
         cell: [m, n] the row of each payoff.
-        supports: [C, 2] bit masks, 0 where nothing is known.
+        supports: [L, 2] bit masks, 0 where nothing is known.
         lift: Is added to payoffs to make them positive.
         enough: The largest duality gap that is accepted.
-        pending: [C] the columns to solve; those that are solved are taken out.
-        values: [C], written where a column is solved.
+        pending: [L] the games to solve; those that are solved are taken out.
+        values: [L], written where a game is solved.
 
     Returns:
         The largest duality gap of what was accepted.
     """
-    largest_gap = 0.0
-    columns = len(pending)
-    tried = ~pending
-    for c in range(columns):
-        offence, defence = supports[c, 0], supports[c, 1]
-        if tried[c] or offence == 0:
-            continue
+    lanes = len(values)
+    most_calls = len(memory.mine)
+    rows, columns = np.uint32(0), np.uint32(0)
+    for lane in range(lanes):
+        k = _bits(supports[lane, 0])
+        fits = pending[lane] and k <= most_calls and k == _bits(supports[lane, 1])
+        memory.size[lane] = k if fits else 0
+        if fits:
+            rows |= supports[lane, 0]
+            columns |= supports[lane, 1]
+    if rows == 0:
+        return 0.0
+    memory.x[:, :lanes] = 0.0
+    memory.y[:, :lanes] = 0.0
+    for k in range(1, most_calls + 1):
         taken = 0
-        for other in range(c, columns):
-            same = supports[other, 0] == offence and supports[other, 1] == defence
-            if same and not tried[other]:
-                tried[other] = True
-                lanes.place[taken] = other
+        for lane in range(lanes):
+            if memory.size[lane] == k:
+                memory.place[taken] = lane
                 taken += 1
-                if taken == LANES:
-                    break
-        if taken < FEWEST:
-            continue
-        lanes.place[taken:] = c
-        k = _list(offence, lanes.mine)
-        if k == 0 or k != _list(defence, lanes.theirs):
-            continue
-        for row in range(len(by_row)):
-            for lane in range(LANES):
-                lanes.here[row, lane] = by_row[row, lanes.place[lane]]
-        _mixes(lanes, cell, k, lift)
-        _bounds(lanes, cell, k)
-        for lane in range(taken):
-            gap = lanes.most[lane] - lanes.least[lane]
-            # Not a number in one of them leaves an infinity.
-            if abs(gap) <= enough:
-                at = lanes.place[lane]
-                values[at] = lanes.least[lane]
-                pending[at] = False
-                largest_gap = max(largest_gap, gap)
+        if taken:
+            _equalize(memory, worth, cell, supports, lift, k, taken)
+    _bounds(memory, worth, cell, rows, columns, lanes)
+    largest_gap = 0.0
+    for lane in range(lanes):
+        gap = memory.most[lane] - memory.least[lane]
+        # What is not a number leaves an infinity.
+        if memory.size[lane] and abs(gap) <= enough:
+            values[lane] = memory.least[lane]
+            pending[lane] = False
+            largest_gap = max(largest_gap, gap)
     return largest_gap
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _list(mask: int, calls: Ints) -> int:
-    """List the calls of a mask; how many there are, 0 if they are more than fit."""
+def _bits(mask: np.uint32) -> int:
+    """How many bits are set."""
     count = 0
-    for i in range(32):
-        if (mask >> np.uint32(i)) & np.uint32(1):
-            if count == len(calls):
-                return 0
-            calls[count] = i
-            count += 1
+    while mask:
+        mask &= mask - np.uint32(1)
+        count += 1
     return count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mixes(lanes: Lanes, cell: Ints, k: int, lift: float) -> None:
-    """Equalize on the supports."""
-    b, x, y, mine = lanes.factors, lanes.x, lanes.y, lanes.mine
-    for i in range(k):
-        for j in range(k):
-            payoff = lanes.here[cell[mine[i], lanes.theirs[j]]]
-            for lane in range(LANES):
-                b[i, j, lane] = payoff[lane] + lift
-    for c in range(k):
-        pivot = c
-        for i in range(c + 1, k):
-            if abs(b[i, c, 0]) > abs(b[pivot, c, 0]):
-                pivot = i
-        if pivot != c:
-            mine[c], mine[pivot] = mine[pivot], mine[c]
-            for j in range(k):
-                for lane in range(LANES):
-                    b[c, j, lane], b[pivot, j, lane] = b[pivot, j, lane], b[c, j, lane]
-        for i in range(c + 1, k):
-            for lane in range(LANES):
-                b[i, c, lane] /= b[c, c, lane]
-            for j in range(c + 1, k):
-                for lane in range(LANES):
-                    b[i, j, lane] -= b[i, c, lane] * b[c, j, lane]
-    # B y = 1, and B' x = 1 with the rows in the order in which they have come.
-    for i in range(k):
-        for lane in range(LANES):
-            y[i, lane] = 1.0
-            x[i, lane] = 1.0
-        for j in range(i):
-            for lane in range(LANES):
-                y[i, lane] -= b[i, j, lane] * y[j, lane]
-                x[i, lane] -= b[j, i, lane] * x[j, lane]
-        for lane in range(LANES):
-            x[i, lane] /= b[i, i, lane]
-    for i in range(k - 1, -1, -1):
-        for j in range(i + 1, k):
-            for lane in range(LANES):
-                y[i, lane] -= b[i, j, lane] * y[j, lane]
-                x[i, lane] -= b[j, i, lane] * x[j, lane]
-        for lane in range(LANES):
-            y[i, lane] /= b[i, i, lane]
-    _to_one(lanes.total, x, k)
-    _to_one(lanes.total, y, k)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _to_one(total: Floats, mix: Floats, k: int) -> None:
-    """Make probabilities sum to 1; a mix with a negative one becomes not a number."""
-    for lane in range(LANES):
-        total[lane] = 0.0
-    for i in range(k):
-        for lane in range(LANES):
-            total[lane] += mix[i, lane] if mix[i, lane] >= 0 else np.nan
-    for i in range(k):
-        for lane in range(LANES):
-            mix[i, lane] /= total[lane]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _bounds(lanes: Lanes, cell: Ints, k: int) -> None:
-    """What the mixes are sure of, over all calls of the other side."""
-    x, y, here, total = lanes.x, lanes.y, lanes.here, lanes.total
-    m, n = cell.shape
-    for lane in range(LANES):
-        lanes.least[lane] = np.inf
-        lanes.most[lane] = -np.inf
-    for j in range(n):
-        for lane in range(LANES):
-            total[lane] = 0.0
+def _equalize(
+    memory: Lanes,
+    worth: Floats,
+    cell: Ints,
+    supports: NDArray[np.uint32],
+    lift: float,
+    k: int,
+    taken: int,
+) -> None:
+    """Write the mixes of the games taken together; one with a negative chance is not a number."""
+    b, x, y = memory.kernel, memory.left, memory.right
+    for lane in range(taken):
+        at = memory.place[lane]
+        _list(supports[at, 0], memory.mine, lane)
+        _list(supports[at, 1], memory.theirs, lane)
         for i in range(k):
-            payoff = here[cell[lanes.mine[i], j]]
-            for lane in range(LANES):
-                total[lane] += x[i, lane] * payoff[lane]
-        for lane in range(LANES):
-            lanes.least[lane] = min(lanes.least[lane], total[lane])
+            row = cell[memory.mine[i, lane]]
+            for j in range(k):
+                b[i, j, lane] = worth[row[memory.theirs[j, lane]], at] + lift
+    _factorize(b, k, taken)
+    _solve(b, x, y, k, taken)
+    for mix, calls, out in ((x, memory.mine, memory.x), (y, memory.theirs, memory.y)):
+        total = memory.total[:taken]
+        total[:] = 0.0
+        for i in range(k):
+            part = mix[i]
+            for lane in range(taken):
+                total[lane] += part[lane] if part[lane] >= 0 else np.nan
+        for lane in range(taken):
+            at = memory.place[lane]
+            for i in range(k):
+                out[calls[i, lane], at] = mix[i, lane] / total[lane]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _list(mask: np.uint32, calls: Ints, lane: int) -> None:
+    """List the calls of a mask."""
+    count, call = 0, 0
+    while mask:
+        if mask & np.uint32(1):
+            calls[count, lane] = call
+            count += 1
+        mask >>= np.uint32(1)
+        call += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factorize(b: Floats, k: int, lanes: int) -> None:
+    """B = L U in place; the diagonal of U is inverted."""
+    for c in range(k):
+        inverse = b[c, c]
+        for lane in range(lanes):
+            inverse[lane] = 1.0 / inverse[lane]
+        for i in range(c + 1, k):
+            factor = b[i, c]
+            for lane in range(lanes):
+                factor[lane] *= inverse[lane]
+            for j in range(c + 1, k):
+                _subtract(b[i, j], factor, b[c, j], lanes)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(b: Floats, x: Floats, y: Floats, k: int, lanes: int) -> None:
+    """B y = 1 and B' x = 1."""
+    for i in range(k):
+        left, right, inverse = x[i], y[i], b[i, i]
+        left[:lanes] = 1.0
+        right[:lanes] = 1.0
+        for j in range(i):
+            _subtract(right, b[i, j], y[j], lanes)
+            _subtract(left, b[j, i], x[j], lanes)
+        for lane in range(lanes):
+            left[lane] *= inverse[lane]
+    for i in range(k - 1, -1, -1):
+        left, right, inverse = x[i], y[i], b[i, i]
+        for j in range(i + 1, k):
+            _subtract(right, b[i, j], y[j], lanes)
+            _subtract(left, b[j, i], x[j], lanes)
+        for lane in range(lanes):
+            right[lane] *= inverse[lane]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _subtract(out: Floats, a: Floats, b: Floats, lanes: int) -> None:
+    """``out -= a * b``."""
+    for lane in range(lanes):
+        out[lane] -= a[lane] * b[lane]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bounds(
+    memory: Lanes, worth: Floats, cell: Ints, rows: np.uint32, columns: np.uint32, lanes: int
+) -> None:
+    """What all mixes are sure of; the masks hold the calls that any of them uses."""
+    m, n = cell.shape
+    total, least, most = memory.total, memory.least, memory.most
+    least[:] = np.inf
+    most[:] = -np.inf
+    for j in range(n):
+        total[:] = 0.0
+        for i in range(min(m, 32)):
+            if (rows >> np.uint32(i)) & np.uint32(1):
+                _add(total, memory.x[i], worth[cell[i, j]], lanes)
+        for lane in range(lanes):
+            least[lane] = min(least[lane], total[lane])
     for i in range(m):
-        for lane in range(LANES):
-            total[lane] = 0.0
-        for j in range(k):
-            payoff = here[cell[i, lanes.theirs[j]]]
-            for lane in range(LANES):
-                total[lane] += payoff[lane] * y[j, lane]
-        for lane in range(LANES):
-            lanes.most[lane] = max(lanes.most[lane], total[lane])
+        total[:] = 0.0
+        for j in range(min(n, 32)):
+            if (columns >> np.uint32(j)) & np.uint32(1):
+                _add(total, memory.y[j], worth[cell[i, j]], lanes)
+        for lane in range(lanes):
+            most[lane] = max(most[lane], total[lane])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(out: Floats, a: Floats, b: Floats, lanes: int) -> None:
+    """``out += a * b``."""
+    for lane in range(lanes):
+        out[lane] += a[lane] * b[lane]

@@ -12,7 +12,7 @@ from solvent.exact.kernels.timed_football.store import SheetStore
 FILE_OVERHEAD = 512
 """Bytes, about, that a sheet takes on disk besides its numbers: its header and its record."""
 
-PROGRAM = 400 << 20
+PROGRAM = 600 << 20
 """Bytes, about, of the interpreter, the compiled loops and the rules' arrays."""
 
 
@@ -32,8 +32,8 @@ def supports_bytes(layout: Layout, half: int) -> int:
 
 def newest_supports_bytes(layout: Layout) -> int:
     """Of the supports that are kept: a sheet's for each number of time-outs, and one's more."""
-    most = max(supports_bytes(layout, half) for half in layout.halves)
-    return most * ((layout.clock.timeouts + 1) ** 2 + 1)
+    sizes = [supports_bytes(layout, half) for half in layout.halves]
+    return sum(sizes) * (layout.clock.timeouts + 1) ** 2 + max(sizes)
 
 
 def disk_bytes(layout: Layout, store: SheetStore | None = None) -> int:

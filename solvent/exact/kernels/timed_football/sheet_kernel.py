@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from solvent.exact.kernels.matrix_game import EXACT, solve_in, work_for
-from solvent.exact.kernels.timed_football.lanes import lanes_for, try_supports
+from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.kernels.timed_football.lanes import ENOUGH, lanes_for, try_supports
 from solvent.exact.kernels.timed_football.problem import SheetProblem
 from solvent.exact.kernels.timed_football.store import Supports
 from solvent.exact.kernels.timed_football.tables import Loops
@@ -36,6 +36,9 @@ from solvent.model.arrays import Bools, Floats
 
 Block = tuple[int, int]
 """A range of lines, the first and the one after the last."""
+
+STATES_TOGETHER = 256
+"""So many states, about, are looked at side by side."""
 
 
 class BlockResult(NamedTuple):
@@ -105,7 +108,7 @@ def solve_block(
         worth,
         problem.constant,
         (most - least) - least,
-        EXACT * (most - least),
+        ENOUGH * (most - least),
         first_line,
         tables.lines,
         values,
@@ -164,66 +167,76 @@ def _solve_lines(
     last_down = downs - 2
     results = (len(loops.branch_start) - 1) // (downs * lines)
     rows = results + len(loops.mixed_start) - 1
-    by_row, here = np.zeros((rows, columns)), np.zeros(rows)
-    defences = loops.cell.shape[1]
-    most = 0
-    for s in range(len(loops.contested)):
-        most = max(most, loops.contested[s])
+    # Lines in which the same may be called are taken together.
+    together = max(1, STATES_TOGETHER // columns)
+    by_row, here = np.zeros((rows, together * columns)), np.zeros(rows)
+    most, defences = loops.contested.max(), loops.cell.shape[1]
     payoff, cell = np.zeros((most, defences)), np.zeros((most, defences), np.int64)
     x, y = np.zeros(most), np.zeros(defences)
-    pending = np.zeros(columns, np.bool_)
-    work, lanes = work_for(most, defences), lanes_for(most, defences, rows)
+    pending = np.zeros(together * columns, np.bool_)
+    work, lanes = work_for(most, defences), lanes_for(most, defences, together * columns)
     largest_gap, games = 0.0, 0
-    for place in range(n):
-        line = first_line + place
+    start = 0
+    while start < n:
+        stop = start + 1
+        while stop < n and stop - start < together and loops.alike[first_line + stop]:
+            stop += 1
+        states = (stop - start) * columns
         for down in range(downs - 1, -1, -1):
-            s = down * lines + line
-            _rate(loops, s, results, worth, by_row)
+            s = down * lines + first_line + start
+            for line in range(stop - start):
+                rate_results(loops, s + line, results, worth, by_row, line * columns)
+            _rate_choices(loops, by_row)
+            rate_mixed_cells(loops, results, by_row)
             if down == last_down:
-                by_row[results - 1] = values[downs - 1, place]
+                by_row[results - 1, :states] = values[downs - 1, start:stop].reshape(-1)
             first, contested = loops.row_start[s], loops.contested[s]
             for i in range(contested):
                 cell[i] = loops.cell[loops.row_call[first + i]]
-            value, support = values[down, place], supports[down, place]
-            value[:] = by_row[cell[0, 0]]
-            for c in range(columns):
-                pending[c] = not constant[c]
-                games += pending[c]
+            value = values[down, start:stop].reshape(-1)
+            support = supports[down, start:stop].reshape(-1, 2)
+            value[:] = by_row[cell[0, 0], :states]
+            for at in range(states):
+                pending[at] = not constant[at % columns]
+                games += pending[at]
             if not wanted:
                 gap = try_supports(
                     lanes, by_row, cell[:contested], support, lift, enough, pending, value
                 )
                 largest_gap = max(largest_gap, gap)
-            for c in range(columns):
-                if not pending[c]:
+            for at in range(states):
+                if not pending[at]:
                     continue
                 for row in range(rows):
-                    here[row] = by_row[row, c]
+                    here[row] = by_row[row, at]
                 for i in range(contested):
                     for j in range(defences):
                         payoff[i, j] = here[cell[i, j]]
-                start = c if support[c, 0] or c == 0 else c - 1
-                _unpack(support[start, 0], x[:contested])
-                _unpack(support[start, 1], y)
-                value[c], gap, _ = solve_in(work, payoff[:contested], x[:contested], y)
-                support[c, 0], support[c, 1] = _pack(x[:contested]), _pack(y)
+                hint = at if support[at, 0] or at % columns == 0 else at - 1
+                _unpack(support[hint, 0], x[:contested])
+                _unpack(support[hint, 1], y)
+                value[at], gap, _ = solve_in(work, payoff[:contested], x[:contested], y)
+                support[at, 0], support[at, 1] = _pack(x[:contested]), _pack(y)
                 largest_gap = max(largest_gap, gap)
                 if wanted:
-                    mixes.defence[down, place, c] = y
+                    line, c = start + at // columns, at % columns
+                    mixes.defence[down, line, c] = y
                     for i in range(contested):
-                        mixes.offence[down, place, c, loops.row_action[first + i]] = x[i]
-                    _choose(loops, here, mixes.choices[down, place, c])
+                        mixes.offence[down, line, c, loops.row_action[first + i]] = x[i]
+                    _choose(loops, here, mixes.choices[down, line, c])
             for i in range(contested, loops.row_start[s + 1] - first):
                 certain = by_row[loops.cell[loops.row_call[first + i], 0]]
-                for c in range(columns):
-                    if wanted and certain[c] > value[c]:
-                        mixes.offence[down, place, c] = 0.0
-                        mixes.offence[down, place, c, loops.row_action[first + i]] = 1.0
-                    value[c] = max(value[c], certain[c])
+                for at in range(states):
+                    if wanted and certain[at] > value[at]:
+                        offence = mixes.offence[down, start + at // columns, at % columns]
+                        offence[:] = 0.0
+                        offence[loops.row_action[first + i]] = 1.0
+                    value[at] = max(value[at], certain[at])
             if wanted:
                 for c in np.flatnonzero(constant):
-                    mixes.offence[down, place, c, loops.row_action[first]] = 1.0
-                    mixes.defence[down, place, c, 0] = 1.0
+                    mixes.offence[down, start:stop, c, loops.row_action[first]] = 1.0
+                    mixes.defence[down, start:stop, c, 0] = 1.0
+        start = stop
     return largest_gap, games, values.size - games
 
 
@@ -236,29 +249,37 @@ def _choose(loops: Loops, here: Floats, choices: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _rate(loops: Loops, s: int, results: int, worth: Floats, by_row: Floats) -> None:
-    """Write what results and mixed cells are worth in a situation, [rows, C]."""
-    rate_results(loops, s, results, worth, by_row)
-    columns = worth.shape[1]
+def _rate_choices(loops: Loops, by_row: Floats) -> None:
+    """Write what choices are worth, their options being written."""
     for k in range(len(loops.chosen_result)):
         penalty, play = by_row[loops.option[k, 0]], by_row[loops.option[k, 1]]
         chosen = by_row[loops.chosen_result[k]]
         if loops.chooser[k] == 0:
-            for c in range(columns):
+            for c in range(len(chosen)):
                 chosen[c] = max(penalty[c], play[c])
         else:
-            for c in range(columns):
+            for c in range(len(chosen)):
                 chosen[c] = min(penalty[c], play[c])
-    rate_mixed_cells(loops, results, by_row)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rate_results(loops: Loops, s: int, results: int, worth: Floats, by_row: Floats) -> None:
-    """Write what results are worth in a situation, but for choices and the declaration."""
+def rate_results(
+    loops: Loops, s: int, results: int, worth: Floats, by_row: Floats, start: int = 0
+) -> None:
+    """Write what results are worth in a situation, but for choices and the declaration.
+
+    Args:
+        loops: The rules.
+        s: The situation.
+        results: R.
+        worth: [U, C] of successors.
+        by_row: [rows, at least start + C], of which C columns are written.
+        start: The first of them.
+    """
     columns = worth.shape[1]
     for r in range(results):
         first, last = loops.branch_start[s * results + r], loops.branch_start[s * results + r + 1]
-        total = by_row[r]
+        total = by_row[r, start : start + columns]
         if first == last:
             continue
         base = worth[loops.branch_successor[first]]

@@ -3,8 +3,9 @@
 **Successors.** A *successor* is what one branch of a result or kick leads to, all that its worth
 depends on: the row of a sheet that follows and whose ball or kick it is, the points, the time
 taken, and whether an untimed down would follow if that time ran out. Few of the two million
-branches of the standard chart differ in all of these, some fifty thousand; so what follows a branch,
-time-outs included, is rated once a sheet for each successor, and a branch is one row of that.
+branches of the standard chart differ in all of these, some fifty thousand; so what follows a
+branch, time-outs included, is rated once a sheet for each successor, and a branch is one row of
+that.
 
 Successors are numbered by *groups* that take the same time: ``groups[g]`` are the seconds and
 whether an untimed down may follow, ``group_start[g] : group_start[g + 1]`` the successors.
@@ -16,7 +17,7 @@ that hold more than one result.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,8 @@ class Loops(NamedTuple):
     ``row_action``         [rows] int64          the offence's action
     ``row_call``           [rows] int64          what it sends to the chart
     ``contested``          [S] int64             how many of them, the first, depend on the defence
+    ``alike``              [lines] bool          whether the legal actions of all situations of a
+                                                 line are those of the line before
     ``kick_start``         [4] int64             branches of kickoff, onside kick and free kick
     ``kick_successor``     [F] int64             a successor
     ``kick_probability``   [F] float64           its probability
@@ -65,6 +68,7 @@ class Loops(NamedTuple):
     row_action: Ints
     row_call: Ints
     contested: Ints
+    alike: Bools
     kick_start: Ints
     kick_successor: Ints
     kick_probability: Floats
@@ -130,36 +134,51 @@ def timed_tables(rules: PackedRules) -> TimedTables:
     groups, group_start = np.unique(successors[:, :2], axis=0, return_index=True)
     points, score = np.unique(successors[:, 2], return_inverse=True)
     kicks = len(rules.kick_next)
-    cell, *mixed = _cells(rules)
+    cell, mixed_start, mixed_result, mixed_probability = _cells(rules)
+    loops = Loops(
+        branch_start=np.concatenate(([0], np.cumsum(branches))),
+        branch_successor=number[:-kicks].astype(np.int32),
+        branch_probability=rules.probability[~stays],
+        chosen_result=plain.chosen_result,
+        option=plain.option,
+        chooser=plain.chooser,
+        mixed_start=mixed_start,
+        mixed_result=mixed_result,
+        mixed_probability=mixed_probability,
+        cell=cell,
+        row_start=plain.row_start,
+        row_action=plain.row_action,
+        row_call=plain.row_call,
+        contested=plain.contested,
+        alike=_alike(rules),
+        kick_start=plain.kick_start,
+        kick_successor=number[-kicks:],
+        kick_probability=plain.kick_probability,
+    )
     return TimedTables(
         downs=rules.ruleset.downs,
         lines=situations // (rules.ruleset.downs + 1),
         groups=tuple((seconds, bool(untimed)) for seconds, untimed in groups.tolist()),
         group_start=np.append(group_start, len(successors)),
-        row=np.ascontiguousarray(successors[:, 4]),
-        same_side=successors[:, 3].astype(bool),
-        score=score.ravel(),
+        row=_read_only(np.ascontiguousarray(successors[:, 4])),
+        same_side=_read_only(successors[:, 3].astype(bool)),
+        score=_read_only(score.ravel()),
         points=tuple(points.tolist()),
-        loops=Loops(
-            branch_start=np.concatenate(([0], np.cumsum(branches))),
-            branch_successor=number[:-kicks].astype(np.int32),
-            branch_probability=rules.probability[~stays],
-            chosen_result=plain.chosen_result,
-            option=plain.option,
-            chooser=plain.chooser,
-            mixed_start=mixed[0],
-            mixed_result=mixed[1],
-            mixed_probability=mixed[2],
-            cell=cell,
-            row_start=plain.row_start,
-            row_action=plain.row_action,
-            row_call=plain.row_call,
-            contested=plain.contested,
-            kick_start=plain.kick_start,
-            kick_successor=number[-kicks:],
-            kick_probability=plain.kick_probability,
-        ),
+        loops=Loops(*map(_read_only, loops)),
     )
+
+
+def _read_only(array: Any) -> Any:
+    """An array as it comes from another process, so that the loops are compiled once for both."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _alike(rules: PackedRules) -> Bools:
+    """[lines] whether all legal actions of a line are those of the line before."""
+    legal = rules.legal.reshape(rules.ruleset.downs + 1, -1, rules.legal.shape[1])
+    return np.append(False, (legal[:, 1:] == legal[:, :-1]).all(axis=(0, 2)))
 
 
 def _cells(rules: PackedRules) -> tuple[Ints, Ints, Ints, Floats]:

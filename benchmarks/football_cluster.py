@@ -1,0 +1,118 @@
+"""Wall time to solve football with a clock on a Ray cluster, beside threads, in one run.
+
+    python benchmarks/football_cluster.py [--rounds 2]
+
+    threads       two threads of one process
+    cluster       two "machines" of one processor each, which are processes of this machine; the
+                  second gets all that it reads through Ray's object store
+
+Each form is solved for a number of ticks at its end. Both sides have to give the same bytes.
+Connecting and compiling are not counted. The time is the least of some rounds, one side after the
+other. Printed are also the bytes that go to each other machine, and those that all give back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from solvent.exact.kernels.timed_football.cluster import RayWorkers
+from solvent.exact.kernels.timed_football.layout import Layout, Sheet
+from solvent.exact.kernels.timed_football.problem import SheetProblem
+from solvent.exact.kernels.timed_football.sheet_kernel import Block, BlockResult
+from solvent.exact.kernels.timed_football.solve import Local, Workers, solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.clock import ClockRules
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.model.arrays import Floats
+
+SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
+"""Form, time-outs, and ticks at the end of each half."""
+
+MACHINES = 2
+
+
+class Counted(RayWorkers):
+    """Workers that count the bytes of values which they send and get."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self.sent = self.returned = 0
+
+    def keep(self, sheet: Sheet, values: Floats) -> None:
+        self.sent += values.nbytes
+        super().keep(sheet, values)
+
+    def solve(
+        self, problem: SheetProblem, blocks: Sequence[Block]
+    ) -> Iterator[tuple[Block, BlockResult]]:
+        for block, result in super().solve(problem, blocks):
+            self.returned += result.values.nbytes + result.supports.nbytes
+            yield block, result
+
+
+def solved(layout: Layout, workers: Workers) -> tuple[float, SheetStore]:
+    store = SheetStore(layout)
+    began = time.perf_counter()
+    solve_layout(layout, store, workers=workers)
+    return time.perf_counter() - began, store
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=2, help="timed rounds (default 2)")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds has to be at least 1")
+
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    from ray.cluster_utils import Cluster
+
+    rules = pack_rules(load_chart("standard"), Ruleset())
+    machine = {"num_cpus": 1, "object_store_memory": 500 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args={**machine, "include_dashboard": False})
+    try:
+        for _ in range(MACHINES - 1):
+            cluster.add_node(**machine)
+        cluster.wait_for_nodes()
+        with Counted(cluster.address) as workers:
+            threads = Local(MACHINES)
+            for columns in ("half", "second-half"):
+                solved(Layout(rules, ClockRules(timeouts=0), columns, 1), workers)
+                solved(Layout(rules, ClockRules(timeouts=0), columns, 1), threads)
+            for form, timeouts, ticks in SAMPLES:
+                layout = Layout(rules, ClockRules(timeouts=timeouts), form, ticks)
+                compare(layout, threads, workers, options.rounds)
+    finally:
+        cluster.shutdown()
+
+
+def compare(layout: Layout, threads: Local, workers: Counted, rounds: int) -> None:
+    """Solve on both sides, and print how long that took."""
+    here = there = np.inf
+    for _ in range(rounds):
+        seconds, local = solved(layout, threads)
+        here = min(here, seconds)
+        workers.sent = workers.returned = 0
+        seconds, remote = solved(layout, workers)
+        there = min(there, seconds)
+        for sheet in layout.sheets:
+            if local.read(sheet).tobytes() != remote.read(sheet).tobytes():
+                raise SystemExit(f"the values of {sheet} differ")
+    sheets = len(layout.sheets)
+    print(
+        f"{layout.form}, {layout.clock.timeouts} time-outs, {sheets} sheets: threads "
+        f"{here:.2f} s, cluster {there:.2f} s ({there / here:.2f} times); to each other machine "
+        f"{workers.sent / sheets / 1e6:.1f} MB a sheet, back {workers.returned / sheets / 1e6:.1f}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

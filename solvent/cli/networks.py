@@ -1,0 +1,126 @@
+"""``solvent train`` and ``solvent score`` where a game is too large for a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from solvent.cli.errors import interruptible
+from solvent.cli.printing import facts
+from solvent.envs.registration import SIMULATED
+from solvent.games import TimedFootball, make_game
+from solvent.model.parameters import check_choice
+
+OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
+"""Parameters of an environment that are not its game's."""
+
+
+def train_network(
+    environment: str,
+    algorithm: str,
+    seed: int,
+    timesteps: int | None,
+    out: Path,
+    parameters: dict[str, Any],
+    *,
+    resume: bool,
+) -> None:
+    """Train a network, and print how it did in its last plays of training."""
+    from solvent.training.simulated import train_simulated
+
+    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
+        result = train_simulated(
+            environment,
+            algorithm,
+            seed=seed,
+            timesteps=timesteps,
+            folder=out,
+            env_kwargs=parameters,
+            resume=resume,
+        )
+    last = result.curve[-1]
+    Console().print(
+        facts(
+            {
+                "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+                f"{result.cpu_seconds:.1f} CPU seconds",
+                "last plays": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring",
+                "files": str(result.folder),
+                "next": f"solvent score {result.folder / 'network.npz'}",
+            }
+        )
+    )
+
+
+def score_network(file: Path, solution: Path | None, *, mode: bool, as_json: bool) -> None:
+    """Score a network exactly, against the optimal player, the paper's agent and a best answer.
+
+    Raises:
+        ValueError: If the file does not say on which game it was trained, or that needs a solution.
+        StoreError: If a file is missing, damaged or of another kind.
+    """
+    from solvent.baselines.network import load_network
+    from solvent.baselines.timed_football_scores import (
+        BEST_ANSWER,
+        SCORED_AGAINST,
+        network_sheets,
+        score_timed,
+    )
+    from solvent.exact import read_metadata
+    from solvent.exact.kernels.timed_football.layout import Sheet
+    from solvent.exact.kernels.timed_football.solution import layout_for
+
+    request = read_metadata(file)["metadata"].get("request", {})
+    game = _game_of(file, request)
+    player = load_network(file)
+    if mode:
+        player = replace(player, rule="mode", name=f"{player.name} (mode)")
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+    with bars:
+        sheets = len(layout_for(game).sheets)
+        tasks = {
+            opponent: bars.add_task(f"against the {opponent}", total=sheets)
+            for opponent in (*SCORED_AGAINST, BEST_ANSWER)
+        }
+
+        def tell(opponent: str, sheet: Sheet) -> None:
+            bars.advance(tasks[opponent])
+
+        policy = network_sheets(game, player)
+        score = score_timed(game, policy, player.name, solution=solution, on_sheet=tell)
+    if as_json:
+        against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
+        report = {"name": score.name, "against": against, "exploitability": score.exploitability}
+        typer.echo(json.dumps(report, indent=2))
+        return
+    said = {
+        f"against {opponent}": f"{value.average:.9g}  (as player 0 {value.first:.9g}, "
+        f"as player 1 {value.second:.9g})"
+        for opponent, value in score.against.items()
+    }
+    kept = {"network": score.name, **said, "exploitability": f"{score.exploitability:.9g}"}
+    Console().print(facts(kept))
+
+
+def _game_of(file: Path, request: dict[str, Any]) -> TimedFootball:
+    """The game on which a network was trained."""
+    name = request.get("environment")
+    if name is None:
+        raise ValueError(f"{file}: does not say on which game it was trained")
+    entry = SIMULATED[check_choice(name, f"environment in {file}", SIMULATED)]
+    own = {k: v for k, v in request["env_kwargs"].items() if k not in OF_THE_ENVIRONMENT}
+    game = make_game(entry.game, **{**entry.parameters, **own})
+    assert isinstance(game, TimedFootball)
+    return game
