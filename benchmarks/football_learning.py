@@ -3,7 +3,7 @@
 Three parts, of the drive of Football Strategy; `--part` chooses among them.
 
 - `agent`: MaskablePPO as offence against the published agent, which a best response beats by far.
-- `self-play`: MaskablePPO in both seats. A line has the exploitability of offence and defence, in
+- `self-play`: MirrorDescent in both seats. A line has the exploitability of offence and defence, in
   points per possession: of the network as it is sampled, of its most probable actions, which a
   deterministic player would call, and of the average of what it played.
 - `dqn`: MaskedDQN as offence against the agent and against the optimal defence. Its policy is
@@ -96,7 +96,7 @@ def both_seats(
     for seed in arguments.seeds:
         result = train_self_play(
             SELF_PLAY,
-            "maskable_ppo",
+            "mirror_descent",
             seed=seed,
             timesteps=arguments.timesteps,
             exploring=0.5,

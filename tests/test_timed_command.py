@@ -205,6 +205,7 @@ def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Pa
     draw = random.Random(3)
     folder = tmp_path / "killed"
     sheets: list[int] = []
+    killed = 0
     for _ in range(10):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.DEVNULL)
         try:
@@ -212,7 +213,9 @@ def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Pa
         except subprocess.TimeoutExpired:
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
+            killed += 1
         sheets.append(len(list(folder.rglob("sheets/*/*.npy"))))
+    assert killed > 0
     assert sheets == sorted(sheets)
     subprocess.run([*command, str(folder)], check=True, capture_output=True)
 

@@ -31,7 +31,6 @@ Where the score is tied, or a half does not decide the game, calls are those wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from threading import Lock
 
 import numpy as np
@@ -39,11 +38,11 @@ import numpy as np
 from solvent.baselines.football_agent import (
     PAPER,
     Constants,
-    branch_row,
     choose_by_utility,
     mixes_of_utilities,
     utility_terms,
 )
+from solvent.baselines.timed_football_average import AverageNeeded, ClockManagement
 from solvent.exact.kernels.football_answers import Mixes
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.policies import (
@@ -53,47 +52,7 @@ from solvent.exact.kernels.timed_football.policies import (
     SheetMixes,
     block_rows,
 )
-from solvent.games.football.clock import ClockRules
-from solvent.games.football.packed import PackedRules
-from solvent.model.arrays import Floats, Ints, grouped_sum
-
-
-@dataclass(frozen=True)
-class ClockManagement:
-    """The numbers of the agent's clock management, none of which is published.
-
-    Attributes:
-        threshold: Seconds left in the game, or for time-outs in the half, from which on it looks
-            at the clock.
-        play_seconds: For which a play is counted.
-        weight: Of the average yards that a play saves, in yards.
-        punt: Yards after which a side that is behind is to get the ball.
-        least_plays: A side is counted as having this many plays at least.
-        onside: Seconds left from which on the side that is behind kicks onside.
-
-    Raises:
-        ValueError: If one is no number, or a negative one, or a time or count by which the others
-            are divided is 0.
-    """
-
-    threshold: float = 300.0
-    play_seconds: float = 30.0
-    weight: float = 5.0
-    punt: float = 35.0
-    least_plays: float = 0.5
-    onside: float = 120.0
-
-    def __post_init__(self) -> None:
-        """Check that all are numbers, and which may be 0."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{item.name} is {value!r}; allowed are numbers")
-            if not 0 <= value < np.inf:
-                raise ValueError(f"{item.name} is {value!r}; allowed are numbers from 0 on")
-            if value == 0 and item.name in ("play_seconds", "least_plays"):
-                raise ValueError(f"{item.name} is 0; allowed are numbers above 0")
-
+from solvent.model.arrays import Floats, Ints
 
 MANAGEMENT = ClockManagement()
 
@@ -119,7 +78,7 @@ class AgentSheets:
         self.layout = layout
         self.management = management
         self._utilities = constants.weights @ utility_terms(layout.rules).T
-        self._branches = _Branches(layout.rules)
+        self._average = AverageNeeded(layout.rules)
         self._lock = Lock()
         self._known: dict[tuple[int, int, int], Mixes] = {}
 
@@ -148,9 +107,9 @@ class AgentSheets:
         if asked.sheet.ticks * clock.tick > self.management.threshold:
             return 0.0
         if not self._decides(asked.sheet):
-            return asked.mine[:, None].astype(float)
+            return np.asarray(asked.mine[:, None], float)
         margin = self.layout.margin(asked.sheet.half)[asked.column]
-        return ((margin < 0) | ((margin == 0) & asked.mine[:, None])).astype(float)
+        return np.asarray((margin < 0) | ((margin == 0) & asked.mine[:, None]), float)
 
     def standing(self, sheet: Sheet) -> Ints:
         """[C] how the offence stands in each column of a sheet."""
@@ -185,7 +144,7 @@ class AgentSheets:
         """[S (R + 2)] what the clock adds to utilities."""
         has_ball = standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND)
         kick = standing in (FIELD_GOAL_BEHIND, FIELD_GOAL_AHEAD)
-        change = self._branches.change(
+        change = self._average.change(
             self.layout.clock, self.management, ticks, timeouts, has_ball=has_ball, kick=kick
         )
         return self.management.weight * (change if has_ball else -change)
@@ -193,77 +152,3 @@ class AgentSheets:
     def _decides(self, sheet: Sheet) -> bool:
         """Whether the half decides the game."""
         return not self.layout.for_points and sheet.half == 2
-
-
-class _Branches:
-    """The branches of results on which the offence keeps the ball."""
-
-    def __init__(self, rules: PackedRules) -> None:
-        self.rules = rules
-        row = branch_row(rules)
-        kept = np.flatnonzero((rules.next >= 0) & rules.same_side)
-        self.row = row[kept]
-        self.probability = rules.probability[kept]
-        self.start = self.row // rules.n_results
-        self.next = rules.next[kept]
-        to_goal = rules.situation[:, 2].astype(float)
-        self.gain = to_goal[self.start] - to_goal[self.next]
-        self.seconds = rules.seconds[kept].astype(np.int64)
-
-    def change(
-        self,
-        clock: ClockRules,
-        management: ClockManagement,
-        ticks: int,
-        timeouts: int,
-        *,
-        has_ball: bool,
-        kick: bool,
-    ) -> Floats:
-        """[S (R + 2)] by how much each result lets the average fall of the side that is behind.
-
-        Args:
-            clock: The rules of time.
-            management: The agent's numbers.
-            ticks: Left before the play.
-            timeouts: Of the side that is behind.
-            has_ball: Whether it has the ball.
-            kick: Whether a field goal is enough.
-        """
-        rules = self.rules
-        after = np.array(
-            [
-                clock.after(ticks, seconds)
-                for seconds in range(0, self.seconds.max() + 1, clock.tick)
-            ]
-        )
-        left = after[self.seconds // clock.tick]
-        needed = self._needed(management, has_ball=has_ball, kick=kick)
-        if has_ball:
-            waits = np.zeros(rules.n_situations)
-            remaining = np.maximum(needed[self.start] - self.gain, 0)
-        else:
-            waits = rules.ruleset.downs + 1.0 - rules.situation[:, 0]
-            remaining = needed[self.next]
-
-        def average(yards: Floats, ticks_left: Ints, downs: Floats) -> Floats:
-            spent = ticks_left * clock.tick + timeouts * clock.timeout_saves
-            plays = spent / management.play_seconds - downs
-            return yards / np.maximum(plays, management.least_plays)
-
-        before = average(needed, np.full(1, ticks), waits)[self.start]
-        falls = before - average(remaining, left, waits[self.next])
-        return grouped_sum(self.row, self.probability * falls, rules.n_situations * rules.n_results)
-
-    def _needed(self, management: ClockManagement, *, has_ball: bool, kick: bool) -> Floats:
-        """[S] the yards that the side that is behind needs."""
-        rules = self.rules.ruleset
-        to_goal = self.rules.situation[:, 2].astype(float)
-        if not has_ball:
-            own_line = np.maximum(to_goal - management.punt, rules.touchback)
-            to_goal = rules.field - own_line
-        if not kick:
-            return to_goal
-        lines = np.array([0, *(yards for yards, _ in rules.field_goals)], float)
-        # The farthest line that is nearer to the goal than the ball.
-        return to_goal - lines[np.searchsorted(lines, to_goal) - 1]

@@ -1,9 +1,9 @@
 """A network that plays football with a clock, as a policy that is scored exactly.
 
 Nothing is sampled: the network is evaluated on what it would see in every state, a block of a sheet
-at a time. What it sees depends on the row of a state in some entries and on its column, the lead,
-in others. The first layer is affine, so it is computed for all rows and for all columns, and a
-state's is the sum of two vectors.
+at a time. Some entries of what it sees depend on the row of a state, others on the moment and the
+column, none on both. The first layer is affine, so it is computed once for every row and once a
+sheet for every column, and a state's is the sum of two vectors.
 
 Sums are in float32 and in another order than in play, so probabilities agree to six digits, and
 the most probable action unless two are that close.
@@ -11,11 +11,13 @@ the most probable action unless two are that close.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.baselines.network import NetworkPlayer
-from solvent.envs.kernels.timed_football import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.envs.kernels.timed_football import CALL
 from solvent.envs.kernels.timed_football_plays import TimedFootballPlays, TimedFootballSampler
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.policies import (
@@ -71,12 +73,12 @@ class NetworkSheets:
             (0, offence, legal),
             (1, letters, np.ones((1, len(letters)), bool)),
         ):
-            calls = self._chances(self._hidden(sheet, rows, CALL, seat), own, allowed)
+            calls = self._chances(self._hidden(sheet, rows, seat), own, allowed)
             choices = np.zeros((which.size, len(self._results)))
             both = actions.choice + np.arange(2)
             for k, result in enumerate(self._results.tolist()):
                 if (self._chooser[k] == OFFENCE) == (seat == 0):
-                    hidden = self._hidden(sheet, rows, CHOICE, seat, choice=result)
+                    hidden = self._hidden(sheet, rows, seat, result)
                     chances = self._chances(hidden, both, np.ones((1, 2), bool))
                     choices[:, k] = chances[:, 0]
             roles.append(RoleMixes(calls, choices, which))
@@ -85,7 +87,7 @@ class NetworkSheets:
     def onside(self, sheet: Sheet) -> Floats:
         """[C] the chance that it kicks off with an onside kick."""
         rows = np.array([self.layout.kickoff_row])
-        hidden = self._hidden(sheet, rows, KICKOFF, 0)
+        hidden = self._hidden(sheet, rows, 0)
         kicks = self._actions.kick + np.arange(2)
         return self._chances(hidden, kicks, np.ones((1, 2), bool))[:, 1]
 
@@ -94,75 +96,76 @@ class NetworkSheets:
         columns = asked.column.shape[1]
         found = np.empty((len(asked.row), columns))
         answers = self._actions.timeout + np.arange(2)
-        rows = np.arange(self.layout.rows)
         for mine in (True, False):
-            parts = self._parts(asked.sheet, rows, TIMEOUT, 0 if mine else 1, asked=asked)
+            seat = 0 if mine else 1
+            of_row, of_column = self._rows[seat], self._moment(asked.sheet, seat, asked=asked)
             members = np.flatnonzero(asked.mine == mine)
             step = max(1, AT_ONCE // columns)
             for first in range(0, len(members), step):
                 some = members[first : first + step]
-                # Columns of a play are the offence's; those of `asked` are the asked side's.
+                # Columns of a moment are the offence's; those of `asked` are the asked side's.
                 column = asked.column[some]
                 column = column if mine else columns - 1 - column
-                hidden = parts[0][asked.row[some]][:, None] + parts[1][column]
+                hidden = of_row[asked.row[some]][:, None] + of_column[column]
                 flat = hidden.reshape(-1, hidden.shape[-1])
                 chances = self._chances(flat, answers, np.ones((1, 2), bool))
                 found[some] = chances[:, 0].reshape(len(some), -1)
         return found
 
-    def _hidden(self, sheet: Sheet, rows: Ints, phase: int, seat: int, choice: int = -1) -> Array:
-        """[rows * C, H] what the first layer gives in states of one phase."""
-        of_row, of_column = self._parts(sheet, rows, phase, seat, choice=choice)
-        both = of_row[:, None] + of_column
+    def _hidden(self, sheet: Sheet, rows: Ints, seat: int, choice: int = -1) -> Array:
+        """[rows * C, H] what the first layer gives in states of one moment.
+
+        Seat 0 has the ball or kicks, seat 1 is the other. A `choice` is a result that waits.
+        """
+        both = self._rows[seat][rows][:, None] + self._moment(sheet, seat, choice=choice)
         return both.reshape(-1, both.shape[-1])
 
-    def _parts(
-        self,
-        sheet: Sheet,
-        rows: Ints,
-        phase: int,
-        seat: int,
-        *,
-        choice: int = -1,
-        asked: Asked | None = None,
-    ) -> tuple[Array, Array]:
-        """[rows, H] and [C, H], of which the first layer is the sum.
+    @cached_property
+    def _rows(self) -> tuple[Array, Array]:
+        """[S + 2, H] for both seats what the first layer gives in each row, at no moment at all."""
+        bias = self.player.network.biases[0]
+        plays = self._blank(self.layout.rows)
+        plays.plays.row[:] = np.arange(self.layout.rows)
+        first, second = (self._first_layer(plays, seat) + bias for seat in (0, 1))
+        return first, second
 
-        Seat 0 has the ball or kicks here, seat 1 is the other.
-        """
-        columns = self.layout.columns(sheet.half)
-        plays = self.sampler.plays(len(rows) + columns, self.player.observation)
-        state = plays.plays
-        state.phase[:] = phase
-        state.half[:] = sheet.half
-        state.ticks[:] = sheet.ticks
-        state.left0[:], state.left1[:] = sheet.own, sheet.other
-        state.choice[:] = choice
-        state.asked[:] = -1
-        state.receiver[:] = -1
-        state.row[: len(rows)], state.row[len(rows) :] = rows, rows[0]
+    def _moment(
+        self, sheet: Sheet, seat: int, *, choice: int = -1, asked: Asked | None = None
+    ) -> Array:
+        """[C, H] what time, time-outs and the score add to what the first layer gives in a row."""
+        layout, columns = self.layout, self.layout.columns(sheet.half)
+        plays = self._blank(columns + 1)
+        state, moment = plays.plays, slice(columns)
+        state.half[moment], state.ticks[moment] = sheet.half, sheet.ticks
+        state.left0[moment], state.left1[moment] = sheet.own, sheet.other
+        state.choice[moment] = choice
+        state.margin[moment] = layout.margin(sheet.half)
+        if layout.form == "full" and sheet.half == 1:
+            state.receiver[moment] = 1 - layout.receives(1)
         if asked is not None:
-            state.asked[:] = seat
-            state.ticks[:], state.saved[:] = asked.after, asked.saved
-            state.untimed[:] = asked.untimed
-            state.other_too[:] = asked.first and sheet.other > 0
+            state.asked[moment] = seat
+            state.ticks[moment], state.saved[moment] = asked.after, asked.saved
+            state.untimed[moment] = asked.untimed
+            state.other_too[moment] = asked.first and sheet.other > 0
             if seat == 1:
-                state.left0[:], state.left1[:] = sheet.other, sheet.own
-        self._set_columns(plays, sheet.half, len(rows))
-        weight, bias = self.player.network.weights[0], self.player.network.biases[0]
-        chosen = np.arange(len(rows) + columns)
-        seen = plays.observe(chosen, np.full(len(chosen), seat))
-        first = seen @ weight
-        return first[: len(rows)] + bias, first[len(rows) :] - first[len(rows)]
+                state.left0[moment], state.left1[moment] = sheet.other, sheet.own
+        given = self._first_layer(plays, seat)
+        return given[moment] - given[columns]
 
-    def _set_columns(self, plays: TimedFootballPlays, half: int, rows: int) -> None:
-        """Give the plays after the first `rows` the leads of all columns, and those the first."""
-        state, layout = plays.plays, self.layout
-        margin = layout.margin(half)
-        state.margin[:rows], state.margin[rows:] = margin[0], margin
-        if layout.form == "full" and half == 1:
-            receiver = 1 - layout.receives(half)
-            state.receiver[:rows], state.receiver[rows:] = receiver[0], receiver
+    def _blank(self, n: int) -> TimedFootballPlays:
+        """Plays in row 0 in which player 0 has the ball, at a moment that is the same for all."""
+        plays = self.sampler.plays(n, self.player.observation)
+        for name, value in {"phase": CALL, "half": 2, "choice": -1, "asked": -1}.items():
+            plays.arrays[name][:] = value
+        plays.plays.receiver[:] = -1
+        return plays
+
+    def _first_layer(self, plays: TimedFootballPlays, seat: int) -> Array:
+        """[n, H] the first layer, its biases left out."""
+        chosen = np.arange(len(plays.plays.phase))
+        seen = plays.observe(chosen, np.full(len(chosen), seat))
+        given: Array = seen @ self.player.network.weights[0]
+        return given
 
     def _chances(self, hidden: Array, own: Ints, allowed: Bools) -> Floats:
         """[n, own] the chances of a role's actions, of which `allowed` [n or 1, own] are legal."""

@@ -76,6 +76,7 @@ EXTRAS = {
     "sklearn": "train",
     "jinja2": "report",
     "pydantic": "books",
+    "ray": "cluster",
 }
 """The extra of this package that brings a module."""
 

@@ -76,7 +76,7 @@ def score_network(file: Path, solution: Path | None, *, mode: bool, as_json: boo
     from solvent.exact.kernels.timed_football.layout import Sheet
     from solvent.exact.kernels.timed_football.solution import layout_for
 
-    request = read_metadata(file)["metadata"].get("request", {})
+    request = read_metadata(file).get("metadata", {}).get("request", {})
     game = _game_of(file, request)
     player = load_network(file)
     if mode:

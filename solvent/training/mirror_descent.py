@@ -27,19 +27,22 @@ what that is worth.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.policies import BasePolicy
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from stable_baselines3.common.type_aliases import GymEnv, Schedule
+from stable_baselines3.common.torch_layers import MlpExtractor
+from stable_baselines3.common.type_aliases import GymEnv, PyTorchObs, Schedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
 
@@ -73,7 +76,9 @@ class Plays(NamedTuple):
 
 
 class JointCriticPolicy(MaskableActorCriticPolicy):
-    """An actor for both seats, and a critic of pairs of actions in the place of one of states.
+    """An actor for each seat, and a critic of pairs of actions.
+
+    The actors share nothing: what one learns must not move the other, which is to answer it.
 
     Args:
         arguments: Those of sb3-contrib's policy.
@@ -89,31 +94,56 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Schedule) -> None:
         super()._build(lr_schedule)
+        self.actors = nn.ModuleList(self._actor(len(own)) for own in self.seat_actions)
+        self.mlp_extractor.policy_net = nn.Identity()  # type: ignore[assignment]
+        self.action_net = nn.Identity()
         first, second = self.seat_actions
         self.value_net = nn.Linear(self.mlp_extractor.latent_dim_vf, len(first) * len(second))
         # Pairs that were not met yet are worth about as much as each other.
-        nn.init.orthogonal_(self.value_net.weight, 0.1)
-        nn.init.zeros_(self.value_net.bias)
+        self.init_weights(self.value_net, 0.1)
         self.optimizer = self.optimizer_class(
             self.parameters(),
             lr=lr_schedule(1),  # type: ignore[call-arg]  # Every optimizer that can be chosen has it.
             **self.optimizer_kwargs,
         )
 
-    def log_policy(self, seen: Tensor, legal: Tensor) -> Tensor:
-        """The logarithms of the probabilities of all actions, [n, A]."""
-        features = self._features(seen, self.pi_features_extractor)
-        logits = self.action_net(self.mlp_extractor.forward_actor(features))
-        return torch.log_softmax(logits.masked_fill(~legal, ILLEGAL), dim=1)
+    def _actor(self, n_actions: int) -> nn.Sequential:
+        """A network from features to the logits of a seat's own actions."""
+        hidden = MlpExtractor(self.features_dim, self.net_arch, self.activation_fn, self.device)
+        last = nn.Linear(hidden.latent_dim_pi, n_actions)
+        # As Stable-Baselines3 does for its actors, which so begin close to uniform.
+        hidden.policy_net.apply(partial(self.init_weights, gain=float(np.sqrt(2))))
+        self.init_weights(last, 0.01)
+        return nn.Sequential(hidden.policy_net, last)
+
+    def log_policy(self, seen: Tensor, legal: Tensor, seat: int) -> Tensor:
+        """The logarithms of a seat's policy over its own actions, [n, own actions]."""
+        logits: Tensor = self.actors[seat](self._features(seen))
+        allowed = legal[:, self.seat_actions[seat]]
+        return torch.log_softmax(logits.masked_fill(~allowed, ILLEGAL), dim=1)
 
     def joint_values(self, seen: Tensor) -> Tensor:
         """Q of all pairs of the seats' own actions, [n, A_0, A_1], from what seat 0 sees."""
-        features = self._features(seen, self.vf_features_extractor)
-        values: Tensor = self.value_net(self.mlp_extractor.forward_critic(features))
+        values: Tensor = self.value_net(self.mlp_extractor.forward_critic(self._features(seen)))
         return values.view(-1, *map(len, self.seat_actions))
 
-    def _features(self, seen: Tensor, extractor: BaseFeaturesExtractor) -> Tensor:
-        features = self.extract_features(seen, extractor)
+    def get_distribution(
+        self, obs: PyTorchObs, action_masks: NDArray[Any] | None = None
+    ) -> MaskableDistribution:
+        """The policy of whichever seat has the legal actions."""
+        assert isinstance(obs, Tensor)
+        features = self._features(obs)
+        assert isinstance(self.action_space, spaces.Discrete)
+        logits = features.new_full((len(obs), int(self.action_space.n)), ILLEGAL)
+        for own, actor in zip(self.seat_actions, self.actors, strict=True):
+            logits[:, own] = actor(features)
+        distribution = self.action_dist.proba_distribution(action_logits=logits)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
+    def _features(self, seen: Tensor) -> Tensor:
+        features = self.extract_features(seen, self.features_extractor)
         assert isinstance(features, Tensor)
         return features
 
@@ -208,6 +238,12 @@ class MirrorDescent(MaskablePPO):
                 f"{type(self).__name__} learns from both seats of the same plays; allowed is "
                 f"self-play with past_selves=0"
             )
+        first, second = self.policy.seat_actions
+        if set(first) & set(second):
+            raise ValueError(
+                f"{type(self).__name__} needs players with actions of their own; in this game "
+                f"both have action {min(set(first) & set(second))}"
+            )
         callback.on_rollout_start()
         seen: list[Any] = [self._last_obs]
         legal: list[Any] = [_legal(env)]
@@ -216,10 +252,7 @@ class MirrorDescent(MaskablePPO):
         dones: list[Any] = []
         for _ in range(n_rollout_steps):
             with torch.no_grad():
-                chances = self.policy.log_policy(self._tensor(seen[-1]), self._tensor(legal[-1]))
-                # The first of exponential clocks with the chances as their rates.
-                clocks = torch.empty_like(chances).exponential_()
-                action = (chances.exp() / clocks).argmax(dim=1).cpu().numpy()
+                action = self._sampled(self._tensor(seen[-1]), self._tensor(legal[-1]))
             observation, reward, done, _ = env.step(action)
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
@@ -235,6 +268,17 @@ class MirrorDescent(MaskablePPO):
         self._plays = self._of_both_seats(seen, legal, actions, rewards, dones)
         callback.on_rollout_end()
         return True
+
+    def _sampled(self, seen: Tensor, legal: Tensor) -> NDArray[np.int64]:
+        """An action for each environment, [n_envs]."""
+        drawn = []
+        for seat in SEATS:
+            half = slice(seat * len(seen) // 2, (seat + 1) * len(seen) // 2)
+            chances = self.policy.log_policy(seen[half], legal[half], seat).exp()
+            # The first of exponential clocks with the chances as their rates.
+            at = (chances / torch.empty_like(chances).exponential_()).argmax(dim=1)
+            drawn.append(np.array(self.policy.seat_actions[seat])[at.cpu().numpy()])
+        return np.concatenate(drawn)
 
     def train(self) -> None:
         """Learn from the plays that were collected: first the critic, then each actor in turn."""
@@ -255,7 +299,10 @@ class MirrorDescent(MaskablePPO):
         with torch.no_grad():
             following = self._mean(
                 self.policy.joint_values(plays.seen_next[0]),
-                *(self._own(plays.seen_next, plays.legal_next, seat).exp() for seat in SEATS),
+                *(
+                    self.policy.log_policy(plays.seen_next[k], plays.legal_next[k], k).exp()
+                    for k in SEATS
+                ),
             )
             worth = plays.reward + torch.where(plays.over, 0.0, following)
         first, second = (self._number(plays.action[seat], seat) for seat in SEATS)
@@ -274,7 +321,9 @@ class MirrorDescent(MaskablePPO):
     def _target(self, plays: Plays, seat: int, values: Tensor) -> Tensor:
         """Where the step of mirror descent leads a seat's policy, [n, own actions]."""
         with torch.no_grad():
-            mine, others = (self._own(plays.seen, plays.legal, s) for s in (seat, 1 - seat))
+            mine, others = (
+                self.policy.log_policy(plays.seen[k], plays.legal[k], k) for k in (seat, 1 - seat)
+            )
             if seat == 0:
                 worth = torch.einsum("nab,nb->na", values, others.exp())
             else:
@@ -286,10 +335,12 @@ class MirrorDescent(MaskablePPO):
     def _fit_actor(self, plays: Plays, seat: int, target: Tensor) -> None:
         """Fit a seat's policy to a target, by cross-entropy, where the seat has a choice."""
         choosing = (plays.legal[seat].sum(dim=1) > 1).nonzero()[:, 0]
-        optimizer, own = self.policy.optimizer, self.policy.seat_actions[seat]
+        optimizer = self.policy.optimizer
         for batch in self._batches(choosing):
-            chances = self.policy.log_policy(plays.seen[seat, batch], plays.legal[seat, batch])
-            loss = -(target[batch] * chances[:, own]).sum(dim=1).mean()
+            chances = self.policy.log_policy(
+                plays.seen[seat, batch], plays.legal[seat, batch], seat
+            )
+            loss = -(target[batch] * chances).sum(dim=1).mean()
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
@@ -299,11 +350,6 @@ class MirrorDescent(MaskablePPO):
         for _ in range(self.n_epochs):
             order = numbers[torch.randperm(len(numbers))]
             yield from torch.split(order, self.batch_size or len(order))
-
-    def _own(self, seen: Tensor, legal: Tensor, seat: int) -> Tensor:
-        """The logarithms of a seat's policy over its own actions, [n, own actions]."""
-        own = self.policy.seat_actions[seat]
-        return self.policy.log_policy(seen[seat], legal[seat])[:, own]
 
     def _number(self, action: Tensor, seat: int) -> Tensor:
         """Which of the seat's own actions some actions are."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import SMALL, TINY_FORMS, tiny
+from timed_football import SMALL, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.baselines.timed_football_players import AgentPlayer, agent_player, optimal_player
@@ -21,16 +21,17 @@ from solvent.baselines.timed_football_scores import (
 )
 from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
 from solvent.envs.simulation import Player, Uniform
-from solvent.exact import StoreError, best_response, nash_conv, policy_value, solve
+from solvent.exact import StoreError, nash_conv, policy_value, solve
 from solvent.exact.kernels.timed_football.evaluation import evaluate
 from solvent.exact.kernels.timed_football.solution import layout_for
+from solvent.exact.response import response_values
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
-# One of every form, the quickest of its kind, and time-outs in three of them.
-QUICK = tuple(
-    (form, parameters)
-    for form, parameters in TINY_FORMS
-    if parameters.get("chart") is SMALL or "timeouts" not in parameters or form == "half"
+QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("half", {"half": 30, "timeouts": 1}),
+    ("second-half", {"half": 30}),
+    ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
+    ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
 )
 IDS = [f"{form} {parameters.get('timeouts', 0)}" for form, parameters in QUICK]
 
@@ -94,9 +95,11 @@ def test_a_network_on_sheets_is_worth_what_it_is_worth_in_a_table(
     [begin] = sampler.rules.initial()
     layout, sheets = layout_for(sampler.rules), network_sheets(sampler.rules, player)
     with_itself = evaluate(layout, begin.state, sheets, sheets).first
-    assert with_itself == pytest.approx(policy_value(table, first, second), abs=1e-6)
+    assert with_itself == pytest.approx(
+        table.at_start(policy_value(table, first, second)), abs=1e-6
+    )
     answered = evaluate(layout, begin.state, sheets, None).first
-    assert answered == pytest.approx(best_response(table, first).value, abs=1e-6)
+    assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
 
 
 def test_the_agent_plays_as_it_is_scored() -> None:
@@ -107,7 +110,7 @@ def test_the_agent_plays_as_it_is_scored() -> None:
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
     value = evaluate(layout_for(sampler.rules), begin.state, player.sheets, player.sheets).first
-    assert value == pytest.approx(policy_value(table, first, second), abs=1e-12)
+    assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
 
 
 def test_a_score_is_what_rollouts_tend_to() -> None:
@@ -143,8 +146,8 @@ def test_a_damaged_network_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_network_for_another_game_is_refused() -> None:
-    sampler, _ = made(IDS.index("half 0"))
-    player = network(IDS.index("full 0"), masked=True, rule="mode", observation="onehot")
+    sampler, _ = made(IDS.index("second-half 0"))
+    player = network(IDS.index("full 1"), masked=True, rule="mode", observation="onehot")
     with pytest.raises(ValueError, match="it was trained for another game"):
         roll_out(sampler, player, Uniform(), 2)
 

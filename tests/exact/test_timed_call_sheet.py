@@ -19,6 +19,7 @@ from solvent.exact.kernels.timed_football.call_sheet import (
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.exact.kernels.timed_football.solve import solve_layout
 from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games import make_game
 from solvent.games.football.timed import TimedFootball
 from solvent.games.football.timed_position import TimedPosition
 from solvent.model import TabularGame, compile_game
@@ -107,3 +108,25 @@ def test_a_call_sheet_is_for_calls_only() -> None:
     solution, _, _ = solved("half")
     with pytest.raises(ValueError, match="phase is 'kickoff'"):
         call_sheet(solution, solution.start)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chart", ["standard", "dice"])
+def test_the_solution_of_a_shipped_chart_is_optimal_by_the_rules(chart: str) -> None:
+    # One step of the rules in rationals from the solution's own values gives its values again.
+    clock = {"half": 30, "stops": [], "timeouts": 1}
+    game = make_game("football-strategy", form="half", chart=chart, clock=clock)
+    assert isinstance(game, TimedFootball)
+    layout = layout_for(game)
+    store = SheetStore(layout)
+    solve_layout(layout, store)
+    solution = TimedSolution(store, game)
+    rng = np.random.default_rng(7)
+    for row in rng.integers(layout.kickoff_row, size=60).tolist():
+        ticks = int(rng.integers(3))
+        own, other = rng.integers(2, size=2).tolist() if ticks else (0, 0)
+        situation = layout.rules.situation_at(row)
+        position = TimedPosition("call", 2, ticks, timeouts=(own, other), **situation._asdict())
+        stored = layout.moment(2, ticks, own, other)
+        value = store.read(stored)[row, 0]
+        assert call_sheet(solution, position).mixes.value == pytest.approx(value, abs=1e-11)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from timed_football import SMALL, TINY_FORMS, tiny
+from timed_football import SMALL, tiny
 from timed_policies import SheetsOfTable, random_policy
 
 from solvent.exact import best_response, policy_value
@@ -21,18 +21,25 @@ from solvent.games.football.timed import TimedFootball
 from solvent.model import TabularGame, compile_game
 from solvent.model.arrays import Floats
 
-FORMS = range(len(TINY_FORMS))
-NAMES = [f"{form}-{n}" for n, (form, _) in enumerate(TINY_FORMS)]
+FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("two-minutes", {"timeouts": 1}),
+    ("half", {"half": 30, "timeouts": 1}),
+    ("half", {"half": 60, "stops": [30], "untimed_down": False}),
+    ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
+    ("full", {"half": 30, "chart": SMALL}),
+)
+NUMBERS = range(len(FORMS))
+NAMES = [f"{form}-{number}" for number, (form, _) in enumerate(FORMS)]
 
 
 @lru_cache(maxsize=1)
 def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
-    form, parameters = TINY_FORMS[number]
+    form, parameters = FORMS[number]
     football = tiny(form, **parameters)
     return football, compile_game(football)
 
 
-@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
 def test_two_random_policies(number: int) -> None:
     football, game = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
@@ -49,7 +56,7 @@ def test_two_random_policies(number: int) -> None:
     assert result.second == pytest.approx(even - expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
 def test_best_answer_to_a_random_policy(number: int) -> None:
     football, game = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
@@ -66,7 +73,7 @@ def test_best_answer_to_a_random_policy(number: int) -> None:
         assert other == pytest.approx(even - to_player_0 if player == 0 else to_player_0, abs=1e-12)
 
 
-@pytest.mark.parametrize("number", FORMS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
 def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state

@@ -85,13 +85,11 @@ def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
 ) -> None:
     learner = made(football, step_size=0.7, ent_coef=0.2)
     plays = at_start(football, (0, 0), 0.0)
-    first, second = (
-        learner.policy.log_policy(plays.seen[k], plays.legal[k]).exp().detach().numpy()[0]
+    x, y = (
+        learner.policy.log_policy(plays.seen[k], plays.legal[k], k).exp().detach().numpy()[0]
         for k in (0, 1)
     )
-    own = learner.policy.seat_actions
-    x, y = first[own[0]], second[own[1]]
-    values = np.random.default_rng(4).normal(size=(len(own[0]), len(own[1]))).astype(np.float32)
+    values = np.random.default_rng(4).normal(size=(len(x), len(y))).astype(np.float32)
     for seat, policy, worth in ((0, x, values @ y), (1, y, -(x @ values))):
         raised = np.where(policy > 0, policy * np.exp(0.7 * worth), 0.0)
         raised = raised ** (1 / (1 + 0.7 * 0.2))

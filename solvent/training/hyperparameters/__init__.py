@@ -51,7 +51,7 @@ def tuned(file: str, env_id: str | None) -> dict[str, Any]:
     """The hyperparameters for an environment, as they stand in the file.
 
     Args:
-        file: Of the algorithm, ``"ppo"`` or ``"dqn"``.
+        file: Of the algorithm, such as ``"ppo"``.
         env_id: The environment; None for one without a name.
     """
     path = Path(__file__).with_name(f"{file}.yml")

@@ -147,6 +147,7 @@ class RayWorkers:
             supports = supports_of(problem, part)
             task = self._solve.remote(this_build(), outline, part, supports, tables, *values)
             of_task[task] = part
+        _ = problem.worth  # The driver needs it for the kicks, and has nothing else to do now.
         while of_task:
             task = self._next_done(list(of_task))
             yield from zip(of_task.pop(task), self._ray.get(task), strict=True)
@@ -301,7 +302,7 @@ def _connected(address: str) -> Any:
         import ray
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "solving on a cluster needs Ray: pip install 'solvent[cluster]'"
+            "solving on a cluster needs Ray: pip install 'solvent[cluster]'", name="ray"
         ) from error
     if ray.is_initialized():
         raise ClusterError("this process is connected to a Ray cluster already; leave it first")

@@ -1,7 +1,7 @@
 """What policies of football with a clock are worth, exactly, sheet by sheet.
 
-Two players, X and Y, differ, so a sheet has two arrays of values: W[0] where X has the ball and W[1]
-where Y has it, each to the side that has the ball. Changing sides goes from one to the other::
+Two players, X and Y, differ, so a sheet has two arrays of values: W[0] where X has the ball and
+W[1] where Y has it, each to the side that has the ball. Changing sides goes from one to the other::
 
     value to the other side of column c  =  -W[other][.., C - 1 - c]
 

@@ -65,7 +65,7 @@ class OptimalSheets:
         """[C] 1 where it kicks off with an onside kick."""
         problem = self._problem_of(sheet)
         kicks = kick_values(problem.tables.loops, problem.worth)
-        return (kicks[ONSIDE_KICK] > kicks[NORMAL_KICK]).astype(float)
+        return np.asarray(kicks[ONSIDE_KICK] > kicks[NORMAL_KICK], float)
 
     def timeouts(self, asked: Asked) -> Floats:
         """[U, C] 1 where it calls a time-out."""

@@ -279,16 +279,16 @@ def rate_results(
     columns = worth.shape[1]
     for r in range(results):
         first, last = loops.branch_start[s * results + r], loops.branch_start[s * results + r + 1]
-        total = by_row[r, start : start + columns]
         if first == last:
             continue
-        base = worth[loops.branch_successor[first]]
-        total[:] = base
+        total, base = by_row[r], worth[loops.branch_successor[first]]
+        for c in range(columns):
+            total[start + c] = base[c]
         # Differences, so that branches that are all worth the same give exactly that.
         for b in range(first + 1, last):
             p, branch = loops.branch_probability[b], worth[loops.branch_successor[b]]
             for c in range(columns):
-                total[c] += p * (branch[c] - base[c])
+                total[start + c] += p * (branch[c] - base[c])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

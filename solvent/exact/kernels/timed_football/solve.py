@@ -35,7 +35,10 @@ from solvent.exact.kernels.timed_football.tables import TimedTables, timed_table
 from solvent.model.arrays import Floats
 
 LINES_IN_BLOCK = 64
-"""Lines that are solved in one piece; the full field has 4950."""
+"""Lines that are solved in one piece at least; the full field has 4950."""
+
+STATES_IN_BLOCK = 8192
+"""States of one down in a block, about, where a sheet has few columns."""
 
 OnSheet = Callable[[Sheet, SheetRecord], None]
 """Is told of every sheet when the store has it."""
@@ -134,7 +137,8 @@ def solve_sheet(
     supports = np.empty((downs + 1, lines, columns, 2), np.uint32)
     calls = values[: layout.kickoff_row].reshape(downs + 1, lines, columns)
     largest_gap, games, constant = 0.0, 0, 0
-    for (first, last), block in workers.solve(problem, blocks_of(lines, LINES_IN_BLOCK)):
+    size = max(LINES_IN_BLOCK, min(lines // 8, STATES_IN_BLOCK // columns))
+    for (first, last), block in workers.solve(problem, blocks_of(lines, size)):
         calls[:, first:last] = block.values
         supports[:, first:last] = block.supports
         largest_gap = max(largest_gap, block.largest_gap)
@@ -147,18 +151,9 @@ def solve_sheet(
 
 
 def rounding_of(problem: SheetProblem) -> float:
-    """What rounding may add to the error of a sheet's values besides the duality gaps.
-
-    With u half the distance from 1 to the next float and w the largest worth, an expectation of n
-    branches is right but for (2 n + 6) u w, and what a mix of m calls is sure of but for
-    (3 m + 2) u w. Results, cells and both sides' mixes come one after the other.
-    """
-    loops = problem.tables.loops
-    starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
-    branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
-    calls = int(loops.contested.max()) + loops.cell.shape[1]
-    terms = 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4 + 1
-    return terms * float(np.finfo(float).eps) / 2 * float(np.abs(problem.worth).max())
+    """What rounding may add to the error of a sheet's values besides the duality gaps."""
+    largest = max(map(abs, problem.extremes))
+    return problem.tables.roundings * float(np.finfo(float).eps) / 2 * largest
 
 
 def _last_readers(layout: Layout) -> dict[Sheet, Sheet]:

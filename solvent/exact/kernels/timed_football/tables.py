@@ -87,6 +87,8 @@ class TimedTables(NamedTuple):
         same_side: [U] whether it is still the offence's ball or the offence that kicks.
         score: [U] index into `points`.
         points: To the offence.
+        roundings: Bound of the error of a value that is computed from exact ones, in units of half
+            the distance from 1 to the next float times the largest worth.
         loops: The rest.
     """
 
@@ -98,6 +100,7 @@ class TimedTables(NamedTuple):
     same_side: Bools
     score: Ints
     points: tuple[int, ...]
+    roundings: int
     loops: Loops
 
 
@@ -164,8 +167,21 @@ def timed_tables(rules: PackedRules) -> TimedTables:
         same_side=_read_only(successors[:, 3].astype(bool)),
         score=_read_only(score.ravel()),
         points=tuple(points.tolist()),
+        roundings=_roundings(loops),
         loops=Loops(*map(_read_only, loops)),
     )
+
+
+def _roundings(loops: Loops) -> int:
+    """Bound of the rounding of one value, in the units of :class:`TimedTables`.
+
+    An expectation of n branches is right but for 2 n + 6, and what a mix of m calls is sure of but
+    for 3 m + 2. Points are added, then come results, cells, and both sides' mixes.
+    """
+    starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
+    branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
+    calls = int(loops.contested.max()) + loops.cell.shape[1]
+    return 1 + 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4
 
 
 def _read_only(array: Any) -> Any:
