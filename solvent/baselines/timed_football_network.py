@@ -150,7 +150,8 @@ class NetworkSheets:
             if seat == 1:
                 state.left0[moment], state.left1[moment] = sheet.other, sheet.own
         given = self._first_layer(plays, seat)
-        return given[moment] - given[columns]
+        added: Array = given[moment] - given[columns]
+        return added
 
     def _blank(self, n: int) -> TimedFootballPlays:
         """Plays in row 0 in which player 0 has the ball, at a moment that is the same for all."""

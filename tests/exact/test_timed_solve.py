@@ -1,4 +1,4 @@
-"""Football with a clock, solved sheet by sheet: against the generic solver, rationals and itself."""
+"""Football with a clock, sheet by sheet: against the generic solver, rationals and itself."""
 
 from __future__ import annotations
 
@@ -41,10 +41,14 @@ def solved(layout: Layout, threads: int = 2) -> SheetStore:
     return store
 
 
+FIELD = 71
+LINES = FIELD * (FIELD - 1) // 2
+
+
 @cache
 def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> SheetStore:
-    """The end of a game on the standard chart, solved."""
-    rules = pack_rules(load_chart("standard"), Ruleset())
+    """The end of a game on the standard chart, solved; the field is somewhat shorter."""
+    rules = pack_rules(load_chart("standard"), Ruleset(field=FIELD))
     return solved(Layout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks))
 
 
@@ -167,13 +171,13 @@ def test_every_value_is_within_its_error_of_the_rational_one(
 
 
 def test_neither_blocks_nor_threads_change_a_bit() -> None:
-    store = standard("second-half", 5, 1)
+    store = standard("second-half", 3, 1)
     layout = store.layout
     alone = solved(Layout(layout.rules, layout.clock, "second-half", 2), threads=1)
     for sheet in alone.layout.sheets:
         np.testing.assert_array_equal(alone.read(sheet), store.read(sheet))
 
-    problem = problem_of(store, Sheet(2, 5, 1, 1))
+    problem = problem_of(store, Sheet(2, 3, 1, 1))
     whole = solve_block(problem, 0, 700)
     for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
         part = solve_block(problem, first, last)
@@ -185,15 +189,15 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Started from their own supports, most states are solved in lanes; started cold, none is."""
-    store = standard("second-half", 5, 1)
-    cold = problem_of(store, Sheet(2, 5, 1, 1))
+    store = standard("second-half", 3, 1)
+    cold = problem_of(store, Sheet(2, 3, 1, 1))
     first = solve_block(cold, 1000, 1100)
-    warm = replace(cold, supports=np.zeros((5, 4950, 21, 2), np.uint32))
+    warm = replace(cold, supports=np.zeros((5, LINES, 21, 2), np.uint32))
     assert warm.supports is not None
     warm.supports[:, 1000:1100] = first.supports
     again = solve_block(warm, 1000, 1100)
     np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
-    assert again.games == first.games > 0.9 * first.values.size
+    assert again.games == first.games > 0.7 * first.values.size
     # With supports that are none of these games' all the same comes out.
     warm.supports[:] = 0b1001000101, 0b0010100011
     wrong = solve_block(warm, 1000, 1100)
@@ -219,7 +223,7 @@ def test_a_time_out_more_is_worth_no_less() -> None:
             assert other.max() <= 1e-12
             more += int((own > 1e-3).sum())
             fewer += int((other < -1e-3).sum())
-    assert min(more, fewer) > 1000
+    assert min(more, fewer) > 500
 
 
 def test_ends_of_halves_are_antisymmetric() -> None:

@@ -37,6 +37,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -309,7 +310,9 @@ def _connected(address: str) -> Any:
     if address != "auto":
         _check_reachable(address)
     try:
-        ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
+        with catch_warnings():
+            simplefilter("ignore")  # Of what is raised as an error anyway.
+            ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
     # Ray leaves the process when what answers at the address is no cluster's head.
     except (Exception, SystemExit) as error:
         ray.shutdown()

@@ -1,0 +1,126 @@
+"""CPU time a matrix game of football with a clock, beside QuantEcon and HiGHS, in one run.
+
+    python benchmarks/timed_football.py [--form second-half] [--ticks 24] [--margin 14]
+                                        [--timeouts 0] [--sample 2000]
+
+    solve_layout           all sheets of the form's last ticks, one thread: what follows, payoffs,
+                           games and certificate
+    solve_matrix_games     games sampled from the last sheet, their payoffs being given
+    QuantEcon minmax       the same, called from a loop compiled by numba
+    HiGHS                  the same by scipy's linprog, some of them
+
+Values are compared before anything is timed. Time is CPU time of the process after one tick to
+compile; the first line counts the states that need no game as well, but divides by the games only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from quantecon.optimize import minmax
+
+from solvent.exact.kernels.timed_football.layout import FORMS, Layout, Sheet
+from solvent.exact.kernels.timed_football.problem import sheet_problem
+from solvent.exact.kernels.timed_football.row_calls import row_calls
+from solvent.exact.kernels.timed_football.solve import Local, solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.exact.kernels.timed_football.tables import timed_tables
+from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.clock import ClockRules
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.model.arrays import Floats
+
+ACCURACY = 1e-9
+FEW = 200
+"""Games for HiGHS."""
+
+
+def cpu_time(task: Callable[[], object], rounds: int = 3) -> float:
+    """The least CPU time of a task, in seconds."""
+    least = np.inf
+    for _ in range(rounds):
+        begun = time.process_time()
+        task()
+        least = min(least, time.process_time() - begun)
+    return float(least)
+
+
+@njit
+def minmax_in_a_loop(payoffs: Floats) -> Floats:
+    values = np.zeros(len(payoffs))
+    for g in range(len(payoffs)):
+        values[g] = minmax(payoffs[g])[0]
+    return values
+
+
+def sampled_games(store: SheetStore, sheet: Sheet, count: int) -> Floats:
+    """Payoffs [G, m, n] of first downs of a sheet in which all plays are allowed."""
+    layout = store.layout
+    problem = sheet_problem(layout, timed_tables(layout.rules), sheet, store.read, lambda _: None)
+    legal = layout.rules.legal[: layout.lines].sum(axis=1)
+    rows = np.flatnonzero(legal == legal[-1])
+    undecided = np.flatnonzero(~problem.constant)
+    random = np.random.default_rng(0)
+    games = []
+    while len(games) < count:
+        row = int(random.choice(rows))
+        calls = row_calls(layout, problem, row, np.zeros(len(problem.constant)))
+        games.append(calls.contested[random.choice(undecided)])
+    return np.array(games)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--form", choices=FORMS[:3], default="second-half")
+    parser.add_argument("--ticks", type=int, default=24, help="of the form's end (default 24)")
+    parser.add_argument("--margin", type=int, default=14, help="the largest (default 14)")
+    parser.add_argument("--timeouts", type=int, default=0)
+    parser.add_argument("--sample", type=int, default=2000, help="games given to the peers")
+    options = parser.parse_args()
+
+    rules = pack_rules(load_chart("standard"), Ruleset())
+    clock = ClockRules(timeouts=options.timeouts, largest_margin=options.margin)
+    solve_layout(
+        Layout(rules, clock, options.form, 1), SheetStore(Layout(rules, clock, options.form, 1))
+    )
+    layout = Layout(rules, clock, options.form, options.ticks)
+    store = SheetStore(layout)
+    seconds = cpu_time(lambda: solve_layout(layout, store, workers=Local(1)), rounds=1)
+    records = [store.record(sheet) for sheet in layout.sheets]
+    states = sum(record.games + record.constant for record in records)
+
+    payoffs = sampled_games(store, layout.sheets[-1], options.sample)
+    few = payoffs[:FEW]
+    ours = solve_matrix_games(payoffs).value
+    for name, values in (
+        ("QuantEcon", minmax_in_a_loop(payoffs)),
+        ("HiGHS", np.array([solve_matrix_game(payoff).value for payoff in few])),
+    ):
+        error = np.abs(ours[: len(values)] - values).max()
+        if not error <= ACCURACY:
+            print(f"  {name} differs by {error:.1e}")
+    each = {
+        "solve_layout, all in": seconds / store.games,
+        "solve_matrix_games": cpu_time(lambda: solve_matrix_games(payoffs)) / len(payoffs),
+        "QuantEcon minmax": cpu_time(lambda: minmax_in_a_loop(payoffs)) / len(payoffs),
+        "HiGHS": cpu_time(lambda: [solve_matrix_game(one) for one in few], 1) / len(few),
+    }
+    print(
+        f"{options.form}, {options.ticks} ticks, margins to {options.margin}, "
+        f"{options.timeouts} time-outs: {states:,} states, {store.games:,} games, "
+        f"{states / seconds:,.0f} states a second, largest gap {store.largest_gap:.0e}, "
+        f"error {records[-1].error:.0e}"
+    )
+    print(f"  {'':24}{'us a game':>12}{'times solve_layout':>20}")
+    for name, taken in each.items():
+        print(f"  {name:24}{taken * 1e6:12.2f}{taken / each['solve_layout, all in']:20.1f}")
+
+
+if __name__ == "__main__":
+    main()
