@@ -34,6 +34,7 @@ import logging
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import count
 from time import monotonic
 from typing import Any, NamedTuple
@@ -57,6 +58,9 @@ TASKS_PER_PROCESSOR = 4
 
 REACHABLE_WITHIN = 10.0
 """Seconds in which the head has to answer."""
+
+CLIENT = "ray://"
+"""With which the address of Ray's client begins."""
 
 PATIENCE = 60.0
 """Seconds for which the cluster may be without a processor before the driver gives up."""
@@ -98,8 +102,13 @@ class RayWorkers:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def keep(self, sheet: Sheet, values: Floats) -> None:
-        """Put a sheet into the object store."""
-        self._kept[sheet] = self._ray.put(np.asarray(values))
+        """Put a sheet into the object store.
+
+        Raises:
+            ClusterError: If the cluster was lost.
+        """
+        with self._reached():
+            self._kept[sheet] = self._ray.put(np.asarray(values))
 
     def forget(self, sheet: Sheet) -> None:
         """Take a sheet out of the object store."""
@@ -113,17 +122,8 @@ class RayWorkers:
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
         """
-        try:
+        with self._reached():
             yield from self._solved(problem, blocks)
-        except self._ray.exceptions.RayTaskError as error:
-            raise _cause(error) from error
-        except (self._ray.exceptions.RayError, ConnectionError) as error:
-            if isinstance(error, ClusterError):
-                raise
-            raise ClusterError(
-                f"the cluster at {self.address} was lost ({_first_line(error)}); the sheets that "
-                f"are solved are kept"
-            ) from error
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -134,6 +134,25 @@ class RayWorkers:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Say in one line that the cluster was lost, or what went wrong in a process of it."""
+        try:
+            yield
+        except ClusterError:
+            raise
+        except self._ray.exceptions.RayTaskError as error:
+            raise _cause(error) from error
+        except Exception as error:
+            # When its line is cut, Ray's client raises whatever the libraries below it do.
+            by_client = self.address.startswith(CLIENT)
+            if not by_client and not isinstance(error, (self._ray.exceptions.RayError, OSError)):
+                raise
+            raise ClusterError(
+                f"the cluster at {self.address} was lost ({_first_line(error)}); the sheets that "
+                f"are solved are kept"
+            ) from error
 
     def _solved(
         self, problem: SheetProblem, blocks: Sequence[Block]

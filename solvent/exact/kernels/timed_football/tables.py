@@ -180,7 +180,7 @@ def _roundings(loops: Loops) -> int:
     """
     starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
     branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
-    calls = int(loops.contested.max()) + loops.cell.shape[1]
+    calls: int = int(loops.contested.max()) + loops.cell.shape[1]
     return 1 + 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4
 
 
