@@ -248,7 +248,7 @@ def test_the_command_plays_by_a_solution_or_makes_one(
     ("words", "message"),
     [
         (["football", "--timeouts", "3"], "timeouts is 3, but clock has 1"),
-        (["football", "--form", "drive"], "is for the forms with a clock"),
+        (["football", "--form", "drive"], "with a clock, not for form 'drive'"),
         (["football", "--form", "full"], "is a solution with form half, not full"),
         (["pig"], "--solution is for football with a clock, not for pig"),
         (["football", "--against", "uniform"], "--against is for games that fit in a table"),

@@ -9,6 +9,7 @@ from solvent.cli.parameters import FOOTBALL, parse_parameters
 from solvent.cli.timed_football import SolveOptions, solution_of
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.games import TimedFootball, make_game
+from solvent.games.football.strategy import FORMS
 
 SOLVED_TO_PLAY = 150_000_000
 """A form of more states is not solved when somebody wants to play; that takes too long."""
@@ -30,9 +31,12 @@ def opened_solution(name: str, folder: Path, words: Sequence[str]) -> TimedSolut
         raise ValueError(f"--solution is for football with a clock, not for {name}")
     solution = TimedSolution.open(folder)
     solved = {**dict(solution.game.info.parameters), "chart": solution.game.loaded_chart}
-    game = make_game("football-strategy", **{**solved, **parse_parameters(words)})
-    if not isinstance(game, TimedFootball):
-        form = dict(game.info.parameters)["form"]
+    parameters = {**solved, **parse_parameters(words)}
+    form = parameters["form"]
+    # Asked first, since such a form would refuse the clock of the solution, which nobody wrote.
+    if form in FORMS or not isinstance(
+        game := make_game("football-strategy", **parameters), TimedFootball
+    ):
         raise ValueError(f"--solution is for football with a clock, not for form {form!r}")
     return TimedSolution.open(folder, game)
 

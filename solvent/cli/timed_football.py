@@ -103,12 +103,14 @@ def solution_of(
 
 def _check_room(layout: Layout, store: SheetStore, options: SolveOptions) -> None:
     successors = len(timed_tables(layout.rules).row)
+    in_folder = options.out is not None
     try:
-        check_memory(memory_bytes(layout, successors, in_folder=options.out is not None))
+        check_memory(memory_bytes(layout, successors, in_folder=in_folder))
         if options.out is not None:
             check_disk(layout, options.out, store)
     except OSError as error:
-        raise ValueError(f"{error}; --force begins all the same") from error
+        less = "" if in_folder else "; with --out DIR it takes less"
+        raise ValueError(f"{error}{less}; --force begins all the same") from error
 
 
 def _solve(layout: Layout, store: SheetStore, options: SolveOptions) -> int:

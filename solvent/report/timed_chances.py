@@ -27,7 +27,7 @@ PLACES = (80, 50, 20)
 """Yards to the goal of the first downs that have a map, on a field of 100."""
 
 LEADS = (-7, -3, 0, 3, 7)
-"""Those that have a line."""
+"""Those that have a line, if a lead counts so far."""
 
 
 def clock_of(solution: TimedSolution) -> Clock:
@@ -88,7 +88,7 @@ def chances_section(solution: TimedSolution) -> Section:
     clock = clock_of(solution)
     times = [ticks for ticks in (clock.ticks // 2, 8) if 0 < ticks <= clock.ticks]
     charts = "".join(
-        f"<figure>{place_panel(solution, ticks).drawn()}{_legend(LEADS)}</figure>"
+        f"<figure>{place_panel(solution, ticks).drawn()}{_legend(leads_of(solution))}</figure>"
         for ticks in dict.fromkeys(times)
     )
     html = (
@@ -99,6 +99,12 @@ def chances_section(solution: TimedSolution) -> Section:
         f'<div class="panels">{charts}</div>'
     )
     return Section("Winning by time, score and place", html, script())
+
+
+def leads_of(solution: TimedSolution) -> tuple[int, ...]:
+    """The leads that have a line."""
+    most = solution.layout.clock.largest_margin
+    return tuple(lead for lead in LEADS if abs(lead) <= most)
 
 
 def place_panel(solution: TimedSolution, ticks: int) -> Panel:
@@ -115,7 +121,7 @@ def place_panel(solution: TimedSolution, ticks: int) -> Panel:
         "yards from the own goal line",
     )
     xs = [float(x) for x in range(1, field)]
-    for number, lead in enumerate(LEADS):
+    for number, lead in enumerate(leads_of(solution)):
         chances = values[rows, layout.column(2, lead)] + 0.5
         chart.line(xs, chances.tolist(), line_colour(number), _lead(lead), dashed=False)
     return chart

@@ -26,9 +26,6 @@ LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
 NEXT_DOWN = (2, 6, 46)
 """The same after a play about which a time-out is asked for, the down first."""
 
-PLAY_SECONDS = 30
-"""Of that play: a gain that ends in bounds."""
-
 NEGLIGIBLE = 1e-9
 """Two ways whose chances differ by less are the same."""
 
@@ -142,7 +139,7 @@ def timeout_gain(solution: TimedSolution, *, offence: bool) -> tuple[Floats, Flo
     """
     layout, clock = solution.layout, clock_of(solution)
     timeouts = layout.clock.timeouts
-    row = layout.rules.index(next_down(solution))
+    row, seconds = layout.rules.index(next_down(solution)), layout.rules.ruleset.play_seconds
     sign = 1 if offence else -1
     leads = [layout.column(2, sign * lead) for lead in range(-clock.lead, clock.lead + 1)]
     called, declined = np.full((2, *clock.shape), np.nan)
@@ -154,7 +151,7 @@ def timeout_gain(solution: TimedSolution, *, offence: bool) -> tuple[Floats, Flo
 
     for t in range(clock.ticks):
         sheet = layout.moment(2, t + 1, timeouts, timeouts)
-        plain, own, other = moments_after(layout, sheet, PLAY_SECONDS, untimed=False)
+        plain, own, other = moments_after(layout, sheet, seconds, untimed=False)
         if own is None or other is None:
             continue
         if offence:
@@ -183,8 +180,9 @@ def timeouts_section(solution: TimedSolution) -> Section:
                 [("with a time-out", called), ("without", declined)],
             )
         )
+    seconds = solution.layout.rules.ruleset.play_seconds
     html = (
-        f"<p>After a play of {PLAY_SECONDS} seconds that leads to {ordinal(at.down)} and "
+        f"<p>After a play of {seconds} seconds that leads to {ordinal(at.down)} and "
         f"{at.to_go} at {place_name(solution, at.to_goal)}: what calling a time-out adds to the "
         "chance of winning, by the time left before the play and the lead of the side that is "
         "asked. Where it is white, it adds nothing. "

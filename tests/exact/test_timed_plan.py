@@ -116,6 +116,16 @@ def test_the_system_says_how_much_memory_it_has() -> None:
     assert free is None or 0 < free < 1 << 50
 
 
+def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text("9000\n")
+    (tmp_path / "memory.current").write_text("8000\n")
+    (tmp_path / "memory.stat").write_text("anon 1000\ninactive_file 4000\nactive_file 3000\n")
+    assert room._of_control_group(tmp_path) == 8000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert room._of_control_group(tmp_path) is None
+    assert room._of_control_group(tmp_path / "none") is None
+
+
 def test_in_memory_a_solve_takes_room_for_all_sheets() -> None:
     layout = layout_for(tiny("full", timeouts=2))
     kept = memory_bytes(layout, 100, in_folder=False) - memory_bytes(layout, 100, in_folder=True)

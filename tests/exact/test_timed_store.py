@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -415,7 +416,7 @@ def test_a_file_that_is_no_array_is_named(solution: Path, layout: Layout) -> Non
     path = first_file(solution, layout)
     path.write_bytes(b"x" * path.stat().st_size)
     store = SheetFolder.open(solution, layout)
-    with pytest.raises(StoreError, match=r"t000-0-0.npy: the sheet is missing or damaged"):
+    with pytest.raises(StoreError, match=r"t000-0-0.npy: is damaged. Remove it"):
         store.read(layout.sheets[0])
 
 
@@ -433,6 +434,33 @@ def test_a_damaged_manifest_is_named(solution: Path, text: str, message: str) ->
     (solution / "manifest.json").write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match=message):
         SheetFolder.open(solution)
+
+
+@pytest.mark.parametrize(
+    ("sheets", "message"),
+    [
+        ([1], r"manifest.json: is damaged \(sheets is \[1\]\)"),
+        ({"half2/t009-9-9": {}}, "the record of half2/t009-9-9 is damaged"),
+        ({"half2/t000-0-0": 5}, "the record of half2/t000-0-0 is damaged"),
+        ({"half2/t000-0-0": {"error": "0"}}, "the record of half2/t000-0-0 is damaged"),
+    ],
+)
+def test_damaged_records_are_named(
+    solution: Path, layout: Layout, sheets: Any, message: str
+) -> None:
+    path = solution / "manifest.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(sheets, dict):
+        records = description["sheets"]
+        whole = records["half2/t000-0-0"]
+        for name, changed in sheets.items():
+            records[name] = {**whole, **changed} if isinstance(changed, dict) else changed
+    else:
+        description["sheets"] = sheets
+    path.write_text(json.dumps(description), encoding="utf-8")
+    for attempt in (SheetFolder.open, SheetFolder.create):
+        with pytest.raises(StoreError, match=message):
+            attempt(solution, layout)
 
 
 def test_a_manifest_whose_parts_do_not_agree_is_refused(solution: Path) -> None:

@@ -83,13 +83,14 @@ def test_what_a_time_out_gains(second_half: TimedSolution, *, offence: bool) -> 
     called, declined = timed_decisions.timeout_gain(second_half, offence=offence)
     situation = timed_decisions.next_down(second_half)
     clock = second_half.layout.clock
+    seconds = second_half.layout.rules.ruleset.play_seconds
     asked = 0 if offence else 1
     for t, column, at in positions(second_half, "time-out", situation):
         ticks = at.ticks
         waiting = at._replace(
-            ticks=clock.after(ticks, timed_decisions.PLAY_SECONDS),
+            ticks=clock.after(ticks, seconds),
             margin=at.margin if offence else -at.margin,
-            saved=clock.after(ticks, clock.with_timeout(timed_decisions.PLAY_SECONDS)),
+            saved=clock.after(ticks, clock.with_timeout(seconds)),
             follows="call",
             asked=asked,
             other_too=offence,

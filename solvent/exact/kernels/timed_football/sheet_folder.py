@@ -138,12 +138,15 @@ class SheetFolder(SheetStore):
         path = self.path(sheet)
         try:
             values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise StoreError(f"{path}: the sheet is missing or damaged ({error})") from error
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        except (ValueError, EOFError) as error:
+            raise StoreError(f"{path}: is damaged. {_CURE}") from error
         shape = (self.layout.rows, self.layout.columns(sheet.half))
         if values.shape != shape or values.dtype.str != manifest.DTYPE:
             raise StoreError(
-                f"{path}: holds {values.dtype} {values.shape}, not {manifest.DTYPE} {shape}"
+                f"{path}: holds {values.dtype.str} {values.shape}, not {manifest.DTYPE} {shape}. "
+                f"{_CURE}"
             )
         return values
 
@@ -294,15 +297,15 @@ class SheetFolder(SheetStore):
     def _record_json(self, sheet: Sheet) -> dict[str, Any]:
         return {**self._records[sheet]._asdict(), "sha256": self._checksums[sheet]}
 
-    def _take_records(self, records: Mapping[str, Any]) -> None:
+    def _take_records(self, records: Any) -> None:
         """Take the records of the sheets of which there is a file, and check its size."""
+        if not isinstance(records, Mapping):
+            raise StoreError(f"{self._manifest}: is damaged (sheets is {records!r})")
         sheets = {_name(sheet): sheet for sheet in self.layout.sheets}
         for name, entries in records.items():
             try:
                 sheet = sheets[name]
-                facts = dict(entries)
-                checksum = facts.pop("sha256")
-                record = SheetRecord(**facts)
+                checksum, record = _read_record(entries)
             except (KeyError, TypeError, ValueError) as error:
                 raise StoreError(f"{self.folder}: the record of {name} is damaged") from error
             path = self.path(sheet)
@@ -338,6 +341,25 @@ def _read_manifest(folder: Path) -> Mapping[str, Any]:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, folder)
     return description  # type: ignore[no-any-return]
+
+
+def _read_record(entries: Any) -> tuple[str, SheetRecord]:
+    """The SHA-256 of a sheet's file, and how it was solved.
+
+    Raises:
+        TypeError: If an entry is missing, unknown or of another type; and so with ValueError.
+    """
+    facts = dict(entries)
+    checksum = facts.pop("sha256", None)
+    record = SheetRecord(**facts)
+    bounds, counts = record[:2], record[2:]
+    if not (
+        isinstance(checksum, str)
+        and all(isinstance(bound, int | float) for bound in bounds)
+        and all(isinstance(count, int) for count in counts)
+    ):
+        raise TypeError("an entry is of another type")
+    return checksum, record
 
 
 def _name(sheet: Sheet) -> str:

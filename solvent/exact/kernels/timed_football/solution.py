@@ -167,7 +167,7 @@ class TimedSolution:
         if position.phase not in ("choice", "time-out"):
             place = place_of(self.layout, position)
             value = float(self.values(place.sheet)[place.row, place.column])
-            value = value if place.player == 0 else -value
+            value = value if place.player == 0 else 0.0 - value
             return value if self.layout.for_points else 0.5 + value
         legal = self.game.legal_actions(position)
         chooser = 0 if len(legal[0]) > 1 else 1

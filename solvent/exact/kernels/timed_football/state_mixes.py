@@ -18,9 +18,6 @@ from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.solution import TimedSolution
 from solvent.model.arrays import Bools, Floats, Ints
 
-_POINTS = 16
-"""More than a play can score."""
-
 
 class Solved(NamedTuple):
     """A solution and its rules as the kernel reads them; the arrays of packed rules are theirs.
@@ -29,7 +26,7 @@ class Solved(NamedTuple):
         values: [sheets, S + 2, C] of all sheets, in the layout's order.
         sheet: [2, T+1, N+1, N+1] the place of a sheet, by half - 1, ticks and time-outs.
         final: [2, C] of the end of a half.
-        shifted: [2, 2 P + 1, C] the column after from -P to P points.
+        shifted: [2, 2 P + 1, C] the column after from -P to P points, the most a play can score.
         columns: [2] how many there are in each half.
         after: [T+1, L+1] ticks left when, of so many, so many are taken.
         saved: [L+1] ticks taken with a time-out.
@@ -101,12 +98,13 @@ def solved_from(solution: TimedSolution) -> Solved:
         values[place, :, : layout.columns(at.half)] = solution.values(at)
         sheet[at.half - 1, at.ticks, at.own, at.other] = place
     final = np.zeros((2, most))
-    shifted = np.zeros((2, 2 * _POINTS + 1, most), np.int64)
+    highest = int(max(np.abs(rules.points).max(), np.abs(rules.kick_points).max()))
+    shifted = np.zeros((2, 2 * highest + 1, most), np.int64)
     for half in layout.halves:
         columns = layout.columns(half)
         final[half - 1, :columns] = layout.final(half, _second_half(solution, layout, half))
-        for points in range(-_POINTS, _POINTS + 1):
-            shifted[half - 1, points + _POINTS, :columns] = layout.after_points(half, points)
+        for points in range(-highest, highest + 1):
+            shifted[half - 1, points + highest, :columns] = layout.after_points(half, points)
     taken, kick_taken = (
         (seconds // clock.tick).astype(np.int64) for seconds in (rules.seconds, rules.kick_seconds)
     )
@@ -174,7 +172,8 @@ def _worth(
 ) -> float:
     """What a branch is worth to the side that was on offence or kicked, time-outs included."""
     half, ticks, own, other = states.half[i], states.ticks[i], states.own[i], states.other[i]
-    column = solved.shifted[half - 1, points + _POINTS, states.column[i]]
+    highest = solved.shifted.shape[1] // 2
+    column = solved.shifted[half - 1, points + highest, states.column[i]]
     paid = float(points) if solved.for_points else 0.0
     if ticks == 0:
         return paid + solved.final[half - 1, column]
