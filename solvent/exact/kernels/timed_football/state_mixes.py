@@ -7,14 +7,14 @@ batch of states, wherever they are, as players in an environment need it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from solvent.exact.kernels.matrix_game import solve_in, work_for
-from solvent.exact.kernels.timed_football.layout import Layout, Sheet
+from solvent.exact.kernels.timed_football.layout import Layout
 from solvent.exact.kernels.timed_football.solution import TimedSolution
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -69,7 +69,7 @@ class Solved(NamedTuple):
 
 
 class States(NamedTuple):
-    """States of the game, arrays [k] of whole numbers, as the side with the ball or the kick sees it.
+    """States of the game, whole numbers [k], as the side with the ball or the kick sees them.
 
     Attributes:
         half: 1 or 2.
@@ -142,27 +142,30 @@ def solved_from(solution: TimedSolution) -> Solved:
 def _second_half(solution: TimedSolution, layout: Layout, half: int) -> Floats | None:
     if half == 2:
         return None
-    begins: Sheet = layout.second_half
-    return solution.values(begins)[layout.kickoff_row]
+    kicks: Floats = solution.values(layout.second_half)[layout.kickoff_row]
+    return kicks
 
 
 @njit(cache=True, inline="always")
 def _moment(
-    solved: Any, half: int, ticks: int, own: int, other: int, row: int, column: int, same: bool
+    solved: Solved, half: int, ticks: int, own: int, other: int, row: int, column: int, same: bool
 ) -> float:
-    """What a row of a sheet is worth to a side, whose ball it is if `same`; the sheet is its own."""
+    """What a row is worth to a side, whose ball it is if `same`; the time-outs are the side's."""
     if ticks == 0:
         own, other = 0, 0
+    value: float
     if same:
-        return solved.values[solved.sheet[half - 1, ticks, own, other], row, column]
-    flipped = solved.columns[half - 1] - 1 - column
-    return -solved.values[solved.sheet[half - 1, ticks, other, own], row, flipped]
+        value = solved.values[solved.sheet[half - 1, ticks, own, other], row, column]
+    else:
+        flipped = solved.columns[half - 1] - 1 - column
+        value = -solved.values[solved.sheet[half - 1, ticks, other, own], row, flipped]
+    return value
 
 
 @njit(cache=True)
 def _worth(
-    solved: Any,
-    states: Any,
+    solved: Solved,
+    states: States,
     i: int,
     points: int,
     following: int,
@@ -175,13 +178,12 @@ def _worth(
     highest = solved.shifted.shape[1] // 2
     column = solved.shifted[half - 1, points + highest, states.column[i]]
     paid = float(points) if solved.for_points else 0.0
+    worth: float = solved.final[half - 1, column]
     if ticks == 0:
-        return paid + solved.final[half - 1, column]
+        return paid + worth
     row = following if following >= 0 else len(solved.situation) - 1 - following
     after, saved = solved.after[ticks, taken], solved.after[ticks, solved.saved[taken]]
-    if after == 0 and not (penalty and solved.untimed_down):
-        worth = solved.final[half - 1, column]
-    else:
+    if after > 0 or (penalty and solved.untimed_down):
         worth = _moment(solved, half, after, own, other, row, column, same)
     if saved != after:
         if other > 0:
@@ -194,7 +196,7 @@ def _worth(
 
 
 @njit(cache=True)
-def _result_worth(solved: Any, states: Any, i: int, result: int) -> float:
+def _result_worth(solved: Solved, states: States, i: int, result: int) -> float:
     """What a result that is no choice is worth to the offence."""
     k = states.row[i] * len(solved.chooser) + result
     total = 0.0
