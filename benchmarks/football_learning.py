@@ -100,7 +100,7 @@ def both_seats(
             seed=seed,
             timesteps=arguments.timesteps,
             exploring=0.5,
-            refresh=200_000,
+            refresh=400_000,
             evaluations=arguments.evaluations,
             solution=solution,
             folder=out / f"self-play-{seed}",
