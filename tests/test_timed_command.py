@@ -224,3 +224,27 @@ def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Pa
         return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
     assert contents(folder) == contents(tmp_path / "undisturbed")
+
+
+def test_known_players_are_scored_in_the_game_of_a_solution(
+    words: list[str], solution: TimedSolution, tmp_path: Path
+) -> None:
+    run(*words, "--out", str(tmp_path / "x"))
+    score = ("score", "--solution", str(tmp_path / "x"), "--json")
+    optimal = json.loads(run(*score, "optimal").stdout)
+    assert optimal["value"] == solution.value
+    assert optimal["proved to within"] == solution.error
+    first, second, _ = optimal["against"]["best answer"]
+    assert first == pytest.approx(solution.value, abs=1e-12)
+    assert second == pytest.approx(-solution.value, abs=1e-12)
+    agent = json.loads(run(*score, "paper-agent").stdout)
+    answered, against_optimal = (agent["against"][name][0] for name in ("best answer", "optimal"))
+    assert answered < against_optimal < solution.value - 1e-3
+    assert agent["exploitability"] == pytest.approx(-agent["against"]["best answer"][2])
+    shown = run(*score[:-1], "paper-agent").stdout
+    assert f"{against_optimal:.9g}" in shown
+
+
+def test_known_players_need_a_solution(tmp_path: Path) -> None:
+    assert "--solution DIR" in refusal("score", "optimal")
+    assert "holds no solution" in refusal("score", "optimal", "--solution", str(tmp_path))

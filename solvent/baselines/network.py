@@ -34,6 +34,23 @@ def _tanh(values: Array) -> Array:
     return np.tanh(values, out=values)
 
 
+def times(values: Array, weight: Array) -> Array:
+    """Return values [k, inputs] times a weight [inputs, outputs].
+
+    The product is taken of some rows at a time. They stay in the processor's cache, and the matrix
+    library starts no threads for so few, which would stand in the way of those that call this.
+    """
+    whole = len(values) // ROWS * ROWS
+    product = np.empty((len(values), weight.shape[1]), np.result_type(values, weight))
+    pieces = values[:whole].reshape(-1, ROWS, values.shape[1])
+    np.matmul(pieces, weight, out=product[:whole].reshape(-1, ROWS, weight.shape[1]))
+    np.matmul(values[whole:], weight, out=product[whole:])
+    return product
+
+
+ROWS = 256
+"""Rows that are multiplied at a time."""
+
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {"relu": _relu, "tanh": _tanh}
 """Between the layers, by name; they overwrite what they are given."""
 
@@ -73,14 +90,14 @@ class Network:
         first = seen @ self.weights[0] + self.biases[0]
         if len(self.weights) == 1:
             return first
-        return self.before_last(first) @ self.weights[-1] + self.biases[-1]
+        return times(self.before_last(first), self.weights[-1]) + self.biases[-1]
 
     def before_last(self, values: Array) -> Array:
         """What the last layer is given, from what the first gives; overwrites that."""
         activate = ACTIVATIONS[self.activation]
         values = activate(values)
         for weight, bias in zip(self.weights[1:-1], self.biases[1:-1], strict=True):
-            values = values @ weight
+            values = times(values, weight)
             values += bias
             values = activate(values)
         return values
@@ -124,13 +141,14 @@ class NetworkPlayer:
         if self.masked:
             outputs = np.where(legal, outputs, -np.inf)
         if self.rule == "mode":
-            chances = np.zeros(outputs.shape)
+            chances: Floats = np.zeros(outputs.shape)
             chances[np.arange(len(outputs)), outputs.argmax(axis=1)] = 1.0
         else:
+            # Over many short rows NumPy takes a maximum or a sum slowly: so of columns, and by 1s.
+            outputs = outputs - np.ascontiguousarray(outputs.T).max(axis=0)[:, None]
             # Exponentials in float32 are enough; the sums are to be 1 as floats can be.
-            outputs = outputs - outputs.max(axis=1, keepdims=True)
             chances = np.exp(outputs, out=outputs).astype(np.float64)
-            chances /= chances.sum(axis=1, keepdims=True)
+            chances /= (chances @ np.ones(chances.shape[1]))[:, None]
         return chances if self.masked else project(chances, legal)
 
 

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.baselines.network import NetworkPlayer
+from solvent.baselines.network import NetworkPlayer, times
 from solvent.envs.kernels.timed_football import CALL
 from solvent.envs.kernels.timed_football_plays import TimedFootballPlays, TimedFootballSampler
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
@@ -174,9 +174,9 @@ class NetworkSheets:
         values = network.before_last(hidden)
         weight, bias = network.weights[-1], network.biases[-1]
         if player.masked:
-            outputs = values @ weight[:, own] + bias[own]
+            outputs = times(values, weight[:, own]) + bias[own]
             return player.choose(outputs, np.broadcast_to(allowed, outputs.shape))
-        outputs = values @ weight + bias
+        outputs = times(values, weight) + bias
         legal = np.zeros(outputs.shape, bool)
         legal[:, own] = allowed
         return player.choose(outputs, legal)[:, own]

@@ -7,7 +7,7 @@ either player. Values are points, or the chance of winning and half of that of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -22,7 +22,7 @@ from solvent.envs.kernels.drawing import draw_actions
 from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
 from solvent.envs.random_stream import first_state
 from solvent.envs.simulation import Player, Sampler
-from solvent.exact.kernels.timed_football.evaluation import Evaluation, evaluate
+from solvent.exact.kernels.timed_football.evaluation import Evaluation, evaluate_pairs
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.optimal import OptimalSheets
 from solvent.exact.kernels.timed_football.policies import SheetPolicy
@@ -34,8 +34,8 @@ from solvent.model.parameters import check_choice
 SCORED_AGAINST = ("optimal", "paper-agent")
 """Players that are known by name, with a policy on sheets."""
 
-OnSheet = Callable[[str, Sheet], None]
-"""Is told of every sheet that is done, and against whom."""
+OnSheet = Callable[[Sheet], None]
+"""Is told of every sheet that is done, against everyone."""
 
 BEST_ANSWER = "best answer"
 
@@ -97,16 +97,14 @@ def score_timed(
         one: sheets_named(one, game, layout, solution) for one in opponents
     }
     met[BEST_ANSWER] = None
-    against = {}
-    for opponent, other in met.items():
 
-        def tell(sheet: Sheet, values: Floats, opponent: str = opponent) -> None:
-            if on_sheet is not None:
-                on_sheet(opponent, sheet)
+    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
+        if on_sheet is not None:
+            on_sheet(sheet)
 
-        against[opponent] = evaluate(
-            layout, begin.state, policy, other, threads=threads, on_sheet=tell
-        )
+    pairs = [(policy, other) for other in met.values()]
+    results = evaluate_pairs(layout, begin.state, pairs, threads=threads, on_sheet=tell)
+    against = dict(zip(met, results, strict=True))
     return TimedScore(name, against, even=0.0 if game.for_points else 0.5)
 
 

@@ -50,6 +50,9 @@ Game = Annotated[
 WITH_A_CLOCK = "Football with a clock"
 """The heading of the options of `solve` that are for these forms only."""
 
+KNOWN_PLAYERS = ("paper-agent", "optimal")
+"""Those of football with a clock that `score` knows by name."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -330,7 +333,9 @@ def score(
     policy_file: Annotated[
         Path,
         typer.Argument(
-            metavar="POLICY", help="A policy.npz, or with --trust a .zip of Stable-Baselines3."
+            metavar="POLICY",
+            help="A policy.npz or network.npz, or with --trust a .zip of Stable-Baselines3; with "
+            "--solution also paper-agent or optimal.",
         ),
     ],
     game: Annotated[
@@ -357,7 +362,7 @@ def score(
         typer.Option(
             "--solution",
             metavar="DIR",
-            help="For a network of football with a clock: the solution of its game.",
+            help="For football with a clock: the solution of the game.",
         ),
     ] = None,
     json: Json = False,
@@ -367,6 +372,16 @@ def score(
     from solvent.cli.printing import score_json, show_score
     from solvent.model import compile_game
 
+    if str(policy_file) in KNOWN_PLAYERS and not policy_file.exists():
+        from solvent.cli.networks import score_known
+
+        if solution_folder is None:
+            raise ValueError(
+                f"{policy_file} plays football with a clock; give the solution of the game that it "
+                f"is to be scored in with --solution DIR"
+            )
+        score_known(str(policy_file), solution_folder, as_json=json)
+        return
     is_network = policy_file.suffix == ".zip"
     if not is_network and exact.read_metadata(policy_file)["kind"] == "network":
         from solvent.cli.networks import score_network

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +17,10 @@ from solvent.cli.printing import facts
 from solvent.envs.registration import SIMULATED
 from solvent.games import TimedFootball, make_game
 from solvent.model.parameters import check_choice
+
+if TYPE_CHECKING:
+    from solvent.exact.kernels.timed_football.layout import Sheet
+    from solvent.exact.kernels.timed_football.policies import SheetPolicy
 
 OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
 """Parameters of an environment that are not its game's."""
@@ -66,21 +71,53 @@ def score_network(file: Path, solution: Path | None, *, mode: bool, as_json: boo
         StoreError: If a file is missing, damaged or of another kind.
     """
     from solvent.baselines.network import load_network
-    from solvent.baselines.timed_football_scores import (
-        BEST_ANSWER,
-        SCORED_AGAINST,
-        network_sheets,
-        score_timed,
-    )
+    from solvent.baselines.timed_football_scores import SCORED_AGAINST, network_sheets
     from solvent.exact import read_metadata
-    from solvent.exact.kernels.timed_football.layout import Sheet
-    from solvent.exact.kernels.timed_football.solution import layout_for
 
     request = read_metadata(file).get("metadata", {}).get("request", {})
     game = _game_of(file, request)
     player = load_network(file)
     if mode:
         player = replace(player, rule="mode", name=f"{player.name} (mode)")
+    policy = network_sheets(game, player)
+    _score(game, policy, player.name, SCORED_AGAINST, solution, as_json=as_json)
+
+
+def score_known(name: str, solution: Path, *, as_json: bool) -> None:
+    """Score a player that is known by name in the game of a solution.
+
+    The score of the optimal player is a check of the solution: what the best answer leaves it is
+    the value, but for the proved error.
+
+    Raises:
+        StoreError: If the solution is missing, damaged or not finished.
+    """
+    from solvent.baselines.timed_football_scores import sheets_named
+    from solvent.exact.kernels.timed_football.solution import TimedSolution
+
+    opened = TimedSolution.open(solution)
+    policy = sheets_named(name, opened.game, opened.layout, solution)
+    others = [] if name == "optimal" else ["optimal"]
+    known = {"value": opened.value, "proved to within": opened.error}
+    _score(opened.game, policy, name, others, solution, known, as_json=as_json)
+
+
+def _score(
+    game: TimedFootball,
+    policy: SheetPolicy,
+    name: str,
+    opponents: Iterable[str],
+    solution: Path | None,
+    known: Mapping[str, float] | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Score a policy and print it, with what is known besides."""
+    from solvent.baselines.timed_football_scores import score_timed
+    from solvent.exact.kernels.timed_football.solution import layout_for
+
+    known = known or {}
+    layout = layout_for(game)
     bars = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -88,30 +125,29 @@ def score_network(file: Path, solution: Path | None, *, mode: bool, as_json: boo
         TimeRemainingColumn(),
         console=Console(stderr=True),
     )
-    with bars:
-        sheets = len(layout_for(game).sheets)
-        tasks = {
-            opponent: bars.add_task(f"against the {opponent}", total=sheets)
-            for opponent in (*SCORED_AGAINST, BEST_ANSWER)
-        }
+    with bars, interruptible("nothing of a score is kept"):
+        task = bars.add_task("scoring", total=sum(layout.columns(at.half) for at in layout.sheets))
 
-        def tell(opponent: str, sheet: Sheet) -> None:
-            bars.advance(tasks[opponent])
+        def tell(sheet: Sheet) -> None:
+            bars.advance(task, layout.columns(sheet.half))
 
-        policy = network_sheets(game, player)
-        score = score_timed(game, policy, player.name, solution=solution, on_sheet=tell)
+        score = score_timed(
+            game, policy, name, opponents=opponents, solution=solution, on_sheet=tell
+        )
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
         report = {"name": score.name, "against": against, "exploitability": score.exploitability}
-        typer.echo(json.dumps(report, indent=2))
+        typer.echo(json.dumps(report | dict(known), indent=2))
         return
     said = {
         f"against {opponent}": f"{value.average:.9g}  (as player 0 {value.first:.9g}, "
         f"as player 1 {value.second:.9g})"
         for opponent, value in score.against.items()
     }
-    kept = {"network": score.name, **said, "exploitability": f"{score.exploitability:.9g}"}
-    Console().print(facts(kept))
+    numbers = {"exploitability": score.exploitability, **known}
+    Console().print(
+        facts({"player": score.name, **said, **{key: f"{n:.9g}" for key, n in numbers.items()}})
+    )
 
 
 def _game_of(file: Path, request: dict[str, Any]) -> TimedFootball:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from timed_football import SMALL, tiny
-from timed_policies import SheetsOfTable, random_policy
+from timed_policies import AlikeInRuns, SheetsOfTable, random_policy
 
 from solvent.exact import best_response, policy_value
-from solvent.exact.kernels.timed_football.evaluation import evaluate
+from solvent.exact.kernels.timed_football.evaluation import evaluate, evaluate_pairs
 from solvent.exact.kernels.timed_football.layout import Sheet
 from solvent.exact.kernels.timed_football.optimal import OptimalSheets
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
@@ -89,3 +89,44 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     answered = evaluate(layout, start, optimal, None)
     assert answered.first == pytest.approx(solution.value, abs=1e-12)
     assert answered.second == pytest.approx(result.second, abs=1e-12)
+
+
+def test_how_mixes_are_numbered_does_not_matter() -> None:
+    """Runs of columns with the same mix are summed in another way than mixes of their own."""
+    football = tiny("second-half", timeouts=1, half=30, largest_margin=20)
+    layout, start = layout_for(football), football.initial()[0].state
+    assert layout.columns(2) == 41
+
+    def rated(numbered: bool) -> list[Floats]:
+        x, y = (AlikeInRuns(layout, seed, 20, numbered) for seed in (1, 2))
+        found: list[Floats] = []
+        pairs = [(x, y), (x, None), (None, y)]
+        evaluate_pairs(layout, start, pairs, on_sheet=lambda _, values: found.extend(values))
+        return found
+
+    together_or_apart = rated(numbered=False), rated(numbered=True)
+    assert len(together_or_apart[0]) == 3 * len(layout.sheets)
+    for together, apart in zip(*together_or_apart, strict=True):
+        np.testing.assert_allclose(together, apart, atol=1e-13)
+
+
+def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
+    football = tiny("second-half", timeouts=1, half=30, chart=SMALL)
+    layout, start = layout_for(football), football.initial()[0].state
+    x, y, z = (AlikeInRuns(layout, seed, 4, True) for seed in (1, 2, 3))
+    pairs = [(x, y), (x, None), (z, x), (None, z)]
+    alone = [evaluate(layout, start, *pair) for pair in pairs]
+    x.asked.clear()
+    together = evaluate_pairs(layout, start, pairs)
+    assert [(one.first, one.second) for one in together] == [
+        (one.first, one.second) for one in alone
+    ]
+    # The tiny field is one block.
+    assert len(x.asked) == len(set(x.asked)) == len(layout.sheets)
+
+
+def test_two_best_answers_are_refused() -> None:
+    football = tiny("half", chart=SMALL)
+    layout, start = layout_for(football), football.initial()[0].state
+    with pytest.raises(ValueError, match="both are None"):
+        evaluate(layout, start, None, None)

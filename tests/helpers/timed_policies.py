@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -122,3 +122,45 @@ class SheetsOfTable:
     def _row(self, at: TimedPosition) -> Floats | None:
         s = self.game.index.get(at)
         return None if s is None else self.policy.probabilities[s]
+
+
+@dataclass(frozen=True)
+class AlikeInRuns:
+    """Random mixes of every row, the same in a run of columns, or that have a number in each.
+
+    It counts how often it is asked.
+    """
+
+    layout: Layout
+    seed: int
+    run: int
+    numbered: bool
+    asked: list[Sheet] = field(default_factory=list)
+
+    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
+        self.asked.append(sheet)
+        return SheetMixes(self._role(sheet, block, True), self._role(sheet, block, False))
+
+    def _role(self, sheet: Sheet, block: Block, attacks: bool) -> RoleMixes:
+        rules, rows = self.layout.rules, block_rows(self.layout, block)
+        columns = self.layout.columns(sheet.half)
+        run = np.arange(columns) // self.run
+        rng = np.random.default_rng([self.seed, sheet.half, sheet.ticks, *block, attacks])
+        shape = len(rows), int(run[-1]) + 1
+        width = rules.legal.shape[1] if attacks else rules.chart.defences
+        calls = rng.random((*shape, width)) * (rules.legal[rows][:, None] if attacks else 1)
+        calls /= calls.sum(axis=2, keepdims=True)
+        choices = rng.random((*shape, int((rules.chooser >= 0).sum())))
+        if self.numbered:
+            calls, choices = calls[:, run], choices[:, run]
+            which = np.arange(len(rows) * columns).reshape(len(rows), columns)
+        else:
+            which = np.arange(len(rows))[:, None] * shape[1] + run
+        mixes = (array.reshape(-1, array.shape[-1]) for array in (calls, choices))
+        return RoleMixes(*mixes, which.astype(np.int32))
+
+    def onside(self, sheet: Sheet) -> Floats:
+        return np.full(self.layout.columns(sheet.half), 0.25)
+
+    def timeouts(self, asked: Asked) -> float:
+        return 0.5

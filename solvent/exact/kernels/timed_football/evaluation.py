@@ -13,12 +13,15 @@ the best way, with calls, choices, kicks and time-outs. It knows the mixes, not 
 them. Backward in time the answer in one state is a maximum of sums, since states of a sheet lead
 to other sheets only.
 
-Memory: the sheets that others still need, twice as many as for solving.
+**Several at once.** Asking a policy for its mixes may cost far more than what is done with them, as
+with a network. So pairs of players are rated side by side, and each policy is asked once.
+
+Memory: the sheets that others still need, for every pair twice as many as for solving.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -31,6 +34,7 @@ from solvent.exact.kernels.timed_football.policies import (
     Block,
     Players,
     RoleMixes,
+    SheetMixes,
     SheetPolicy,
     block_rows,
 )
@@ -91,58 +95,117 @@ def evaluate(
     Raises:
         ValueError: If neither is given, or the position has no call and no kick to come.
     """
-    if x is None and y is None:
-        raise ValueError("a best answer needs a policy that it answers; both are None")
-    begins = place_of(layout, start)
-    rater = _Rater(layout, (x, y), threads)
-    last_reader = {needed: sheet for sheet in layout.sheets for needed in layout.reads(sheet)}
-    for sheet in layout.sheets:
-        rater.rate(sheet)
+
+    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
         if on_sheet is not None:
-            on_sheet(sheet, rater.values[sheet])
-        if sheet == begins.sheet:
-            break
-        for passed in [at for at in rater.values if last_reader.get(at) == sheet]:
-            del rater.values[passed]
-    # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
-    of_x, of_y = rater.values[begins.sheet][:, begins.row, begins.column].tolist()
-    if begins.player == 1:
-        of_x, of_y = -of_y, -of_x
+            on_sheet(sheet, values[0])
+
+    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads, on_sheet=tell)
+    return result
+
+
+def evaluate_pairs(
+    layout: Layout,
+    start: TimedPosition,
+    pairs: Iterable[Players],
+    *,
+    threads: int = 2,
+    on_sheet: Callable[[Sheet, Sequence[Floats]], None] | None = None,
+) -> list[Evaluation]:
+    """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
+
+    Args:
+        layout: The form.
+        start: Where, with a call or a kick to come.
+        pairs: X and Y of each. A policy that is in several is asked once.
+        threads: How many work on a sheet.
+        on_sheet: Is given every sheet when it is done, and its values [2, S + 2, C] of every pair.
+
+    Raises:
+        ValueError: If neither of a pair is given, or the position has no call and no kick to come.
+    """
+    raters = [_Rater(layout, pair) for pair in pairs]
+    begins = place_of(layout, start)
+    last_reader = {needed: sheet for sheet in layout.sheets for needed in layout.reads(sheet)}
+    with ThreadPoolExecutor(threads) as pool:
+        for sheet in layout.sheets:
+            _rate_sheet(layout, sheet, raters, pool)
+            if on_sheet is not None:
+                on_sheet(sheet, [rater.values[sheet] for rater in raters])
+            if sheet == begins.sheet:
+                break
+            for rater in raters:
+                for passed in [at for at in rater.values if last_reader.get(at) == sheet]:
+                    del rater.values[passed]
     even = 0.0 if layout.for_points else 0.5
-    return Evaluation(first=even + of_x, second=even - of_y)
+    results = []
+    for rater in raters:
+        # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
+        of_x, of_y = rater.values[begins.sheet][:, begins.row, begins.column].tolist()
+        if begins.player == 1:
+            of_x, of_y = -of_y, -of_x
+        results.append(Evaluation(first=even + of_x, second=even - of_y))
+    return results
+
+
+def _rate_sheet(
+    layout: Layout, sheet: Sheet, raters: Sequence[_Rater], pool: ThreadPoolExecutor
+) -> None:
+    """Give every rater the values of a sheet."""
+    for _ in pool.map(lambda rater: rater.begin(sheet), raters):
+        pass
+    states = layout.columns(sheet.half) * (layout.rules.ruleset.downs + 1)
+    size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
+    players = [player for rater in raters for player in rater.players]
+
+    def rate(block: Block) -> None:
+        asked: dict[int, SheetMixes | None] = {}
+        for player in players:
+            if id(player) not in asked:
+                asked[id(player)] = None if player is None else player.mixes(sheet, block)
+        for rater in raters:
+            first, second = (asked[id(player)] for player in rater.players)
+            rater.rate_block(sheet, block, (first, second))
+
+    for _ in pool.map(rate, blocks_of(layout.lines, size)):
+        pass
 
 
 class _Rater:
-    """Rates sheets in their order; `values` are those that are done and not yet taken away."""
+    """Rates sheets in their order; `values` are those that are begun and not yet taken away.
 
-    def __init__(self, layout: Layout, players: Players, threads: int) -> None:
+    Args:
+        layout: The form.
+        players: X and Y.
+
+    Raises:
+        ValueError: If both are best answers.
+    """
+
+    def __init__(self, layout: Layout, players: Players) -> None:
+        if players == (None, None):
+            raise ValueError("a best answer needs a policy that it answers; both are None")
         self.layout = layout
         self.players = players
-        self.threads = threads
         self.tables = timed_tables(layout.rules)
         self.values: dict[Sheet, Floats] = {}
         self.following = Following(layout, self.tables, players, self.values)
+        self._worth: list[Floats] = []
 
-    def rate(self, sheet: Sheet) -> None:
-        """Add the values [2, S + 2, C] of a sheet."""
+    def begin(self, sheet: Sheet) -> None:
+        """Add the values [2, S + 2, C] of a sheet, so far only of its kicks."""
         columns = self.layout.columns(sheet.half)
         values = np.empty((2, self.layout.rows, columns))
-        with ThreadPoolExecutor(self.threads) as pool:
-            worth = list(pool.map(lambda side: self.following.rate(sheet, side), (0, 1)))
-            for side in (0, 1):
-                values[side, self.layout.kickoff_row :] = self._kicks(sheet, side, worth[side])
-            states = columns * (self.tables.downs + 1)
-            size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
-            blocks = blocks_of(self.layout.lines, size)
-            for _ in pool.map(lambda block: self._rate_block(sheet, block, worth, values), blocks):
-                pass
+        self._worth = [self.following.rate(sheet, side) for side in (0, 1)]
+        for side in (0, 1):
+            values[side, self.layout.kickoff_row :] = self._kicks(sheet, side, self._worth[side])
         self.values[sheet] = values
 
-    def _rate_block(
-        self, sheet: Sheet, block: Block, worth: Sequence[Floats], values: Floats
+    def rate_block(
+        self, sheet: Sheet, block: Block, mixes: tuple[SheetMixes | None, SheetMixes | None]
     ) -> None:
-        rows = block_rows(self.layout, block)
-        mixes = [None if player is None else player.mixes(sheet, block) for player in self.players]
+        """Write the values of a block of a sheet that is begun, from what X and Y do there."""
+        rows, values = block_rows(self.layout, block), self.values[sheet]
         rated = np.empty((len(rows), values.shape[2]))
         for side in (0, 1):
             attack, defend = mixes[side], mixes[1 - side]
@@ -150,7 +213,7 @@ class _Rater:
                 self.tables.loops,
                 rows,
                 block[1] - block[0],
-                worth[side],
+                self._worth[side],
                 self._checked(attack and attack.attack, rated.shape),
                 self._checked(defend and defend.defend, rated.shape),
                 attack is None,
