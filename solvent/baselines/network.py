@@ -40,16 +40,18 @@ def times(values: Array, weight: Array) -> Array:
     The product is taken of some rows at a time. They stay in the processor's cache, and the matrix
     library starts no threads for so few, which would stand in the way of those that call this.
     """
-    whole = len(values) // ROWS * ROWS
-    product = np.empty((len(values), weight.shape[1]), np.result_type(values, weight))
-    pieces = values[:whole].reshape(-1, ROWS, values.shape[1])
-    np.matmul(pieces, weight, out=product[:whole].reshape(-1, ROWS, weight.shape[1]))
+    inputs, outputs = weight.shape
+    rows = max(1, MULTIPLICATIONS // (inputs * outputs))
+    whole = len(values) // rows * rows
+    product = np.empty((len(values), outputs), np.result_type(values, weight))
+    pieces = values[:whole].reshape(-1, rows, inputs)
+    np.matmul(pieces, weight, out=product[:whole].reshape(-1, rows, outputs))
     np.matmul(values[whole:], weight, out=product[whole:])
     return product
 
 
-ROWS = 256
-"""Rows that are multiplied at a time."""
+MULTIPLICATIONS = 2**18
+"""As many at a time; with more OpenBLAS, which NumPy comes with, starts threads."""
 
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {"relu": _relu, "tanh": _tanh}
 """Between the layers, by name; they overwrite what they are given."""
