@@ -21,9 +21,10 @@ pre-defined rules" without printing them. What stands here for that is ours:
 - A side that waits for the ball will have it after a punt of :attr:`ClockManagement.punt` yards.
 - A result that ends the possession, by points or by the loss of the ball, is worth what it is worth
   without a clock.
-- Below the threshold, the side that is behind calls a time-out whenever it may, and if the score is
-  tied the side that has the ball next. So it is in a half that is played for points, and in the
-  first half of a game: there the side with the ball tries to score once more.
+- A side may call a time-out if no more than the threshold would be left with it: the side that is
+  behind always does, and if the score is tied the side that has the ball next. So it is in a half
+  that is played for points, and in the first half of a game: there the side with the ball tries to
+  score once more.
 - Shortly before the end the side that is behind kicks onside.
 
 Where the score is tied, or a half does not decide the game, calls are those without a clock.
@@ -104,7 +105,8 @@ class AgentSheets:
     def timeouts(self, asked: Asked) -> Floats | float:
         """1 where it calls a time-out."""
         clock = self.layout.clock
-        if asked.sheet.ticks * clock.tick > self.management.threshold:
+        # With a time-out: a play in an environment does not know any more when it began.
+        if asked.saved * clock.tick > self.management.threshold:
             return 0.0
         if not self._decides(asked.sheet):
             return np.asarray(asked.mine[:, None], float)

@@ -172,7 +172,7 @@ class AgentPlayer:
             column = layout.columns(sheet.half) - 1 - column
         saved = int(plays.saved[i])
         asked = Asked(
-            # The time before the play is not known any more, and no more than what is saved.
+            # The time before the play is not known any more, nor does the agent ask for it.
             sheet=Sheet(sheet.half, saved, *((sheet.own, sheet.other)[:: 1 if mine else -1])),
             seconds=0,
             after=sheet.ticks,

@@ -462,6 +462,14 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="A folder with a solution of football with a clock."),
     ] = None,
+    paper_agent: Annotated[
+        bool,
+        typer.Option(
+            "--paper-agent",
+            help="Of football with a clock, also what the published agent gives away. That takes "
+            "longer than solving.",
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
@@ -469,9 +477,9 @@ def report(
     """Write one HTML page, complete in itself: about a bench, a game, or solved football.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
-    [dim]solvent report --solution second-half --out second-half.html[/]
+    [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
-    from solvent.report import write_report, write_solution_report
+    from solvent.report import write_report
 
     if [results, game, solution].count(None) != 2:
         raise ValueError(
@@ -480,29 +488,45 @@ def report(
         )
     if results is not None and ctx.args:
         raise ValueError(f"{ctx.args[0]!r} belongs to a game; --in DIR takes no parameters")
+    if results is not None and paper_agent:
+        raise ValueError("--paper-agent is for football with a clock, not for the results of --in")
     console = Console(stderr=True)
     if solution is not None:
         from solvent.cli.play_football import opened_solution
 
         solved = opened_solution("football-strategy", solution, ctx.args)
-        with console.status("drawing"):
-            page = write_solution_report(solved, out)
+        page = _solution_report(solved, out, console, paper_agent=paper_agent)
     elif results is not None:
         with console.status("drawing"):
             page = write_report(results, out)
     else:
-        page = _game_report(read_game(str(game), ctx.args), out, console)
+        page = _game_report(read_game(str(game), ctx.args), out, console, paper_agent=paper_agent)
     typer.echo(f"report: {page}")
 
 
-def _game_report(game: Any, out: Path, console: Console) -> Path:
+def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
     """The page about a game, solved now."""
     from solvent.games import TimedFootball
-    from solvent.report import write_game_report, write_solution_report
+    from solvent.report import write_game_report
 
     if isinstance(game, TimedFootball):
         from solvent.cli.play_football import made_solution
 
-        return write_solution_report(made_solution(game), out)
+        return _solution_report(made_solution(game), out, console, paper_agent=paper_agent)
+    if paper_agent:
+        raise ValueError(
+            f"--paper-agent is for football with a clock, such as --game football-strategy --form "
+            f"half; {game.info.name} with these parameters is none"
+        )
     with console.status("drawing"):
         return write_game_report(game, out)
+
+
+def _solution_report(solution: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
+    """The page about a solution of football with a clock."""
+    from solvent.cli.timed_football import rated_agent
+    from solvent.report import write_solution_report
+
+    agent = rated_agent(solution) if paper_agent else None
+    with console.status("drawing"):
+        return write_solution_report(solution, out, agent)

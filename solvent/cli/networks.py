@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from solvent.cli.errors import interruptible
 from solvent.cli.printing import facts
@@ -19,7 +18,6 @@ from solvent.games import TimedFootball, make_game
 from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
-    from solvent.exact.kernels.timed_football.layout import Sheet
     from solvent.exact.kernels.timed_football.policies import SheetPolicy
 
 OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
@@ -114,23 +112,15 @@ def _score(
 ) -> None:
     """Score a policy and print it, with what is known besides."""
     from solvent.baselines.timed_football_scores import score_timed
+    from solvent.cli.timed_football import sheet_bar
     from solvent.exact.kernels.timed_football.solution import layout_for
 
     known = known or {}
     layout = layout_for(game)
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=None),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
-    with bars, interruptible("nothing of a score is kept"):
-        task = bars.add_task("scoring", total=sum(layout.columns(at.half) for at in layout.sheets))
-
-        def tell(sheet: Sheet) -> None:
-            bars.advance(task, layout.columns(sheet.half))
-
+    with (
+        interruptible("nothing of a score is kept"),
+        sheet_bar(layout, layout.sheets, "scoring") as tell,
+    ):
         score = score_timed(
             game, policy, name, opponents=opponents, solution=solution, on_sheet=tell
         )

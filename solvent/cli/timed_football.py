@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -29,10 +29,13 @@ from solvent.exact.kernels.timed_football.room import (
 )
 from solvent.exact.kernels.timed_football.sheet_folder import SheetFolder
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
-from solvent.exact.kernels.timed_football.solve import Local, OnSheet, Workers, solve_layout
-from solvent.exact.kernels.timed_football.store import SheetRecord, SheetStore
+from solvent.exact.kernels.timed_football.solve import Local, Workers, solve_layout
+from solvent.exact.kernels.timed_football.store import SheetStore
 from solvent.exact.kernels.timed_football.tables import timed_tables
 from solvent.games.football.timed import TimedFootball
+
+if TYPE_CHECKING:
+    from solvent.report.timed_agent import AgentScores
 
 SPEED_PERIOD = 120.0
 """Seconds of the past from which the remaining time is concluded."""
@@ -122,16 +125,27 @@ def _solve(layout: Layout, store: SheetStore, options: SolveOptions) -> int:
             from solvent.exact.kernels.timed_football.cluster import RayWorkers
 
             workers = stack.enter_context(RayWorkers(options.on))
-        on_sheet = stack.enter_context(_progress(layout, store))
-        solve_layout(layout, store, workers=workers, on_sheet=on_sheet)
+        tell = stack.enter_context(sheet_bar(layout, store.missing, "solving"))
+        solve_layout(layout, store, workers=workers, on_sheet=lambda sheet, record: tell(sheet))
     return todo
 
 
 @contextmanager
-def _progress(layout: Layout, store: SheetStore) -> Iterator[OnSheet]:
-    """A bar that counts states; those solved before say nothing about the time that is left."""
+def sheet_bar(
+    layout: Layout, missing: Iterable[Sheet], description: str
+) -> Iterator[Callable[[Sheet], None]]:
+    """A bar that counts states.
+
+    Args:
+        layout: Of the form.
+        missing: The sheets that are to be done; others say nothing about the time that is left.
+        description: Of the work, until the first sheet is done.
+
+    Yields:
+        What is to be told of every sheet that is done.
+    """
     total = sum(layout.columns(sheet.half) for sheet in layout.sheets)
-    left = sum(layout.columns(sheet.half) for sheet in store.missing)
+    left = sum(layout.columns(sheet.half) for sheet in missing)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -143,13 +157,13 @@ def _progress(layout: Layout, store: SheetStore) -> Iterator[OnSheet]:
         transient=True,
     )
     with bar:
-        task = bar.add_task("solving", total=total, completed=total - left)
+        task = bar.add_task(description, total=total, completed=total - left)
 
-        def on_sheet(sheet: Sheet, record: SheetRecord) -> None:
+        def tell(sheet: Sheet) -> None:
             bar.update(task, description=_moment(layout, sheet))
             bar.advance(task, layout.columns(sheet.half))
 
-        yield on_sheet
+        yield tell
 
 
 def _moment(layout: Layout, sheet: Sheet) -> str:
@@ -157,6 +171,18 @@ def _moment(layout: Layout, sheet: Sheet) -> str:
     minutes, seconds = divmod(sheet.ticks * layout.clock.tick, 60)
     half = "second" if sheet.half == 2 else "first"
     return f"{half} half {minutes:2}:{seconds:02}"
+
+
+def rated_agent(solution: TimedSolution) -> AgentScores:
+    """What the published agent gets in a solved form, with progress."""
+    from solvent.report.timed_agent import rate_agent
+
+    sheets = solution.layout.sheets
+    with (
+        interruptible("nothing of the published agent's rating is kept"),
+        sheet_bar(solution.layout, sheets, "rating the published agent") as tell,
+    ):
+        return rate_agent(solution, threads=os.cpu_count() or 1, on_sheet=tell)
 
 
 def _report(

@@ -25,6 +25,7 @@ from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
 if TYPE_CHECKING:
     from solvent.exact.kernels.timed_football.solution import TimedSolution
+    from solvent.report.timed_agent import AgentScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,16 @@ def write_game_report(game: Game, out: str | Path) -> Path:
     return out
 
 
-def write_solution_report(solution: TimedSolution, out: str | Path) -> Path:
+def write_solution_report(
+    solution: TimedSolution, out: str | Path, agent: AgentScores | None = None
+) -> Path:
     """Write the page about a solution of football with a clock.
 
     Args:
         solution: Of any of its forms.
         out: The page.
+        agent: What the published agent gets in it, of
+            :func:`solvent.report.timed_agent.rate_agent`, if the page is to show that.
 
     Returns:
         `out`.
@@ -115,7 +120,7 @@ def write_solution_report(solution: TimedSolution, out: str | Path) -> Path:
     from solvent.report.timed_page import untabled_timed
 
     out = Path(out)
-    page = _page([_view_untabled(solution.game, untabled_timed(solution))])
+    page = _page([_view_untabled(solution.game, untabled_timed(solution, agent))])
     write_atomically(out, page.encode())
     return out
 

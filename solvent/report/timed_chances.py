@@ -155,16 +155,17 @@ def points_section(solution: TimedSolution) -> Section:
         "come in the half, first down with ten yards to go. Both sides play optimally and have "
         "all their time-outs. With much time left these are the expected points of the game "
         f'without a clock.</p><div class="panels"><figure>{chart.drawn()}'
-        f"{_names(list(lines))}</figure></div>"
+        f"{names_html(list(lines))}</figure></div>"
     )
     return Section("Points by time and place", html)
 
 
 def _legend(leads: Sequence[int]) -> str:
-    return _names([_lead(lead) for lead in leads])
+    return names_html([_lead(lead) for lead in leads])
 
 
-def _names(names: Sequence[str]) -> str:
+def names_html(names: Sequence[str]) -> str:
+    """The names of lines, each with its colour."""
     keys = "".join(
         f'<span><i class="key" style="background: {line_colour(n)}"></i> {name}</span>'
         for n, name in enumerate(names)

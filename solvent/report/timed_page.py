@@ -5,13 +5,20 @@ from __future__ import annotations
 from solvent.exact.kernels.timed_football.solution import TimedSolution
 from solvent.exact.kernels.timed_football.tables import timed_tables
 from solvent.report.sections import Section, Untabled
+from solvent.report.timed_agent import AgentScores, agent_section
+from solvent.report.timed_agent_game import agent_game_section
 from solvent.report.timed_chances import chances_section, points_section
 from solvent.report.timed_decisions import last_down_section, onside_section, timeouts_section
 from solvent.report.timed_transcript import transcript_section
 
 
-def untabled_timed(solution: TimedSolution) -> Untabled:
-    """What is known of a solved form."""
+def untabled_timed(solution: TimedSolution, agent: AgentScores | None = None) -> Untabled:
+    """What is known of a solved form.
+
+    Args:
+        solution: Of the form.
+        agent: What the published agent gets in it, if the page is to show that.
+    """
     layout = solution.layout
     tables = timed_tables(layout.rules)
     sections: list[Section] = []
@@ -23,6 +30,8 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
             sections.append(timeouts_section(solution))
         sections.append(onside_section(solution, tables))
     sections.append(transcript_section(solution))
+    if agent is not None:
+        sections += [agent_section(solution, agent), agent_game_section(solution, agent)]
     return Untabled(
         optimum=solution.value,
         bracket=(solution.lower, solution.upper),

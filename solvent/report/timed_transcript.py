@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
 
@@ -22,19 +23,26 @@ def transcript_section(solution: TimedSolution) -> Section:
     both = partial(optimal_mix, solution)
     lines = transcript(solution, (both, both), seed=SEED)
     head, *rows = table_of(solution.game, lines)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
     html = (
         "<p>Two optimal players, dice and mixes drawn with a fixed seed. After every play stands "
         "what the game is worth to player 0. Neither errs, so that all that changes it is luck: "
         "of the dice, and of who called what.</p>"
         f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'
+        f"{table_html(head, rows)}"
+    )
+    return Section("A game, play by play", html)
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The plays of a game, folded up."""
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return (
         '<details><summary>every play</summary><div class="scroll"><table class="transcript">'
         f"<thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr></thead>"
         f"<tbody>{body}</tbody></table></div></details>"
     )
-    return Section("A game, play by play", html)
 
 
 def course(solution: TimedSolution, lines: tuple[Line, ...]) -> Panel:

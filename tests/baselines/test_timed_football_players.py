@@ -12,7 +12,9 @@ import pytest
 from timed_football import SMALL, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
-from solvent.baselines.timed_football_players import AgentPlayer, agent_player, optimal_player
+from solvent.baselines.timed_football_agent import AgentSheets
+from solvent.baselines.timed_football_average import ClockManagement
+from solvent.baselines.timed_football_players import AgentPlayer, optimal_player
 from solvent.baselines.timed_football_scores import (
     BEST_ANSWER,
     network_sheets,
@@ -102,11 +104,12 @@ def test_a_network_on_sheets_is_worth_what_it_is_worth_in_a_table(
     assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
 
 
-def test_the_agent_plays_as_it_is_scored() -> None:
-    number = IDS.index("second-half 1")
+@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize("threshold", [15, 300])
+def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
     sampler, table = made(number)
-    player = agent_player(sampler.rules)
-    assert isinstance(player, AgentPlayer)
+    management = ClockManagement(threshold=threshold)
+    player = AgentPlayer(AgentSheets(layout_for(sampler.rules), management=management))
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
     value = evaluate(layout_for(sampler.rules), begin.state, player.sheets, player.sheets).first
