@@ -56,6 +56,7 @@ learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/self_play.py
 	$(BIN)/python benchmarks/football_learning.py
+	$(BIN)/python benchmarks/timed_football_learning.py
 	$(BIN)/python benchmarks/difficulty_sweep.py
 
 clean: ## remove what the other targets made

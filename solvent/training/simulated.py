@@ -15,7 +15,8 @@ but for policies as tables, in whose place there are networks:
 ====================  =====================================================================
 
 The curve here is a mean over the plays of training, with their exploration: an exact score means
-evaluating the network everywhere, which :mod:`solvent.training.timed_score` does once, afterwards.
+evaluating the network everywhere, which :mod:`solvent.baselines.timed_football_scores` does once,
+afterwards.
 """
 
 from __future__ import annotations
