@@ -4,7 +4,8 @@ In a game in which both act at once the best policies are mixed, and learners th
 other go round them: the mix is in the average of what they play, not in what they play last. That
 is the theorem of fictitious play (Robinson 1951) and of learning without regret, for one matrix
 game; in a game of many states the average is taken in each state. Early selves know little, so
-the k-th counts k times (linear averaging: Brown and Sandholm 2019).
+the k-th counts k^2 times (quadratic averaging, as in discounted regret minimization: Brown and
+Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from solvent.model.arrays import Floats
 
 
 class AveragePolicy:
-    """A mean of a player's policies in each state, in which the k-th has the weight k.
+    """A mean of a player's policies in each state, in which the k-th has the weight k^2.
 
     Args:
         game: The game.
@@ -43,8 +44,9 @@ class AveragePolicy:
         """
         policy.check_is_for(self._game)
         self.count += 1
-        # The weights of 1..k sum to k (k + 1) / 2, of which the last has k.
-        self.mean += 2 / (self.count + 1) * (policy.probabilities - self.mean)
+        # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
+        share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
+        self.mean += share * (policy.probabilities - self.mean)
 
     def policy(self, name: str = "average") -> TabularPolicy:
         """The mean so far.

@@ -22,6 +22,19 @@ which is what the network is then fitted to. Where both players took this step a
 circle round the equilibrium, ever wider unless e is far smaller than t. So they take turns within
 an update: seat 1 answers what seat 0 has become, which takes no more plays, since the critic knows
 what that is worth.
+
+Even so both would circle, each gone from where the other thinks it is. Three things keep the
+circles small:
+
+- Actors follow their targets closely, by many small minibatches.
+- Who answers looks ahead: it answers what the other would be after one more step of its own, a
+  longer one. The critic knows what that is worth too (an extragradient method: Korpelevich 1976).
+- No legal action falls below a floor. At a low temperature an action that does badly now is soon so
+  rare that it takes hundreds of updates to come back when it does well, and the other has nothing
+  to fear meanwhile. Cutting negative regrets off does the same for regret matching (Tammelin 2014).
+
+The temperature falls geometrically over the first three tenths of training and stays where it is
+then, and the steps get shorter as the learning rate falls.
 """
 
 from __future__ import annotations
@@ -43,12 +56,19 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.torch_layers import MlpExtractor
 from stable_baselines3.common.type_aliases import GymEnv, PyTorchObs, Schedule
+from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
 
 from solvent.training.both_seats import BothSeatsVectorEnv
 
 SEATS = (0, 1)
+LEFT = 0.1
+"""What is left of learning rate and step size at the end."""
+
+COOLING = 0.3
+"""The share of training in which the temperature falls."""
+
 ILLEGAL = -1e9
 """The logit of an illegal action; its probability is 0 in floats."""
 
@@ -62,8 +82,9 @@ class Plays(NamedTuple):
         action: [2, n] what it did.
         reward: [n] what seat 0 was paid.
         over: [n] whether that ended the play.
+        log_policy: [n, own actions] of each seat, with which it chose.
         seen_next: [2, n, D] what each saw then; of another play where this one is over.
-        legal_next: [2, n, A] likewise.
+        log_policy_next: [n, own actions] of each seat, likewise.
     """
 
     seen: Tensor
@@ -71,8 +92,9 @@ class Plays(NamedTuple):
     action: Tensor
     reward: Tensor
     over: Tensor
+    log_policy: tuple[Tensor, Tensor]
     seen_next: Tensor
-    legal_next: Tensor
+    log_policy_next: tuple[Tensor, Tensor]
 
 
 class JointCriticPolicy(MaskableActorCriticPolicy):
@@ -160,12 +182,18 @@ class MirrorDescent(MaskablePPO):
     Args:
         policy: ``"MlpPolicy"``.
         env: The environment.
-        learning_rate: Of the actor's and the critic's Adam.
+        learning_rate: Of the actor's and the critic's Adam at first; it falls linearly, to a tenth
+            at the end.
         n_steps: Steps in each environment between two updates.
         batch_size: Plays in a minibatch.
         n_epochs: Passes over the plays at an update, of critic and of actor.
-        step_size: Of mirror descent, e above: how far a policy moves at an update.
-        ent_coef: The temperature, t above, in points.
+        step_size: Of mirror descent, e above: how far a policy moves at an update. It falls as the
+            learning rate does.
+        lookahead: The size of the step by which the other is ahead when it is answered; with 0 it
+            is answered as it is.
+        floor: The least probability of a legal action in what an actor is fitted to.
+        temperature: The one at first, t above, in points.
+        last_temperature: The one that is left after three tenths of training.
         max_grad_norm: The longest gradient of the critic.
         policy_kwargs: Of the networks.
         tensorboard_log: As for MaskablePPO.
@@ -183,12 +211,15 @@ class MirrorDescent(MaskablePPO):
         self,
         policy: str | type[JointCriticPolicy],
         env: GymEnv | str,
-        learning_rate: float | Schedule = 1e-3,
+        learning_rate: float = 2e-3,
         n_steps: int = 4,
-        batch_size: int = 512,
+        batch_size: int = 128,
         n_epochs: int = 1,
         step_size: float = 0.3,
-        ent_coef: float = 0.1,
+        lookahead: float = 1.0,
+        floor: float = 3e-4,
+        temperature: float = 0.2,
+        last_temperature: float = 0.03,
         max_grad_norm: float = 5.0,
         policy_kwargs: dict[str, Any] | None = None,
         tensorboard_log: str | None = None,
@@ -197,16 +228,18 @@ class MirrorDescent(MaskablePPO):
         device: torch.device | str = "auto",
         _init_setup_model: bool = True,
     ) -> None:
-        self.step_size = step_size
+        self.step_size, self.lookahead, self.floor = step_size, lookahead, floor
+        self.temperature, self.last_temperature = temperature, last_temperature
         super().__init__(
             policy,
             env,
-            learning_rate=learning_rate,
+            learning_rate=LinearSchedule(learning_rate, LEFT * learning_rate, 1.0),
             n_steps=n_steps,
             batch_size=batch_size,
             n_epochs=n_epochs,
             gamma=1.0,
-            ent_coef=ent_coef,
+            # The bonus of policy gradients, which there are none of here.
+            ent_coef=0.0,
             max_grad_norm=max_grad_norm,
             policy_kwargs=policy_kwargs,
             tensorboard_log=tensorboard_log,
@@ -247,12 +280,12 @@ class MirrorDescent(MaskablePPO):
         callback.on_rollout_start()
         seen: list[Any] = [self._last_obs]
         legal: list[Any] = [_legal(env)]
+        played = [self._log_policies(seen[-1], legal[-1])]
         actions: list[Any] = []
         rewards: list[Any] = []
         dones: list[Any] = []
         for _ in range(n_rollout_steps):
-            with torch.no_grad():
-                action = self._sampled(self._tensor(seen[-1]), self._tensor(legal[-1]))
+            action = self._sampled(played[-1])
             observation, reward, done, _ = env.step(action)
             self.num_timesteps += env.num_envs
             callback.update_locals(locals())
@@ -264,20 +297,31 @@ class MirrorDescent(MaskablePPO):
                 strict=True,
             ):
                 record.append(now)
+            played.append(self._log_policies(seen[-1], legal[-1]))
         self._last_obs = seen[-1]
-        self._plays = self._of_both_seats(seen, legal, actions, rewards, dones)
+        self._plays = self._of_both_seats(seen, legal, played, actions, rewards, dones)
         callback.on_rollout_end()
         return True
 
-    def _sampled(self, seen: Tensor, legal: Tensor) -> NDArray[np.int64]:
+    def _log_policies(self, seen: NDArray[Any], legal: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
+        """The logarithms of what both seats play in the environments, [plays, own actions] each."""
+        with torch.no_grad():
+            first, second = (
+                self.policy.log_policy(self._tensor(own), self._tensor(allowed), seat)
+                for seat, own, allowed in zip(
+                    SEATS, np.split(seen, 2), np.split(legal, 2), strict=True
+                )
+            )
+        return first, second
+
+    def _sampled(self, log_policies: tuple[Tensor, Tensor]) -> NDArray[np.int64]:
         """An action for each environment, [n_envs]."""
         drawn = []
-        for seat in SEATS:
-            half = slice(seat * len(seen) // 2, (seat + 1) * len(seen) // 2)
-            chances = self.policy.log_policy(seen[half], legal[half], seat).exp()
+        for own, log_policy in zip(self.policy.seat_actions, log_policies, strict=True):
+            chances = log_policy.exp()
             # The first of exponential clocks with the chances as their rates.
             at = (chances / torch.empty_like(chances).exponential_()).argmax(dim=1)
-            drawn.append(np.array(self.policy.seat_actions[seat])[at.cpu().numpy()])
+            drawn.append(np.array(own)[at.cpu().numpy()])
         return np.concatenate(drawn)
 
     def train(self) -> None:
@@ -292,17 +336,23 @@ class MirrorDescent(MaskablePPO):
             self._fit_actor(plays, seat, self._target(plays, seat, values))
         self._n_updates += self.n_epochs
         self.logger.record("train/critic_loss", loss)
-        self.logger.record("train/temperature", self.ent_coef)
+        step, temperature = self._step()
+        self.logger.record("train/step_size", step)
+        self.logger.record("train/temperature", temperature)
+
+    def _step(self) -> tuple[float, float]:
+        """The size of a step of mirror descent now, and its temperature."""
+        remaining = self._current_progress_remaining
+        size = self.step_size * (LEFT + (1 - LEFT) * remaining)
+        warm = max(0.0, 1 - (1 - remaining) / COOLING)
+        return size, self.temperature**warm * self.last_temperature ** (1 - warm)
 
     def _fit_critic(self, plays: Plays) -> float:
         """Fit Q to what was paid and what follows; the mean squared error on the way."""
         with torch.no_grad():
             following = self._mean(
                 self.policy.joint_values(plays.seen_next[0]),
-                *(
-                    self.policy.log_policy(plays.seen_next[k], plays.legal_next[k], k).exp()
-                    for k in SEATS
-                ),
+                *(log_policy.exp() for log_policy in plays.log_policy_next),
             )
             worth = plays.reward + torch.where(plays.over, 0.0, following)
         first, second = (self._number(plays.action[seat], seat) for seat in SEATS)
@@ -320,17 +370,25 @@ class MirrorDescent(MaskablePPO):
 
     def _target(self, plays: Plays, seat: int, values: Tensor) -> Tensor:
         """Where the step of mirror descent leads a seat's policy, [n, own actions]."""
+        size, temperature = self._step()
+        legal = [plays.legal[k][:, own] for k, own in enumerate(self.policy.seat_actions)]
         with torch.no_grad():
-            mine, others = (
-                self.policy.log_policy(plays.seen[k], plays.legal[k], k) for k in (seat, 1 - seat)
-            )
-            if seat == 0:
-                worth = torch.einsum("nab,nb->na", values, others.exp())
-            else:
-                worth = -torch.einsum("nab,na->nb", values, others.exp())
-            logits = (mine + self.step_size * worth) / (1 + self.step_size * self.ent_coef)
-            legal = plays.legal[seat][:, self.policy.seat_actions[seat]]
-            return torch.softmax(logits.masked_fill(~legal, ILLEGAL), dim=1)
+            now = list(plays.log_policy)
+            if seat == 1:
+                # Seat 0 has moved since.
+                now[0] = self.policy.log_policy(plays.seen[0], plays.legal[0], 0)
+
+            def moved(k: int, other: Tensor, size: float) -> Tensor:
+                """Where a step of seat k leads while the other's policy is `other`."""
+                worth = torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
+                sign = 1 if k == 0 else -1
+                logits = (now[k] + sign * size * worth) / (1 + size * temperature)
+                target = torch.softmax(logits.masked_fill(~legal[k], ILLEGAL), dim=1)
+                target = target.clamp_min(self.floor) * legal[k]
+                return target / target.sum(dim=1, keepdim=True)
+
+            ahead = moved(1 - seat, now[seat].exp(), self.lookahead)
+            return moved(seat, ahead, size)
 
     def _fit_actor(self, plays: Plays, seat: int, target: Tensor) -> None:
         """Fit a seat's policy to a target, by cross-entropy, where the seat has a choice."""
@@ -364,6 +422,7 @@ class MirrorDescent(MaskablePPO):
         self,
         seen: list[Any],
         legal: list[Any],
+        played: list[tuple[Tensor, Tensor]],
         actions: list[Any],
         rewards: list[Any],
         dones: list[Any],
@@ -377,14 +436,19 @@ class MirrorDescent(MaskablePPO):
             halves = array.reshape(steps, 2, environments // 2, *rest).swapaxes(0, 1)
             return self._tensor(halves.reshape(2, -1, *rest))
 
+        def each(records: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
+            first, second = zip(*records, strict=True)
+            return torch.cat(first), torch.cat(second)
+
         return Plays(
             seen=pairs(seen[:-1]),
             legal=pairs(legal[:-1]),
             action=pairs(actions),
             reward=pairs(rewards)[0],
             over=pairs(dones)[0],
+            log_policy=each(played[:-1]),
             seen_next=pairs(seen[1:]),
-            legal_next=pairs(legal[1:]),
+            log_policy_next=each(played[1:]),
         )
 
     def _tensor(self, array: Any) -> Tensor:

@@ -1,4 +1,4 @@
-"""The average weighs the k-th policy k times, in each state by itself."""
+"""The average weighs the k-th policy k^2 times, in each state by itself."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from solvent.model import TabularPolicy, compile_game
 from solvent.training.average import AveragePolicy
 
 
-def test_the_kth_counts_k_times() -> None:
+def test_the_kth_counts_k_squared_times() -> None:
     game = compile_game(OneShot())
     policies = [random_policy(game, 1, seed) for seed in range(5)]
     average = AveragePolicy(game, 1)
     for policy in policies:
         average.add(policy)
-    weights = np.arange(1, 6) / 15
+    weights = np.arange(1, 6) ** 2 / 55
     expected = np.tensordot(weights, [policy.probabilities for policy in policies], axes=1)
     np.testing.assert_allclose(average.policy().probabilities, expected, atol=1e-15)
     assert average.policy("mean").name == "mean"

@@ -23,7 +23,7 @@ from solvent.training.self_play_curve import extract_seats
 from solvent.training.vec_env import NativeVecEnv
 
 STEPS = 32_768
-SETTINGS = {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5, "ent_coef": 0.1}
+SETTINGS = {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5}
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -58,8 +58,10 @@ def made(game: TabularGame, **kwargs: Any) -> MirrorDescent:
     return MirrorDescent("MlpPolicy", NativeVecEnv(env), seed=0, device="cpu", **kwargs)
 
 
-def at_start(game: TabularGame, action: tuple[int, int], reward: float) -> Plays:
-    """One play that ends with a pair of actions in the first state."""
+def at_start(
+    learner: MirrorDescent, game: TabularGame, action: tuple[int, int] = (0, 0), reward: float = 0.0
+) -> Plays:
+    """One play that ends with a pair of actions in the first state, as the learner is now."""
     game = with_roles(game)
     state = np.flatnonzero(game.initial)
     seen, legal = (
@@ -69,26 +71,26 @@ def at_start(game: TabularGame, action: tuple[int, int], reward: float) -> Plays
             [mask[state] for mask in game.mask],
         )
     )
+    with torch.no_grad():
+        first, second = (learner.policy.log_policy(seen[k], legal[k], k) for k in (0, 1))
     return Plays(
         seen,
         legal,
         torch.tensor([[a] for a in action]),
         torch.tensor([reward]),
         torch.tensor([True]),
+        (first, second),
         seen,
-        legal,
+        (first, second),
     )
 
 
 def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
     football: TabularGame,
 ) -> None:
-    learner = made(football, step_size=0.7, ent_coef=0.2)
-    plays = at_start(football, (0, 0), 0.0)
-    x, y = (
-        learner.policy.log_policy(plays.seen[k], plays.legal[k], k).exp().detach().numpy()[0]
-        for k in (0, 1)
-    )
+    learner = made(football, step_size=0.7, lookahead=0.0, floor=0.0, temperature=0.2)
+    plays = at_start(learner, football)
+    x, y = (log_policy.exp().numpy()[0] for log_policy in plays.log_policy)
     values = np.random.default_rng(4).normal(size=(len(x), len(y))).astype(np.float32)
     for seat, policy, worth in ((0, x, values @ y), (1, y, -(x @ values))):
         raised = np.where(policy > 0, policy * np.exp(0.7 * worth), 0.0)
@@ -97,12 +99,73 @@ def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
         np.testing.assert_allclose(target, raised / raised.sum(), atol=1e-6)
 
 
+def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: TabularGame) -> None:
+    settings = {"step_size": 0.7, "floor": 0.0, "temperature": 1e-6}
+    ahead, plain = (made(football, lookahead=size, **settings) for size in (1e3, 0.0))
+    plays = at_start(ahead, football)
+    first, second = plays.log_policy
+    values = torch.randn(
+        1, first.shape[1], second.shape[1], generator=torch.Generator().manual_seed(4)
+    )
+    # After a step that long the other does what is best for it, and nothing else.
+    costs = (first.exp() @ values[0]).masked_fill(second.exp() == 0, torch.inf)
+    best = torch.zeros_like(second).scatter_(1, costs.argmin(dim=1, keepdim=True), 1.0)
+    then = plays._replace(log_policy=(first, best.log()))
+    torch.testing.assert_close(ahead._target(plays, 0, values), plain._target(then, 0, values))
+    assert not torch.allclose(ahead._target(plays, 0, values), plain._target(plays, 0, values))
+
+
+def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
+    learner = made(football, step_size=1e3, floor=0.01, temperature=1e-6)
+    plays = at_start(learner, football)
+    values = torch.randn(
+        1, *map(len, learner.policy.seat_actions), generator=torch.Generator().manual_seed(4)
+    )
+    for seat, log_policy in enumerate(plays.log_policy):
+        [target] = learner._target(plays, seat, values)
+        [legal] = log_policy.exp() > 0
+        assert not target[~legal].any()
+        # All but one, which has what is left.
+        low, high = 0.01 / (1 + 0.01 * (legal.sum().item() - 1)), target.max().item()
+        np.testing.assert_allclose(target[legal].sort().values[:-1].numpy(), low, atol=1e-6)
+        assert high == pytest.approx(1 - low * (legal.sum().item() - 1), abs=1e-5)
+
+
+def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
+    learner = made(football, learning_rate=0.05, lookahead=0.0, floor=0.0)
+    plays = at_start(learner, football)
+    rows, columns = (len(own) for own in learner.policy.seat_actions)
+    values = torch.randn(1, rows, columns, generator=torch.Generator().manual_seed(4))
+    before, own = (learner._target(plays, seat, values) for seat in (1, 0))
+    preferred = torch.zeros(1, rows)
+    preferred[0, 3] = 1.0
+    for _ in range(100):
+        learner._fit_actor(plays, 0, preferred)
+    after = learner._target(plays, 1, values)
+    # Now that seat 0 does one thing, the answer to it gained most.
+    assert (after - before)[0].argmax() == values[0, 3].argmin()
+    assert torch.equal(learner._target(plays, 0, values), own)
+
+
+def test_temperature_falls_geometrically_at_first_and_steps_to_a_tenth(
+    football: TabularGame,
+) -> None:
+    learner = made(football, step_size=0.5, temperature=0.4, last_temperature=0.1)
+    found = []
+    for remaining in (1.0, 0.85, 0.7, 0.25, 0.0):
+        learner._current_progress_remaining = remaining
+        found.append(learner._step())
+    sizes, temperatures = zip(*found, strict=True)
+    assert sizes == pytest.approx((0.5, 0.4325, 0.365, 0.1625, 0.05))
+    assert temperatures == pytest.approx((0.4, 0.2, 0.1, 0.1, 0.1))
+
+
 def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end(
     football: TabularGame,
 ) -> None:
     learner = made(football, learning_rate=0.01)
     role = football.mask[0].shape[1]
-    plays = at_start(football, (1, role + 2), -1.75)
+    plays = at_start(learner, football, (1, role + 2), -1.75)
     for _ in range(200):
         learner._fit_critic(plays)
     values = learner.policy.joint_values(plays.seen[0])[0]
