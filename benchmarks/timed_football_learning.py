@@ -54,6 +54,8 @@ def main() -> None:
     parser.add_argument("--solution", type=Path, help="of the second half")
     parser.add_argument("--out", type=Path, help="keep the trainings in this folder")
     arguments = parser.parse_args()
+    if arguments.form == "second-half" and arguments.solution is None:
+        parser.error("--form second-half needs --solution DIR")
     console, table = Console(width=140), Table(title=f"{arguments.form}, no time-outs")
     for name in ("algorithm", "learned against", "seed", "rule"):
         table.add_column(name)

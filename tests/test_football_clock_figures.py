@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from solvent.baselines.timed_football_agent import AgentSheets
+from solvent.exact.kernels.timed_football.evaluation import evaluate_pairs
 from solvent.exact.kernels.timed_football.layout import Layout
+from solvent.exact.kernels.timed_football.optimal import OptimalSheets
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.exact.kernels.timed_football.solve import solve_layout
 from solvent.exact.kernels.timed_football.store import SheetStore
@@ -61,6 +64,72 @@ def test_the_readme_has_the_whole_game_of_the_page() -> None:
     assert found is not None
     assert found[1] == f"{float(FOUND['full', 0][0]):.6f}"
     assert found[2] == SIZES["full", 0][0]
+
+
+def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
+    """What is possible and what the agent gets against the optimal player and the best answer.
+
+    The key's last entry is whether it begins with the ball or the kickoff's return. A row without a
+    form goes on with the last one.
+    """
+    rows, form, timeouts = {}, "", 0
+    for line in PAGE[PAGE.index("| form | it begins |") :].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        name, begins, optimal, answer = (cell.strip() for cell in line.strip("|").split("|"))
+        if name.startswith("`"):
+            form, timeouts = name.split("`")[1], 0
+        elif name:
+            timeouts = int(name.split()[1])
+        gets, possible = optimal.removesuffix(")").replace("the value is ", "").split(" (")
+        first, second, third = (
+            float(number.replace("\N{MINUS SIGN}", "-")) for number in (possible, gets, answer)
+        )
+        rows[form, timeouts, begins.startswith("with ")] = first, second, third
+    return rows
+
+
+AGENT = agent_table()
+
+
+def test_what_is_possible_for_the_agent_is_the_value() -> None:
+    assert len(AGENT) == 10
+    for (form, timeouts, first), (possible, optimal, answer) in AGENT.items():
+        assert answer < optimal < possible
+        if (form, timeouts) in FOUND:
+            value = float(FOUND[form, timeouts][0].removesuffix(" points"))
+            others = -value if form == "half" else 1 - value
+            digits = 2 if form == "half" else 4
+            assert possible == round(value if first else others, digits)
+
+
+def test_the_page_of_training_has_the_same_agent() -> None:
+    training = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    kickoffs = [AGENT["second-half", 0, first][1] for first in (True, False)]
+    assert f"The paper's agent has {sum(kickoffs) / 2:.4f} against the optimal player" in training
+    given = [AGENT["half", 0, first][2] for first in (True, False)]
+    found = re.search(r"a best answer gets ([\d.]+) from the\s+paper's agent", training)
+    assert found is not None
+    assert float(found[1]) == pytest.approx(-sum(given) / 2, abs=0.006)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "timeouts"), [("two-minutes", 0), ("half", 0)])
+def test_the_agent_gets_what_the_page_says(form: str, timeouts: int) -> None:
+    """The other forms take up to half an hour of a processor, with their solutions on the disk."""
+    game = TimedFootball(form=form, timeouts=timeouts)
+    store = SheetStore(layout_for(game))
+    solve_layout(store.layout, store)
+    [begin] = game.initial()
+    pairs = [
+        (AgentSheets(store.layout), OptimalSheets(store.layout, store.read)),
+        (AgentSheets(store.layout), None),
+    ]
+    results = evaluate_pairs(store.layout, begin.state, pairs)
+    digits = 2 if form == "half" else 4
+    for first in (True, False):
+        gets = [one.first if first else one.second for one in results]
+        assert [round(n, digits) for n in gets] == list(AGENT[form, timeouts, first][1:])
 
 
 @pytest.mark.slow

@@ -50,9 +50,6 @@ Game = Annotated[
 WITH_A_CLOCK = "Football with a clock"
 """The heading of the options of `solve` that are for these forms only."""
 
-KNOWN_PLAYERS = ("paper-agent", "optimal")
-"""Those of football with a clock that `score` knows by name."""
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -372,14 +369,9 @@ def score(
     from solvent.cli.printing import score_json, show_score
     from solvent.model import compile_game
 
-    if str(policy_file) in KNOWN_PLAYERS and not policy_file.exists():
+    if not policy_file.suffix and not policy_file.exists():
         from solvent.cli.networks import score_known
 
-        if solution_folder is None:
-            raise ValueError(
-                f"{policy_file} plays football with a clock; give the solution of the game that it "
-                f"is to be scored in with --solution DIR"
-            )
         score_known(str(policy_file), solution_folder, as_json=json)
         return
     is_network = policy_file.suffix == ".zip"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -81,18 +82,29 @@ def score_network(file: Path, solution: Path | None, *, mode: bool, as_json: boo
     _score(game, policy, player.name, SCORED_AGAINST, solution, as_json=as_json)
 
 
-def score_known(name: str, solution: Path, *, as_json: bool) -> None:
-    """Score a player that is known by name in the game of a solution.
+def score_known(name: str, solution: Path | None, *, as_json: bool) -> None:
+    """Score a player of football with a clock that is known by name, in the game of a solution.
 
     The score of the optimal player is a check of the solution: what the best answer leaves it is
     the value, but for the proved error.
 
     Raises:
+        ValueError: If there is neither a file nor a player of that name, or no solution is given.
         StoreError: If the solution is missing, damaged or not finished.
     """
-    from solvent.baselines.timed_football_scores import sheets_named
+    from solvent.baselines.timed_football_scores import SCORED_AGAINST, sheets_named
     from solvent.exact.kernels.timed_football.solution import TimedSolution
 
+    if name not in SCORED_AGAINST:
+        raise ValueError(
+            f"{name}: there is no such file, and no player of football with a clock of that name; "
+            f"those are {', '.join(SCORED_AGAINST)}"
+        )
+    if solution is None:
+        raise ValueError(
+            f"{name} plays football with a clock; give the solution of the game that it is to be "
+            f"scored in with --solution DIR"
+        )
     opened = TimedSolution.open(solution)
     policy = sheets_named(name, opened.game, opened.layout, solution)
     others = [] if name == "optimal" else ["optimal"]
@@ -122,7 +134,13 @@ def _score(
         sheet_bar(layout, layout.sheets, "scoring") as tell,
     ):
         score = score_timed(
-            game, policy, name, opponents=opponents, solution=solution, on_sheet=tell
+            game,
+            policy,
+            name,
+            opponents=opponents,
+            solution=solution,
+            threads=os.cpu_count() or 1,
+            on_sheet=tell,
         )
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}

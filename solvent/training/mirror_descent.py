@@ -201,6 +201,9 @@ class MirrorDescent(MaskablePPO):
         seed: As there.
         device: As there.
         _init_setup_model: As there.
+
+    Raises:
+        ValueError: If the learning rate is not a number.
     """
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": JointCriticPolicy}
@@ -228,6 +231,11 @@ class MirrorDescent(MaskablePPO):
         device: torch.device | str = "auto",
         _init_setup_model: bool = True,
     ) -> None:
+        if not isinstance(learning_rate, (int, float)):
+            raise ValueError(
+                f"learning_rate of {type(self).__name__} is {learning_rate!r}; allowed are "
+                f"numbers, since it has a schedule of its own"
+            )
         self.step_size, self.lookahead, self.floor = step_size, lookahead, floor
         self.temperature, self.last_temperature = temperature, last_temperature
         super().__init__(

@@ -155,6 +155,9 @@ def test_time_outs(margin: int, mine: bool, called: int) -> None:
     late, early = Sheet(2, 10, 1, 1), Sheet(2, 21, 1, 1)
     assert np.all(agent().timeouts(asked(late, mine=mine, margin=margin)) == called)
     assert np.all(agent().timeouts(asked(early, mine=mine, margin=margin)) == 0)
+    # What would be left with it is what counts, since that is all that is known in a play.
+    crossing = asked(early, mine=mine, margin=margin)._replace(saved=20)
+    assert np.all(agent().timeouts(crossing) == called)
 
 
 def test_onside_kicks_come_late_from_behind() -> None:

@@ -131,6 +131,11 @@ def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
         assert high == pytest.approx(1 - low * (legal.sum().item() - 1), abs=1e-5)
 
 
+def test_a_schedule_for_the_learning_rate_is_refused(football: TabularGame) -> None:
+    with pytest.raises(ValueError, match="allowed are numbers"):
+        made(football, learning_rate=lambda remaining: remaining)
+
+
 def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
     learner = made(football, learning_rate=0.05, lookahead=0.0, floor=0.0)
     plays = at_start(learner, football)
