@@ -23,12 +23,13 @@ from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
 
-def solve_with_endless_play(game: TabularGame, player: int) -> Solution:
+def solve_with_endless_play(game: TabularGame, player: int, *, tolerance: float = 1e-9) -> Solution:
     """The optimum of a game for one where play that never ends, and pays nothing, is worth 0.
 
     Args:
         game: A game in which only `player` chooses.
         player: 0 or 1.
+        tolerance: As for :func:`solvent.exact.solve`.
 
     Returns:
         The solution of `game`; where its policy never ends, it stays in an end component.
@@ -41,7 +42,7 @@ def solve_with_endless_play(game: TabularGame, player: int) -> Solution:
 
     label = end_components(game, _free(game))
     holding = label >= 0
-    solution = solve(with_giving_up(game, player, holding))
+    solution = solve(with_giving_up(game, player, holding), tolerance=tolerance)
     probabilities = solution.policies[player].probabilities
     policies = list(solution.policies)
     policies[player] = replace(
@@ -58,6 +59,14 @@ def solve_with_endless_play(game: TabularGame, player: int) -> Solution:
         policies=(policies[0], policies[1]),
         model_hash=game.model_hash,
     )
+
+
+def values_with_endless_play(game: TabularGame, player: int) -> Floats:
+    """The values of :func:`solve_with_endless_play`, [S], without policies or a certificate."""
+    from solvent.exact.solve import solve_values
+
+    holding = end_components(game, _free(game)) >= 0
+    return solve_values(with_giving_up(game, player, holding))
 
 
 def with_giving_up(game: TabularGame, player: int, where: Bools) -> TabularGame:

@@ -22,6 +22,9 @@ from solvent.exact.solution import ImproperGameError, Solution
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
+NEGLIGIBLE = 1e-12
+"""Probabilities of a policy below this count as 0 for who answers it."""
+
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     """The value of every state when all play by the given policies.
@@ -97,11 +100,21 @@ def expected_length(game: TabularGame, *policies: TabularPolicy) -> Floats:
     return np.where(can_reach(game, weight > 0, endless), np.inf, length)
 
 
-def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
+def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
     """The best that the other player can do against a policy, and the policy that does it.
 
     Where the other player can keep play from ending and nothing is paid meanwhile, that is an
     answer like any other, worth 0 from there on (:mod:`solvent.exact.endless`).
+
+    Probabilities below 1e-12 count as 0. Otherwise the best answer to a Boltzmann policy could be
+    to hold play up until it makes a blunder of probability 1e-90, and no float tells such play
+    from play that never ends.
+
+    Args:
+        game: A game for two.
+        policy: Either player's.
+        tolerance: As for :func:`solvent.exact.solve`. The longer the best answer waits for luck,
+            the wider is its bracket.
 
     Returns:
         The solution of ``against(game, policy)``. The other player's policy in it is one for
@@ -110,16 +123,17 @@ def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
     Raises:
         ValueError: If the policy is for another game.
         ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     from solvent.exact.endless import solve_with_endless_play
     from solvent.exact.solve import solve
 
     other = 1 - policy.player
-    left = against(game, policy)
+    left = against(game, without_negligible(policy))
     try:
-        solution = solve(left)
+        solution = solve(left, tolerance=tolerance)
     except ImproperGameError:
-        solution = solve_with_endless_play(left, other)
+        solution = solve_with_endless_play(left, other, tolerance=tolerance)
     response = replace(
         solution.policies[other], model_hash=game.model_hash, name=f"best response to {policy.name}"
     )
@@ -127,8 +141,21 @@ def best_response(game: TabularGame, policy: TabularPolicy) -> Solution:
     return replace(solution, policies=pair, model_hash=game.model_hash)
 
 
+def without_negligible(policy: TabularPolicy) -> TabularPolicy:
+    """A policy that never does what it does with negligible probability."""
+    kept = np.where(policy.probabilities < NEGLIGIBLE, 0.0, policy.probabilities)
+    # What was left out is rounding; but where there is nothing to leave out, nothing is rounded.
+    if np.array_equal(kept, policy.probabilities):
+        return policy
+    return replace(policy, probabilities=kept / kept.sum(axis=1, keepdims=True).clip(NEGLIGIBLE))
+
+
 def exploitability(
-    game: TabularGame, policy: TabularPolicy, solution: Solution | None = None
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution | None = None,
+    *,
+    tolerance: float = 1e-9,
 ) -> float:
     """How much less than the game's value a policy gets against a best response, at least 0.
 
@@ -137,17 +164,19 @@ def exploitability(
             optimality gap).
         policy: Either player's.
         solution: Of `game`, if it is at hand.
+        tolerance: As for :func:`best_response`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
         ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: As :func:`best_response`.
     """
     from solvent.exact.solve import solve
 
     solution = solution or solve(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
-    return sign * (solution.value - best_response(game, policy).value)
+    return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
 
 
 def nash_conv(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:

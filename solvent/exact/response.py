@@ -3,13 +3,14 @@
 A learning curve of self-play asks for this number at every point. :func:`best_response` answers
 it with a policy and a certificate, for which it builds the folded game; where no play returns to
 a state and at most one player chooses in each, one pass over the states gives the same values.
+Elsewhere the folded game is solved, without proof.
 """
 
 from __future__ import annotations
 
 from solvent.exact.components import components
-from solvent.exact.evaluation import best_response
-from solvent.model import TabularGame, TabularPolicy
+from solvent.exact.evaluation import without_negligible
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 
 
@@ -25,15 +26,17 @@ def response_values(game: TabularGame, policy: TabularPolicy) -> Floats:
 
     Raises:
         ValueError: If the policy is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
     """
+    from solvent.exact.endless import values_with_endless_play
     from solvent.exact.kernels.response import respond
 
     policy.check_is_for(game)
     parts = components(game)
+    other = 1 - policy.player
     first, second = (count > 1 for count in game.action_count)
     if parts.cyclic.any() or (first & second).any():
-        return best_response(game, policy).values
-    other = 1 - policy.player
+        return values_with_endless_play(against(game, without_negligible(policy)), other)
     return respond(
         parts.order,
         game.row_start,

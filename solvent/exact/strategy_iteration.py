@@ -22,6 +22,7 @@ from copy import copy
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from solvent.exact.certificate import TIGHT
 from solvent.exact.chain import Chain
@@ -41,6 +42,9 @@ ROUNDS = 1000
 
 PATIENCE = 3
 """Rounds of Newton's method without progress after which it is left."""
+
+STEP = 1e-6
+"""What a step of a way out costs, beside its improbability in nats."""
 
 DENSE = 400
 """Components of up to so many states are solved with dense matrices."""
@@ -73,7 +77,8 @@ class Cycle:
             game.probability[outcomes] * (game.outcome_reward[outcomes] + outer),
             len(self.rows),
         )
-        self.leaves = np.bincount(row, ~stays, minlength=len(self.rows)) > 0
+        leaving = game.probability[outcomes] * ~stays
+        self.leaving = np.bincount(row, leaving, minlength=len(self.rows))
         self.paid = np.bincount(row, game.outcome_reward[outcomes] != 0, len(self.rows)) > 0
         self.state = np.repeat(np.arange(len(states)), row_count)
         self.row_start = np.concatenate(([0], np.cumsum(row_count)))
@@ -114,7 +119,7 @@ class Cycle:
 
     def _optimize(self, tie: float) -> tuple[Floats, Floats, Ints]:
         """The values, player 0's optimal weights, and player 1's answer to them."""
-        way_out = self._way_out(np.ones(len(self.rows), bool))
+        way_out = self._way_out(np.ones(len(self.rows)))
         first = self._as_weight(self.action[0], self.action[0][way_out])
         answer = self.action[1][way_out]
         if ((self.count[0] > 1) & (self.count[1] > 1)).any():
@@ -197,7 +202,7 @@ class Cycle:
         )  # fmt: skip
         other._set_inside()
         other.outside = -self.outside[order]
-        other.leaves, other.paid = self.leaves[order], self.paid[order]
+        other.leaving, other.paid = self.leaving[order], self.paid[order]
         other.action = tuple(a[order] for a in reversed(self.action))
         other.count = tuple(reversed(self.count))
         other.names = (self.names[1], self.names[0])
@@ -212,7 +217,7 @@ class Cycle:
         used = first > 0
         usable = np.zeros(len(v) * width, bool)
         usable[pair] = True
-        usable[pair[used & (self.leaves | self.paid)]] = False
+        usable[pair[used & ((self.leaving > 0) | self.paid)]] = False
         usable[pair[(v <= TIGHT * max(1.0, float(np.abs(v).max())))[self.state]]] = False
         edge = used[self.edge_row]
         source, target = pair[self.edge_row[edge]], self.edge_target[edge]
@@ -231,7 +236,7 @@ class Cycle:
         for _ in range(ROUNDS):
             used = (first > 0) & (self.action[1] == answer[self.state])
             if not self._is_proper(used):
-                answer = self.action[1][self._way_out(first > 0)]
+                answer = self.action[1][self._way_out(first)]
                 used = (first > 0) & (self.action[1] == answer[self.state])
             v = self._evaluate(np.where(used, first, 0.0))
             q = grouped_sum(pair, first * self._row_values(v), possible.size)
@@ -241,7 +246,7 @@ class Cycle:
             if not better.any():
                 return v, answer
             answer = np.where(better, q.argmin(axis=1), answer)
-            distance, _ = self._distance((first > 0) & (self.action[1] == answer[self.state]))
+            distance = self._distance((first > 0) & (self.action[1] == answer[self.state]))
             if (distance < 0).any():
                 raise ImproperGameError(
                     f"{self._name(int(np.argmax(distance < 0)))}: {self.names[1]} does best by "
@@ -324,25 +329,58 @@ class Cycle:
                 f"{self._name(0)}: play ends so rarely that floats cannot tell it from never"
             ) from error
 
-    def _distance(self, rows: Bools) -> tuple[Ints, Ints]:
-        """For each state, the least number of the given rows to leave, and the row to take."""
-        from solvent.exact.kernels.chain import ways_out
+    def _distance(self, rows: Bools) -> Ints:
+        """For each state, the least number of the given rows to leave; -1 if they do not lead out.
 
-        return ways_out(
-            self.row_start, self.edge_start, self.edge_target, rows, self.leaves, self.given_up
+        A state that is given up has 1.
+        """
+        from solvent.exact.kernels.chain import distances_out
+
+        return distances_out(
+            self.row_start, self.edge_start, self.edge_target, rows, self.leaving > 0, self.given_up
         )
 
     def _is_proper(self, rows: Bools) -> bool:
-        return bool((self._distance(rows)[0] > 0).all())
+        return bool((self._distance(rows) > 0).all())
 
-    def _way_out(self, rows: Bools) -> Ints:
-        """A row for each state that together lead out of the component."""
-        distance, way = self._distance(rows)
+    def _way_out(self, weight: Floats) -> Ints:
+        """A row for each state that together lead out of the component.
+
+        Each is the first of the most probable path from its state, of which a row of weight w adds
+        w p for an edge of probability p. The shortest path would do in exact arithmetic; where it
+        depends on luck of 1e-100, no float tells play that leaves from play that does not.
+        """
+        distance = self._distance(weight > 0)
         if (distance < 0).any():
             raise ImproperGameError(
                 f"{self._name(int(np.argmax(distance < 0)))}: {self.names[0]} does best by "
                 f"never ending"
             )
+        n = len(self.states)
+        given_up = np.flatnonzero(self.given_up)
+        # Paths are followed from the outside, n, against the edges.
+        source = np.concatenate((self.state[self.edge_row], self.state, given_up))
+        target = np.concatenate((self.edge_target, np.full(len(self.rows) + len(given_up), n)))
+        row = np.concatenate((self.edge_row, np.arange(len(self.rows)), self.row_start[given_up]))
+        chance = np.concatenate(
+            (
+                weight[self.edge_row] * self.edge_probability,
+                weight * self.leaving,
+                np.ones(len(given_up)),
+            )
+        )
+        # The most probable row for each source and target, the first of equals.
+        order = np.lexsort((row, -chance, target, source))
+        order = order[chance[order] > 0]
+        pair = source[order] * (n + 1) + target[order]
+        order = order[np.concatenate(([True], pair[1:] != pair[:-1]))]
+        # Each step costs a little, so that no path goes round at no cost.
+        cost = STEP - np.log(chance[order])
+        backward = csr_array((cost, (target[order], source[order])), shape=(n + 1, n + 1))
+        _, following = dijkstra(backward, indices=n, return_predecessors=True)
+        taken = order[following[source[order]] == target[order]]
+        way = np.zeros(n, np.int64)
+        way[source[taken]] = row[taken]
         return way
 
     def _name(self, local: int) -> str:

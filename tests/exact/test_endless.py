@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from solvent.exact import ImproperGameError, best_response, policy_value, solve
+from solvent.exact.response import response_values
 from solvent.model import GameInfo, JointAction, Outcome, TabularPolicy, compile_game
 
 
@@ -81,8 +82,29 @@ def test_holding_is_not_chosen_where_ending_is_better() -> None:
 
 def test_endless_play_that_is_paid_has_no_value() -> None:
     game, policy = by_day(Siege(day=3, night=-1, toll=1))
-    with pytest.raises(ImproperGameError):
-        best_response(game, policy)
+    for answered in (best_response, response_values):
+        with pytest.raises(ImproperGameError):
+            answered(game, policy)
+
+
+class Ambush(Siege):
+    """A siege in which attackers by night are held only for as long as they do not attack."""
+
+    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
+        if joint_action == (1, 0):
+            return (Outcome(Fraction(1), "over", self.night),)
+        return super().transition(state, joint_action)
+
+
+@pytest.mark.parametrize(("chance", "value"), [(1e-90, 0), (1e-6, -1), (0.5, -1)])
+def test_nobody_waits_for_a_blunder_that_never_comes(chance: float, value: int) -> None:
+    game = compile_game(Ambush(day=3, night=-1))
+    nights = np.where(game.terminal, 0.0, chance)
+    days = np.where(game.terminal, 0.0, 1 - chance)
+    policy = TabularPolicy.of(game, np.column_stack((days, nights)))
+    assert best_response(game, policy, tolerance=1e-6).value == pytest.approx(value, abs=1e-6)
+    at_start = game.at_start(response_values(game, policy))
+    assert at_start == pytest.approx(value, abs=1e-6)
 
 
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:

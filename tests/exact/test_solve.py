@@ -314,6 +314,21 @@ def test_an_end_that_floats_cannot_see_is_named() -> None:
         policy_value(table, TabularPolicy.uniform(table))
 
 
+def test_a_way_out_by_hardly_any_luck_is_not_where_the_search_begins() -> None:
+    """Waiting costs 1 and ends with probability 1e-200; going ends at once, and comes later."""
+    from dataclasses import replace
+
+    branches = {
+        "a": [[(0.5, "b", -1), (0.5, "end", -1)], [(1, "end", -3)]],
+        "b": [[(1, "a", 0)]],
+    }
+    table = compile_game(Graph(branches))
+    luck = table.probability.copy()
+    luck[:2] = 1.0, 1e-200
+    assert table.states[table.next_state[1]] == "end"
+    assert solve(replace(table, probability=luck)).value == -3
+
+
 def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
     table = compile_game(Pig(target=10))
     with pytest.raises(CertificateError, match="tolerance= accepts it"):

@@ -1,4 +1,4 @@
-"""Compiled loops over Markov chains: rows put together, an order, Gauss-Seidel, ways out.
+"""Compiled loops over Markov chains: rows put together, an order, Gauss-Seidel, distances out.
 
 Arrays are named as in :class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
 """
@@ -104,15 +104,15 @@ def sweep(order: Ints, start: Ints, target: Ints, flow: Floats, right: Floats, x
 
 
 @njit(cache=True)
-def ways_out(
+def distances_out(
     row_start: Ints,
     edge_start: Ints,
     target: Ints,
     rows: Bools,
     leaves: Bools,
     outside: Bools,
-) -> tuple[Ints, Ints]:
-    """For each state, the least number of the given rows to leave, and the first row that does it.
+) -> Ints:
+    """For each state, the least number of the given rows to leave.
 
     Args:
         row_start: [S+1].
@@ -123,17 +123,17 @@ def ways_out(
         outside: [S] states that have left, at distance 1.
 
     Returns:
-        Distances, -1 where there is no way, and rows, both [S].
+        [S], -1 where there is no way.
     """
     n = len(row_start) - 1
-    distance, way = np.full(n, -1), np.zeros(n, np.int64)
+    distance = np.full(n, -1)
     waiting = np.arange(n)
     for s in range(n):
         if outside[s]:
             distance[s] = 1
         for k in range(row_start[s], row_start[s + 1]):
             if rows[k] and leaves[k]:
-                distance[s], way[s] = 1, k
+                distance[s] = 1
                 break
     left, steps = n, 1
     while True:
@@ -142,25 +142,24 @@ def ways_out(
         for i in range(left):
             s = waiting[i]
             if distance[s] < 0:
-                k = _row_towards(s, steps - 1, row_start, edge_start, target, rows, distance)
-                if k >= 0:
-                    distance[s], way[s], changed = steps, k, True
+                if _leads_to(s, steps - 1, row_start, edge_start, target, rows, distance):
+                    distance[s], changed = steps, True
                 else:
                     waiting[still] = s
                     still += 1
         left = still
         if not changed:
-            return distance, way
+            return distance
 
 
 @njit(cache=True)
-def _row_towards(
+def _leads_to(
     s: int, goal: int, row_start: Ints, edge_start: Ints, target: Ints, rows: Bools, distance: Ints
-) -> int:
-    """The first of a state's rows that can lead to a state at the distance `goal`, or -1."""
+) -> bool:
+    """Whether one of a state's rows can lead to a state at the distance `goal`."""
     for k in range(row_start[s], row_start[s + 1]):
         if rows[k]:
             for e in range(edge_start[k], edge_start[k + 1]):
                 if distance[target[e]] == goal:
-                    return k
-    return -1
+                    return True
+    return False
