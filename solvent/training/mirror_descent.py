@@ -29,9 +29,12 @@ circles small:
 - Actors follow their targets closely, by many small minibatches.
 - Who answers looks ahead: it answers what the other would be after one more step of its own, a
   longer one. The critic knows what that is worth too (an extragradient method: Korpelevich 1976).
-- No legal action falls below a floor. At a low temperature an action that does badly now is soon so
-  rare that it takes hundreds of updates to come back when it does well, and the other has nothing
-  to fear meanwhile. Cutting negative regrets off does the same for regret matching (Tammelin 2014).
+- No legal action falls below a floor, and none that would do better than the policy does below a
+  higher one. At a low temperature an action that does badly now is soon so rare that it takes
+  hundreds of updates to come back when it does well, and the other has nothing to fear meanwhile:
+  a step multiplies probabilities, and whether 0.0006 becomes 0.0007 is nothing to the cross-entropy
+  that a network is fitted by. Cutting negative regrets off does the same for regret matching
+  (Tammelin 2014). The higher floor costs nothing, since what it adds does better.
 
 The temperature falls geometrically over the first three tenths of training and stays where it is
 then, and the steps get shorter as the learning rate falls.
@@ -192,6 +195,7 @@ class MirrorDescent(MaskablePPO):
         lookahead: The size of the step by which the other is ahead when it is answered; with 0 it
             is answered as it is.
         floor: The least probability of a legal action in what an actor is fitted to.
+        better_floor: The least probability there of one that is worth more than the policy.
         temperature: The one at first, t above, in points.
         last_temperature: The one that is left after three tenths of training.
         max_grad_norm: The longest gradient of the critic.
@@ -203,7 +207,7 @@ class MirrorDescent(MaskablePPO):
         _init_setup_model: As there.
 
     Raises:
-        ValueError: If the learning rate is not a number.
+        ValueError: If the learning rate is not a number, or the floors are not in order.
     """
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": JointCriticPolicy}
@@ -221,8 +225,9 @@ class MirrorDescent(MaskablePPO):
         step_size: float = 0.3,
         lookahead: float = 1.0,
         floor: float = 3e-4,
+        better_floor: float = 1e-2,
         temperature: float = 0.2,
-        last_temperature: float = 0.03,
+        last_temperature: float = 0.015,
         max_grad_norm: float = 5.0,
         policy_kwargs: dict[str, Any] | None = None,
         tensorboard_log: str | None = None,
@@ -236,7 +241,13 @@ class MirrorDescent(MaskablePPO):
                 f"learning_rate of {type(self).__name__} is {learning_rate!r}; allowed are "
                 f"numbers, since it has a schedule of its own"
             )
-        self.step_size, self.lookahead, self.floor = step_size, lookahead, floor
+        if not 0 <= floor <= better_floor < 1:
+            raise ValueError(
+                f"floor and better_floor are {floor} and {better_floor}; allowed are "
+                f"0 <= floor <= better_floor < 1"
+            )
+        self.step_size, self.lookahead = step_size, lookahead
+        self.floor, self.better_floor = floor, better_floor
         self.temperature, self.last_temperature = temperature, last_temperature
         super().__init__(
             policy,
@@ -388,11 +399,13 @@ class MirrorDescent(MaskablePPO):
 
             def moved(k: int, other: Tensor, size: float) -> Tensor:
                 """Where a step of seat k leads while the other's policy is `other`."""
-                worth = torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
                 sign = 1 if k == 0 else -1
-                logits = (now[k] + sign * size * worth) / (1 + size * temperature)
+                worth = sign * torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
+                logits = (now[k] + size * worth) / (1 + size * temperature)
                 target = torch.softmax(logits.masked_fill(~legal[k], ILLEGAL), dim=1)
-                target = target.clamp_min(self.floor) * legal[k]
+                better = worth > (now[k].exp() * worth).sum(dim=1, keepdim=True)
+                least = torch.where(better, self.better_floor, self.floor)
+                target = target.maximum(least) * legal[k]
                 return target / target.sum(dim=1, keepdim=True)
 
             ahead = moved(1 - seat, now[seat].exp(), self.lookahead)

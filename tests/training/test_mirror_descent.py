@@ -23,6 +23,7 @@ from solvent.training.self_play_curve import extract_seats
 from solvent.training.vec_env import NativeVecEnv
 
 STEPS = 32_768
+NO_FLOOR = {"floor": 0.0, "better_floor": 0.0}
 SETTINGS = {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5}
 
 
@@ -88,7 +89,7 @@ def at_start(
 def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
     football: TabularGame,
 ) -> None:
-    learner = made(football, step_size=0.7, lookahead=0.0, floor=0.0, temperature=0.2)
+    learner = made(football, step_size=0.7, lookahead=0.0, **NO_FLOOR, temperature=0.2)
     plays = at_start(learner, football)
     x, y = (log_policy.exp().numpy()[0] for log_policy in plays.log_policy)
     values = np.random.default_rng(4).normal(size=(len(x), len(y))).astype(np.float32)
@@ -100,7 +101,7 @@ def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
 
 
 def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: TabularGame) -> None:
-    settings = {"step_size": 0.7, "floor": 0.0, "temperature": 1e-6}
+    settings = {"step_size": 0.7, "temperature": 1e-6, **NO_FLOOR}
     ahead, plain = (made(football, lookahead=size, **settings) for size in (1e3, 0.0))
     plays = at_start(ahead, football)
     first, second = plays.log_policy
@@ -116,7 +117,7 @@ def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: Tabu
 
 
 def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
-    learner = made(football, step_size=1e3, floor=0.01, temperature=1e-6)
+    learner = made(football, step_size=1e3, floor=0.01, better_floor=0.01, temperature=1e-6)
     plays = at_start(learner, football)
     values = torch.randn(
         1, *map(len, learner.policy.seat_actions), generator=torch.Generator().manual_seed(4)
@@ -131,13 +132,40 @@ def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
         assert high == pytest.approx(1 - low * (legal.sum().item() - 1), abs=1e-5)
 
 
+def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
+    floors = {"floor": 1e-5, "better_floor": 0.02}
+    learner = made(football, step_size=0.01, lookahead=0.0, temperature=1e-6, **floors)
+    plays = at_start(learner, football)
+    first, second = plays.log_policy
+    values = torch.zeros(1, first.shape[1], second.shape[1])
+    values[0, 1:4] = torch.tensor([0.5, -0.5, 1.0])[:, None]
+    # Almost all of seat 0's play is its action 0; 1 and 3 do better, 2 does worse.
+    [legal] = first.exp() > 0
+    assert legal[:4].all()
+    rare = torch.where(legal, 1e-8, 0.0)
+    rare[0] = 1 - 1e-8 * (legal.sum() - 1)
+    [target] = learner._target(plays._replace(log_policy=(rare[None].log(), second)), 0, values)
+    ratio = (target / target[0] * (1 - 2 * 0.02)).numpy()
+    np.testing.assert_allclose(ratio[1:4], [0.02, 1e-5, 0.02], rtol=0.05)
+    assert target[legal][4:].max() < 2e-5
+    assert not target[~legal].any()
+
+
+@pytest.mark.parametrize("floors", [(0.02, 0.01), (-0.1, 0.1), (0.0, 1.0)])
+def test_floors_that_are_out_of_order_are_refused(
+    football: TabularGame, floors: tuple[float, float]
+) -> None:
+    with pytest.raises(ValueError, match=r"allowed are 0 <= floor <= better_floor < 1"):
+        made(football, floor=floors[0], better_floor=floors[1])
+
+
 def test_a_schedule_for_the_learning_rate_is_refused(football: TabularGame) -> None:
     with pytest.raises(ValueError, match="allowed are numbers"):
         made(football, learning_rate=lambda remaining: remaining)
 
 
 def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
-    learner = made(football, learning_rate=0.05, lookahead=0.0, floor=0.0)
+    learner = made(football, learning_rate=0.05, lookahead=0.0, **NO_FLOOR)
     plays = at_start(learner, football)
     rows, columns = (len(own) for own in learner.policy.seat_actions)
     values = torch.randn(1, rows, columns, generator=torch.Generator().manual_seed(4))
