@@ -96,8 +96,6 @@ def both_seats(
             "mirror_descent",
             seed=seed,
             timesteps=arguments.timesteps,
-            exploring=0.5,
-            refresh=200_000,
             evaluations=arguments.evaluations,
             solution=solution,
             folder=out / f"self-play-{seed}",

@@ -71,6 +71,9 @@ from solvent.training.self_play_curve import (
 )
 from solvent.training.self_play_env import SEATS, RememberCallback, SelfPlayEnv
 
+TABLES = 125
+"""Tables in the average of a training in which the learner takes both seats, unless it is told."""
+
 
 @dataclass(frozen=True, eq=False)
 class SelfPlayResult:
@@ -131,8 +134,8 @@ def train_self_play(
     hyperparameters: Mapping[str, Any] | None = None,
     past_selves: int | None = None,
     latest: float = 0.7,
-    refresh: int = 50_000,
-    exploring: float = 0.1,
+    refresh: int | None = None,
+    exploring: float | None = None,
     evaluations: int = 10,
     solution: Solution | None = None,
     progress: bool | Report = True,
@@ -154,8 +157,10 @@ def train_self_play(
         past_selves: How many of them are in the pool at most; with 0 the learner takes both
             seats of every play. If left out, 0 where both ever act at once and otherwise 3.
         latest: The chance of meeting the latest of them, in (0, 1].
-        refresh: Steps after which the present self joins the pool and the average.
-        exploring: The share of plays with an exploring start, in [0, 1].
+        refresh: Steps after which the present self joins the pool and the average. If left out,
+            50,000, or where the learner takes both seats a 125th of the training.
+        exploring: The share of plays with an exploring start, in [0, 1]. If left out, 0.1, or
+            where the learner takes both seats 0.5.
         evaluations: As for :func:`~solvent.training.train.train`, like what follows.
         solution: As there.
         progress: As there.
@@ -174,6 +179,10 @@ def train_self_play(
     table = _table(env_id or game, {k: v for k, v in env_kwargs.items() if k != "observation"})
     if past_selves is None:
         past_selves = 0 if _act_at_once(table).any() else 3
+    if refresh is None:
+        refresh = 50_000 if past_selves else max(setup.n_timesteps // TABLES, 1)
+    if exploring is None:
+        exploring = 0.1 if past_selves else 0.5
     run = RunFolder(
         Path(folder),
         {

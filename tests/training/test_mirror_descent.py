@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,23 @@ def test_a_saved_network_plays_the_same(trained: SelfPlayResult, football: Tabul
     model = load_model(trained.folder / "model.zip", "mirror_descent", trust=True)
     for loaded, kept in zip(extract_seats(model, football), trained.policies, strict=True):
         np.testing.assert_array_equal(loaded.sampled.probabilities, kept.probabilities)
+
+
+def test_unless_told_half_of_the_plays_explore_and_125_tables_are_averaged(
+    football: TabularGame, tmp_path: Path
+) -> None:
+    settings = {"n_envs": 32, "n_steps": 4, "batch_size": 64}
+    found = start(
+        football,
+        tmp_path,
+        timesteps=4096,
+        evaluations=1,
+        refresh=None,
+        exploring=None,
+        hyperparameters=settings,
+    )
+    request = json.loads((found.folder / "run.json").read_text())["request"]
+    assert (request["exploring"], request["refresh"]) == (0.5, 4096 // 125)
 
 
 def test_past_selves_are_refused(football: TabularGame, tmp_path: Path) -> None:
