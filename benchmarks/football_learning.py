@@ -1,8 +1,9 @@
-"""What networks learn of football, in exact points: against the agent, by self-play, and by DQN.
+"""What networks learn of football, in exact points: PPO, self-play, and DQN.
 
-Three parts, of the drive of Football Strategy; `--part` chooses among them.
+Four parts, of the drive of Football Strategy; `--part` chooses among them.
 
 - `agent`: MaskablePPO as offence against the published agent, which a best response beats by far.
+- `equilibrium`: MaskablePPO as offence against the optimal defence, and how exploitable it is then.
 - `self-play`: MirrorDescent in both seats. A line has the exploitability of offence and defence, in
   points per possession: of the network as it is sampled, of its most probable actions, which a
   deterministic player would call, and of the average of what it played.
@@ -82,6 +83,21 @@ def against_the_agent(
     return table
 
 
+def against_the_equilibrium(
+    arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
+) -> Table:
+    table = Table(title=f"MaskablePPO against the optimum; the drive is worth {solution.value:.4f}")
+    for name in ("seed", "policy", "points against it", "exploitability", "timesteps", "CPU s"):
+        table.add_column(name, justify="right")
+    for seed in arguments.seeds:
+        result = fixed(OPTIMUM, "maskable_ppo", seed, arguments, solution, out)
+        for label, policy in (("sampled", result.policy), ("mode", result.mode)):
+            figures = against_both(game, policy, solution.policies[1], solution)
+            own = cost(result) if policy is result.policy else ()
+            table.add_row(str(seed), label, *figures, *own)
+    return table
+
+
 def both_seats(
     arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
 ) -> Table:
@@ -123,14 +139,15 @@ def deterministic(
                 softened = extract_boltzmann(model, game, temperature)
                 policies[f"at temperature {temperature:g}"] = softened
             for label, policy in policies.items():
-                figures = (value(game, policy, defence), lost(game, policy, solution))
+                figures = against_both(game, policy, defence, solution)
                 own = cost(result) if policy is result.mode else ()
-                table.add_row(label, str(seed), *(f"{figure:.3f}" for figure in figures), *own)
+                table.add_row(label, str(seed), *figures, *own)
     return table
 
 
 PARTS: dict[str, Callable[[argparse.Namespace, TabularGame, Solution, Path], Table]] = {
     "agent": against_the_agent,
+    "equilibrium": against_the_equilibrium,
     "self-play": both_seats,
     "dqn": deterministic,
 }
@@ -159,6 +176,13 @@ def fixed(
 
 def value(game: TabularGame, offence: TabularPolicy, defence: TabularPolicy) -> float:
     return game.at_start(policy_value(game, offence, defence))
+
+
+def against_both(
+    game: TabularGame, offence: TabularPolicy, defence: TabularPolicy, solution: Solution
+) -> tuple[str, str]:
+    """What an offence gets from a defence, and how exploitable it is."""
+    return f"{value(game, offence, defence):.3f}", f"{lost(game, offence, solution):.3f}"
 
 
 def lost(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
