@@ -362,6 +362,10 @@ def score(
             help="For football with a clock: the solution of the game.",
         ),
     ] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, help="Widest bracket of a best response, in the largest payoff."),
+    ] = 1e-9,
     json: Json = False,
 ) -> None:
     """Score a policy exactly: value, gap, and the states in which the gap is lost."""
@@ -397,8 +401,11 @@ def score(
             policy = exact.load_policy(policy_file, table)
             policy = policy.mode() if mode else policy
         solution = exact.solve(table)
-        result = exact.score(table, policy, solution, illegal=illegal)
-        location = exact.locate_gap(table, policy, solution)
+        result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
+        try:
+            location = exact.locate_gap(table, policy, solution, tolerance=tolerance)
+        except exact.ImproperGameError:
+            location = None
     if json:
         typer.echo(score_json(table, policy, solution, result, location, top))
     else:

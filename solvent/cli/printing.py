@@ -157,10 +157,10 @@ def show_score(
     policy: TabularPolicy,
     solution: Solution,
     result: Score,
-    location: GapLocation,
+    location: GapLocation | None,
     top: int,
 ) -> None:
-    """What a policy is worth, and the states in which it loses most."""
+    """What a policy is worth, and the states in which it loses most unless play has no end."""
     parameters = parameters_text(game)
     rows = {
         "policy": policy.name,
@@ -177,6 +177,9 @@ def show_score(
     console.print(facts(rows))
     if result.optimality_gap < ROUNDING:
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
+        return
+    if location is None:
+        console.print("\nThe best answer to it never ends play, so nothing is counted by state.")
         return
     losses = account(game, policy, solution, location, top)
     shown = varying_fields(game)
@@ -208,11 +211,11 @@ def score_json(
     policy: TabularPolicy,
     solution: Solution,
     result: Score,
-    location: GapLocation,
+    location: GapLocation | None,
     top: int,
 ) -> str:
-    """What a policy is worth, and the states in which it loses most."""
-    losses = account(game, policy, solution, location, top)
+    """What a policy is worth, and the states in which it loses most unless play has no end."""
+    losses = location and account(game, policy, solution, location, top)
     return _json(
         {
             "policy": policy.name,
@@ -221,7 +224,7 @@ def score_json(
             "model_hash": game.model_hash,
             **asdict(result),
             "worst_start": repr(result.worst_start),
-            "gap_sum": losses.total,
+            "gap_sum": losses and losses.total,
             "losses": [
                 {
                     "state": repr(state.state),
@@ -232,7 +235,7 @@ def score_json(
                     "visits": state.visits,
                     "loss": state.loss,
                 }
-                for state in losses.worst
+                for state in (losses.worst if losses else ())
             ],
         }
     )

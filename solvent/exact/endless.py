@@ -61,14 +61,6 @@ def solve_with_endless_play(game: TabularGame, player: int, *, tolerance: float 
     )
 
 
-def values_with_endless_play(game: TabularGame, player: int) -> Floats:
-    """The values of :func:`solve_with_endless_play`, [S], without policies or a certificate."""
-    from solvent.exact.solve import solve_values
-
-    holding = end_components(game, _free(game)) >= 0
-    return solve_values(with_giving_up(game, player, holding))
-
-
 def with_giving_up(game: TabularGame, player: int, where: Bools) -> TabularGame:
     """The game with one more action in some states: play ends, and nothing is paid.
 

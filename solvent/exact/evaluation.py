@@ -117,8 +117,8 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
             the wider is its bracket.
 
     Returns:
-        The solution of ``against(game, policy)``. The other player's policy in it is one for
-        `game`; values are to player 0 as always.
+        The solution of ``against(game, policy)``, with both players' policies for `game`, of
+        `policy` without what is negligible; values are to player 0 as always.
 
     Raises:
         ValueError: If the policy is for another game.
@@ -129,7 +129,8 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
     from solvent.exact.solve import solve
 
     other = 1 - policy.player
-    left = against(game, without_negligible(policy))
+    policy = without_negligible(policy)
+    left = against(game, policy)
     try:
         solution = solve(left, tolerance=tolerance)
     except ImproperGameError:
@@ -142,12 +143,14 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
 
 def without_negligible(policy: TabularPolicy) -> TabularPolicy:
-    """A policy that never does what it does with negligible probability."""
-    kept = np.where(policy.probabilities < NEGLIGIBLE, 0.0, policy.probabilities)
-    # What was left out is rounding; but where there is nothing to leave out, nothing is rounded.
-    if np.array_equal(kept, policy.probabilities):
+    """The policy without its probabilities below 1e-12, the others of such a state scaled to 1."""
+    negligible = (policy.probabilities > 0) & (policy.probabilities < NEGLIGIBLE)
+    if not negligible.any():
         return policy
-    return replace(policy, probabilities=kept / kept.sum(axis=1, keepdims=True).clip(NEGLIGIBLE))
+    changed = negligible.any(axis=1)
+    kept = np.where(negligible, 0.0, policy.probabilities)
+    kept[changed] /= kept[changed].sum(axis=1, keepdims=True)
+    return replace(policy, probabilities=kept)
 
 
 def exploitability(
@@ -179,10 +182,24 @@ def exploitability(
     return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
 
 
-def nash_conv(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
-    """The sum of what each player could gain by a best response to the other's policy."""
-    gain_of_second = best_response(game, first).value
-    gain_of_first = best_response(game, second).value
+def nash_conv(
+    game: TabularGame, first: TabularPolicy, second: TabularPolicy, *, tolerance: float = 1e-9
+) -> float:
+    """The sum of what each player could gain by a best response to the other's policy.
+
+    Args:
+        game: A game for two.
+        first: A policy of player 0.
+        second: A policy of player 1.
+        tolerance: As for :func:`best_response`.
+
+    Raises:
+        ValueError: If a policy is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: As :func:`best_response`.
+    """
+    gain_of_second = best_response(game, first, tolerance=tolerance).value
+    gain_of_first = best_response(game, second, tolerance=tolerance).value
     return gain_of_first - gain_of_second
 
 

@@ -3,23 +3,23 @@
 A learning curve of self-play asks for this number at every point. :func:`best_response` answers
 it with a policy and a certificate, for which it builds the folded game; where no play returns to
 a state and at most one player chooses in each, one pass over the states gives the same values.
-Elsewhere the folded game is solved, without proof.
 """
 
 from __future__ import annotations
 
 from solvent.exact.components import components
-from solvent.exact.evaluation import without_negligible
-from solvent.model import TabularGame, TabularPolicy, against
+from solvent.exact.evaluation import best_response, without_negligible
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
 
-def response_values(game: TabularGame, policy: TabularPolicy) -> Floats:
+def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Floats:
     """The values when the other player answers a policy in the best way.
 
     Args:
         game: A game for two.
         policy: Either player's.
+        tolerance: As for :func:`best_response`.
 
     Returns:
         [S] values to player 0, those of ``best_response(game, policy)``.
@@ -27,8 +27,8 @@ def response_values(game: TabularGame, policy: TabularPolicy) -> Floats:
     Raises:
         ValueError: If the policy is for another game.
         ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: As :func:`best_response`.
     """
-    from solvent.exact.endless import values_with_endless_play
     from solvent.exact.kernels.response import respond
 
     policy.check_is_for(game)
@@ -36,7 +36,8 @@ def response_values(game: TabularGame, policy: TabularPolicy) -> Floats:
     other = 1 - policy.player
     first, second = (count > 1 for count in game.action_count)
     if parts.cyclic.any() or (first & second).any():
-        return values_with_endless_play(against(game, without_negligible(policy)), other)
+        return best_response(game, policy, tolerance=tolerance).values
+    policy = without_negligible(policy)
     return respond(
         parts.order,
         game.row_start,

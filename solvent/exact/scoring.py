@@ -81,6 +81,7 @@ def score(
     solution: Solution | None = None,
     *,
     illegal: Floats | None = None,
+    tolerance: float = 1e-9,
 ) -> Score:
     """Score a policy exactly.
 
@@ -90,16 +91,18 @@ def score(
         solution: Of `game`, if it is at hand.
         illegal: [S] probability that the policy gave to illegal actions before it was projected,
             if that is known.
+        tolerance: Of the best response, as for :func:`~solvent.exact.best_response`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
         ImproperGameError: If play under the policy can go on for ever collecting rewards.
+        CertificateError: If the best response cannot be proved within `tolerance`.
     """
     policy.check_is_for(game)
     solution = solution or solve(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
-    values, pair = _worst_case(game, policy)
+    values, pair = _worst_case(game, policy, tolerance)
     value, optimum = sign * game.at_start(values), sign * solution.value
     floor = sign * _value_of_uniform(game, policy.player)
     span = optimum - floor
@@ -108,7 +111,7 @@ def score(
     gaps = sign * (solution.values - values)[starts]
     worst = int(gaps.argmax())
     mass = 0.0
-    if illegal is not None:
+    if illegal is not None and illegal.any():
         visits = state_visitation(game, *pair) * ~game.terminal
         mass = float(visits @ illegal / visits.sum())
     return Score(
@@ -124,7 +127,11 @@ def score(
 
 
 def locate_gap(
-    game: TabularGame, policy: TabularPolicy, solution: Solution | None = None
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution | None = None,
+    *,
+    tolerance: float = 1e-9,
 ) -> GapLocation:
     """Split a policy's optimality gap into what is lost in each state.
 
@@ -132,16 +139,18 @@ def locate_gap(
         game: The game.
         policy: Either player's.
         solution: Of `game`, if it is at hand.
+        tolerance: As for :func:`score`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
         ImproperGameError: If play under the policy need not end.
+        CertificateError: If the best response cannot be proved within `tolerance`.
     """
     policy.check_is_for(game)
     solution = solution or solve(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
-    values, pair = _worst_case(game, policy)
+    values, pair = _worst_case(game, policy, tolerance)
     weight = row_weights(game, *pair)
     played = grouped_sum(game.row_state, weight * solution.action_values, game.n_states)
     loss = np.where(game.terminal, 0.0, sign * (solution.values - played))
@@ -162,16 +171,16 @@ def _value_of_uniform(game: TabularGame, player: int) -> float:
     """What player 0 gets at the start when `player` plays uniformly, in the worst case."""
     known = _UNIFORM.setdefault(game, {})
     if player not in known:
-        values, _ = _worst_case(game, TabularPolicy.uniform(game, player=player))
+        values, _ = _worst_case(game, TabularPolicy.uniform(game, player=player), tolerance=1e-9)
         known[player] = game.at_start(values)
     return known[player]
 
 
 def _worst_case(
-    game: TabularGame, policy: TabularPolicy
+    game: TabularGame, policy: TabularPolicy, tolerance: float
 ) -> tuple[Floats, tuple[TabularPolicy, ...]]:
     """Values [S] to player 0 under the policy and, where there is one, a best response."""
     if (game.action_count[1 - policy.player] > 1).any():
-        answer = best_response(game, policy)
+        answer = best_response(game, policy, tolerance=tolerance)
         return answer.values, answer.policies
     return policy_value(game, policy), (policy,)

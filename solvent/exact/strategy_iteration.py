@@ -22,7 +22,6 @@ from copy import copy
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from solvent.exact.certificate import TIGHT
 from solvent.exact.chain import Chain
@@ -42,9 +41,6 @@ ROUNDS = 1000
 
 PATIENCE = 3
 """Rounds of Newton's method without progress after which it is left."""
-
-STEP = 1e-6
-"""What a step of a way out costs, beside its improbability in nats."""
 
 DENSE = 400
 """Components of up to so many states are solved with dense matrices."""
@@ -346,41 +342,30 @@ class Cycle:
     def _way_out(self, weight: Floats) -> Ints:
         """A row for each state that together lead out of the component.
 
-        Each is the first of the most probable path from its state, of which a row of weight w adds
-        w p for an edge of probability p. The shortest path would do in exact arithmetic; where it
-        depends on luck of 1e-100, no float tells play that leaves from play that does not.
+        Each begins the most probable path from its state, where a row is played with a given
+        weight. The shortest path would do in exact arithmetic; where it depends on luck of 1e-100,
+        no float tells play that leaves from play that does not.
         """
+        from solvent.exact.kernels.chain import likeliest_ways_out
+
         distance = self._distance(weight > 0)
         if (distance < 0).any():
             raise ImproperGameError(
                 f"{self._name(int(np.argmax(distance < 0)))}: {self.names[0]} does best by "
                 f"never ending"
             )
-        n = len(self.states)
-        given_up = np.flatnonzero(self.given_up)
-        # Paths are followed from the outside, n, against the edges.
-        source = np.concatenate((self.state[self.edge_row], self.state, given_up))
-        target = np.concatenate((self.edge_target, np.full(len(self.rows) + len(given_up), n)))
-        row = np.concatenate((self.edge_row, np.arange(len(self.rows)), self.row_start[given_up]))
-        chance = np.concatenate(
-            (
-                weight[self.edge_row] * self.edge_probability,
-                weight * self.leaving,
-                np.ones(len(given_up)),
-            )
+        # Never above 1, by rounding either: a path would gain by going round.
+        with np.errstate(divide="ignore"):
+            chance = np.log(np.minimum(weight[self.edge_row] * self.edge_probability, 1.0))
+            leaving = np.log(np.minimum(weight * self.leaving, 1.0))
+        _, way = likeliest_ways_out(
+            self.row_start, self.edge_start, self.edge_target, chance, leaving, self.given_up
         )
-        # The most probable row for each source and target, the first of equals.
-        order = np.lexsort((row, -chance, target, source))
-        order = order[chance[order] > 0]
-        pair = source[order] * (n + 1) + target[order]
-        order = order[np.concatenate(([True], pair[1:] != pair[:-1]))]
-        # Each step costs a little, so that no path goes round at no cost.
-        cost = STEP - np.log(chance[order])
-        backward = csr_array((cost, (target[order], source[order])), shape=(n + 1, n + 1))
-        _, following = dijkstra(backward, indices=n, return_predecessors=True)
-        taken = order[following[source[order]] == target[order]]
-        way = np.zeros(n, np.int64)
-        way[source[taken]] = row[taken]
+        if (way < 0).any():
+            raise CertificateError(
+                f"{self._name(int(np.argmax(way < 0)))}: play ends so rarely that floats cannot "
+                f"tell it from never"
+            )
         return way
 
     def _name(self, local: int) -> str:

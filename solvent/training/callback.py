@@ -16,9 +16,10 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.exact import Solution, StoreError, score, solve, write_atomically
+from solvent.exact import Solution, StoreError, solve, write_atomically
 from solvent.model import TabularGame
 from solvent.training.extract import extract
+from solvent.training.learned_score import learned_score
 
 
 class CurvePoint(Protocol):
@@ -229,8 +230,8 @@ class ExactEvalCallback(CurveCallback):
 
     def _measure(self) -> dict[str, Any]:
         policies = extract(self.model, self.game, observation=self.observation, player=self.player)
-        sampled = score(self.game, policies.sampled, self.solution)
-        mode = score(self.game, policies.mode, self.solution)
+        sampled = learned_score(self.game, policies.sampled, self.solution)
+        mode = learned_score(self.game, policies.mode, self.solution)
         self.logger.record("exact/worst_start_gap", sampled.worst_start_gap)
         self.logger.record("exact/mode_worst_start_gap", mode.worst_start_gap)
         return {

@@ -48,7 +48,7 @@ from typing import Any
 from gymnasium.vector import AutoresetMode
 
 from solvent.envs import SeatVectorEnv
-from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, score, solve
+from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, solve
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools
 from solvent.model.parameters import check_integer
@@ -58,6 +58,7 @@ from solvent.training.callback import read_curve
 from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
+from solvent.training.learned_score import learned_score
 from solvent.training.learning import learn, new_model, one_thread, save_model
 from solvent.training.past_selves import PastSelvesEnv
 from solvent.training.plain_score import from_plain, plain
@@ -72,7 +73,7 @@ from solvent.training.self_play_curve import (
 from solvent.training.self_play_env import SEATS, RememberCallback, SelfPlayEnv
 
 TABLES = 125
-"""Tables in the average of a training in which the learner takes both seats, unless it is told."""
+"""Most tables in the average of a training in which the learner takes both seats, if not told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +159,7 @@ def train_self_play(
             seats of every play. If left out, 0 where both ever act at once and otherwise 3.
         latest: The chance of meeting the latest of them, in (0, 1].
         refresh: Steps after which the present self joins the pool and the average. If left out,
-            50,000, or where the learner takes both seats a 125th of the training.
+            50,000, or where the learner takes both seats a 125th of the training if that is more.
         exploring: The share of plays with an exploring start, in [0, 1]. If left out, 0.1, or
             where the learner takes both seats 0.5.
         evaluations: As for :func:`~solvent.training.train.train`, like what follows.
@@ -180,7 +181,7 @@ def train_self_play(
     if past_selves is None:
         past_selves = 0 if _act_at_once(table).any() else 3
     if refresh is None:
-        refresh = 50_000 if past_selves else max(setup.n_timesteps // TABLES, 1)
+        refresh = 50_000 if past_selves else max(50_000, setup.n_timesteps // TABLES)
     if exploring is None:
         exploring = 0.1 if past_selves else 0.5
     run = RunFolder(
@@ -329,11 +330,13 @@ def _learn(
         {
             "timesteps": model.num_timesteps,
             "cpu_seconds": evaluation.curve[-1].seconds,
-            "scores": [plain(score(table, p.sampled, solution, illegal=p.illegal)) for p in seats],
-            "mode_scores": [
-                plain(score(table, p.mode, solution, illegal=p.illegal_mode)) for p in seats
+            "scores": [
+                plain(learned_score(table, p.sampled, solution, illegal=p.illegal)) for p in seats
             ],
-            "average_scores": [plain(score(table, p, solution)) for p in averages],
+            "mode_scores": [
+                plain(learned_score(table, p.mode, solution, illegal=p.illegal_mode)) for p in seats
+            ],
+            "average_scores": [plain(learned_score(table, p, solution)) for p in averages],
         }
     )
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.exact.response import response_values
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import TabularGame
 from solvent.training.average import AveragePolicy
 from solvent.training.callback import Evaluation, ExactEvalCallback
 from solvent.training.extract import Extraction, extract
+from solvent.training.learned_score import learned_exploitability
 from solvent.training.roles import with_roles, without_roles
 from solvent.training.self_play_env import SEATS
 
@@ -90,14 +90,11 @@ class SelfPlayEvalCallback(ExactEvalCallback):
         seats = extract_seats(self.model, self.game, observation=self.observation)
         for seat, policies in enumerate(seats):
             for prefix, policy in (("", policies.sampled), ("mode_", policies.mode)):
-                gap = figures[f"{prefix}exploitability_{seat}"] = self._exploitability(policy)
+                gap = learned_exploitability(self.game, policy, self.solution)
+                figures[f"{prefix}exploitability_{seat}"] = gap
                 figures[f"{prefix}value"] += ((1 - 2 * seat) * self.solution.value - gap) / 2
                 figures[f"{prefix}gap"] += gap / 2
             average = self._averages[seat].policy()
-            figures[f"average_exploitability_{seat}"] = self._exploitability(average)
+            gap = learned_exploitability(self.game, average, self.solution)
+            figures[f"average_exploitability_{seat}"] = gap
         return figures
-
-    def _exploitability(self, policy: TabularPolicy) -> float:
-        # `score` would tell more than is asked for here, and takes many times as long.
-        value = self.game.at_start(response_values(self.game, policy))
-        return (1 - 2 * policy.player) * (self.solution.value - value)

@@ -32,10 +32,8 @@ from solvent.exact import (
     Score,
     Solution,
     StoreError,
-    exploitability,
     load_policy,
     save_policy,
-    score,
     solve,
 )
 from solvent.model import Game, TabularGame, TabularPolicy
@@ -46,6 +44,7 @@ from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import Task, make_vector_env, task_of
 from solvent.training.extract import extract
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
+from solvent.training.learned_score import learned_exploitability, learned_score
 from solvent.training.learning import learn, new_model, one_thread, save_model
 from solvent.training.plain_score import from_plain, plain
 from solvent.training.progress import Report, bar_for
@@ -237,11 +236,11 @@ def _learn(
         ("policy.npz", "score", policies.sampled, policies.illegal),
         ("policy_mode.npz", "mode_score", policies.mode, policies.illegal_mode),
     ):
-        result = score(table, policy, optimum, illegal=illegal)
+        result = learned_score(table, policy, optimum, illegal=illegal)
         policy = replace(policy, model_hash=task.game.model_hash)
         if table is not task.game:
             # The gap is to the best answer to one opponent, exploitability to the worst opponent.
-            worst = exploitability(task.game, policy, solution)
+            worst = learned_exploitability(task.game, policy, solution)
             result = replace(result, exploitability=worst)
         scores[name] = plain(result)
         save_policy(run.folder / file, policy, origin)

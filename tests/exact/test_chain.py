@@ -9,7 +9,7 @@ from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
 from solvent.exact.chain import Chain
-from solvent.exact.kernels.chain import distances_out, successors_first
+from solvent.exact.kernels.chain import distances_out, likeliest_ways_out, successors_first
 
 STATES = 5000
 
@@ -91,3 +91,20 @@ def test_distances_out() -> None:
     assert distances_out(row_start, edge_start, target, without, leaves, outside).tolist() == [
         -1, -1, 1, -1, 1,
     ]  # fmt: skip
+
+
+def test_the_likeliest_way_out_is_that_of_the_whole_path() -> None:
+    """State 0 leaves at once (0.5) or by way of 1 (0.9 and 0.9), where a first row hardly leaves.
+
+    State 2 is outside, 3 has two rows to it that are as good as each other, 4 goes round itself.
+    """
+    row_start = np.array([0, 2, 4, 5, 8, 9])
+    edge_start = np.array([0, 1, 2, 3, 4, 4, 5, 6, 7, 8])
+    target = np.array([0, 1, 0, 0, 2, 2, 2, 4])
+    with np.errstate(divide="ignore"):
+        chance = np.log([0.5, 0.9, 1.0, 0.1, 0.2, 0.4, 0.4, 1.0])
+        leaving = np.log([0.5, 0, 1e-200, 0.9, 1.0, 0.1, 0, 0, 0])
+    outside = np.array([False, False, True, False, False])
+    best, way = likeliest_ways_out(row_start, edge_start, target, chance, leaving, outside)
+    np.testing.assert_allclose(np.exp(best), [0.81, 0.9, 1, 0.4, 0])
+    assert way.tolist() == [1, 3, 4, 6, -1]

@@ -8,9 +8,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from solvent.exact import ImproperGameError, best_response, policy_value, solve
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    best_response,
+    exploitability,
+    locate_gap,
+    policy_value,
+    score,
+    solve,
+)
 from solvent.exact.response import response_values
-from solvent.model import GameInfo, JointAction, Outcome, TabularPolicy, compile_game
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, TabularPolicy, compile_game
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ def test_endless_play_that_is_paid_has_no_value() -> None:
 
 
 class Ambush(Siege):
-    """A siege in which attackers by night are held only for as long as they do not attack."""
+    """A siege in which an attack by night ends play even if it is held, and pays `night`."""
 
     def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
         if joint_action == (1, 0):
@@ -96,15 +105,39 @@ class Ambush(Siege):
         return super().transition(state, joint_action)
 
 
-@pytest.mark.parametrize(("chance", "value"), [(1e-90, 0), (1e-6, -1), (0.5, -1)])
+def by_night(chance: float) -> tuple[TabularGame, TabularPolicy]:
+    """An ambush, and a policy that attacks by night with some probability."""
+    game = compile_game(Ambush(day=3, night=1))
+    chances = np.where(game.terminal, 0.0, [[1 - chance], [chance]])
+    return game, TabularPolicy.of(game, chances.T)
+
+
+@pytest.mark.parametrize(("chance", "value"), [(1e-90, 0), (1e-13, 0), (1e-6, 1), (0.5, 1)])
 def test_nobody_waits_for_a_blunder_that_never_comes(chance: float, value: int) -> None:
-    game = compile_game(Ambush(day=3, night=-1))
-    nights = np.where(game.terminal, 0.0, chance)
-    days = np.where(game.terminal, 0.0, 1 - chance)
-    policy = TabularPolicy.of(game, np.column_stack((days, nights)))
-    assert best_response(game, policy, tolerance=1e-6).value == pytest.approx(value, abs=1e-6)
-    at_start = game.at_start(response_values(game, policy))
-    assert at_start == pytest.approx(value, abs=1e-6)
+    game, policy = by_night(chance)
+    answer = best_response(game, policy, tolerance=1e-6)
+    assert answer.value == pytest.approx(value, abs=1e-6)
+    assert game.at_start(response_values(game, policy, tolerance=1e-6)) == answer.value
+    # What it answers is a policy without what it takes for impossible, and it says so.
+    np.testing.assert_allclose(policy_value(game, *answer.policies), answer.values, atol=1e-6)
+    illegal = np.zeros(game.n_states)
+    assert score(game, policy, illegal=illegal, tolerance=1e-6).optimality_gap == pytest.approx(
+        1 - value, abs=1e-6
+    )
+    if value:
+        location = locate_gap(game, policy, tolerance=1e-6)
+        assert location.contribution.sum() == pytest.approx(location.gap, abs=1e-6)
+    else:
+        # What is visited for ever has no number of visits.
+        with pytest.raises(ImproperGameError, match="never ends"):
+            locate_gap(game, policy)
+
+
+def test_a_long_wait_widens_the_bracket() -> None:
+    game, policy = by_night(1e-6)
+    with pytest.raises(CertificateError, match="a larger tolerance= accepts it"):
+        best_response(game, policy)
+    assert exploitability(game, policy, tolerance=1e-6) == pytest.approx(0, abs=1e-6)
 
 
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:

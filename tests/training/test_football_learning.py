@@ -32,6 +32,7 @@ def test_a_short_self_play_is_far_harder_to_exploit_than_uniform_play(tmp_path: 
         "solvent/FootballStrategy-v0",
         "mirror_descent",
         timesteps=2_500_000,
+        refresh=200_000,
         evaluations=1,
         folder=tmp_path,
         progress=False,

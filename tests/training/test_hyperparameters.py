@@ -32,6 +32,13 @@ def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
         assert gym.spec(env_id).id == env_id
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_no_entry_stands_twice(file: Path) -> None:
+    """Of two, YAML would silently take the last."""
+    keys = [key.value for key, _ in yaml.compose(file.read_text()).value]
+    assert len(keys) == len(set(keys))
+
+
 @pytest.mark.parametrize(("name", "env_id"), ENTRIES)
 def test_every_learner_can_be_made_from_every_entry(
     name: str, env_id: str, small: TabularGame

@@ -1,4 +1,4 @@
-"""Compiled loops over Markov chains: rows put together, an order, Gauss-Seidel, distances out.
+"""Compiled loops over Markov chains: rows put together, an order, Gauss-Seidel, ways out.
 
 Arrays are named as in :class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
 """
@@ -163,3 +163,47 @@ def _leads_to(
                 if distance[target[e]] == goal:
                     return True
     return False
+
+
+@njit(cache=True)
+def likeliest_ways_out(
+    row_start: Ints,
+    edge_start: Ints,
+    target: Ints,
+    chance: Floats,
+    leaving: Floats,
+    outside: Bools,
+) -> tuple[Floats, Ints]:
+    """For each state, its most probable path that leaves, and the row that it begins with.
+
+    Args:
+        row_start: [S+1].
+        edge_start: [K+1] edges of each row, of those that do not leave.
+        target: Where they lead.
+        chance: The logarithm of how probable each edge is, at most 0.
+        leaving: [K] the logarithm of how likely a row leaves at once.
+        outside: [S] states that have left.
+
+    Returns:
+        The logarithm of the path's probability, -inf where there is none, and of equals the row
+        that was found first, -1 where there is none; both [S].
+    """
+    n = len(row_start) - 1
+    best, way = np.full(n, -np.inf), np.full(n, -1)
+    for s in range(n):
+        for k in range(row_start[s], row_start[s + 1]):
+            if leaving[k] > best[s]:
+                best[s], way[s] = leaving[k], k
+        if outside[s]:
+            best[s], way[s] = 0.0, row_start[s]
+    changed = True
+    # Only a path that is strictly better replaces another, so that none goes round.
+    while changed:
+        changed = False
+        for s in range(n):
+            for k in range(row_start[s], row_start[s + 1]):
+                for e in range(edge_start[k], edge_start[k + 1]):
+                    through = chance[e] + best[target[e]]
+                    if through > best[s]:
+                        best[s], way[s], changed = through, k, True
+    return best, way

@@ -1,0 +1,45 @@
+"""Scores of what was learned: those of `solvent.exact`, and NaN where there is no proof."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import numpy as np
+import pytest
+
+from solvent.exact import exploitability, score, solve
+from solvent.games import Pig
+from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.training import learned_score as module
+from solvent.training.learned_score import learned_exploitability, learned_score
+from solvent.training.plain_score import from_plain, plain
+
+
+@pytest.fixture(scope="module")
+def pig() -> TabularGame:
+    return compile_game(Pig(8))
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_they_are_the_scores_of_any_policy(pig: TabularGame, player: int) -> None:
+    policy, solution = TabularPolicy.uniform(pig, player=player), solve(pig)
+    assert learned_score(pig, policy, solution) == score(pig, policy, solution)
+    assert learned_exploitability(pig, policy, solution) == pytest.approx(
+        exploitability(pig, policy, solution), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_without_a_proof_they_are_not_numbers(
+    pig: TabularGame, player: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No bracket is as narrow as this.
+    monkeypatch.setattr(module, "TOLERANCE", -1.0)
+    policy, solution = TabularPolicy.uniform(pig, player=player), solve(pig)
+    found = learned_score(pig, policy, solution, illegal=np.zeros(pig.n_states))
+    assert isnan(found.value)
+    assert isnan(found.optimality_gap)
+    assert found.optimum == score(pig, policy, solution).optimum
+    # It comes back from a file, since its start is one of the game's.
+    assert plain(from_plain(plain(found), pig))["worst_start"] == plain(found)["worst_start"]
+    assert isnan(learned_exploitability(pig, policy, solution))
