@@ -19,7 +19,7 @@ from solvent import __version__
 from solvent.cli.app import app
 from solvent.cli.parameters import find_game, parse_parameters
 from solvent.cli.printing import ALGORITHMS
-from solvent.exact import load_solution, locate_gap, save_policy, score, solve
+from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
 from solvent.games import GAMES, make_game
 from solvent.model import TabularPolicy, compile_game
 
@@ -149,6 +149,29 @@ def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
     table = result.stdout.partition("Where the gap is lost")[2].strip().splitlines()
     assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
     assert re.search(r"3 of \d+ losing states, [\d.]+% of the gap", table[-1])
+
+
+def test_a_score_without_an_account_where_play_never_ends(
+    policy_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def endless(*_: Any, **__: Any) -> None:
+        raise ImproperGameError("play never ends")
+
+    told = answer("score", str(policy_file), *SMALL, "--json")
+    monkeypatch.setattr("solvent.exact.locate_gap", endless)
+    shown = run("score", str(policy_file), *SMALL)
+    assert shown.exit_code == 0
+    assert "nothing is counted by state" in shown.stdout
+    without = answer("score", str(policy_file), *SMALL, "--json")
+    assert without == told | {"losses": [], "gap_sum": None}
+
+
+def test_a_score_that_is_not_proved_narrowly_enough(tmp_path: Path) -> None:
+    file = tmp_path / "uniform.npz"
+    save_policy(file, TabularPolicy.uniform(compile_game(make_game("pig", target=8))))
+    words = ("score", str(file), "pig", "--target", "8", "--tolerance")
+    assert "is wider than 0.0e+00; a larger tolerance= accepts it" in refusal(*words, "0")
+    assert run(*words, "1e-6").exit_code == 0
 
 
 def test_score_of_the_optimum_finds_nothing_lost(tmp_path: Path, small: Any) -> None:

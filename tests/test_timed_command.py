@@ -247,5 +247,5 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
 
 def test_known_players_need_a_solution(tmp_path: Path) -> None:
     assert "--solution DIR" in refusal("score", "optimal")
-    assert "no player of football with a clock of that name" in refusal("score", "optmal")
+    assert "Did you mean 'optimal'?" in refusal("score", "optmal")
     assert "holds no solution" in refusal("score", "optimal", "--solution", str(tmp_path))

@@ -95,11 +95,7 @@ def score_known(name: str, solution: Path | None, *, as_json: bool) -> None:
     from solvent.baselines.timed_football_scores import SCORED_AGAINST, sheets_named
     from solvent.exact.kernels.timed_football.solution import TimedSolution
 
-    if name not in SCORED_AGAINST:
-        raise ValueError(
-            f"{name}: there is no such file, and no player of football with a clock of that name; "
-            f"those are {', '.join(SCORED_AGAINST)}"
-        )
+    check_choice(name, "what is scored, unless it is a file,", SCORED_AGAINST)
     if solution is None:
         raise ValueError(
             f"{name} plays football with a clock; give the solution of the game that it is to be "

@@ -34,7 +34,8 @@ circles small:
   hundreds of updates to come back when it does well, and the other has nothing to fear meanwhile:
   a step multiplies probabilities, and whether 0.0006 becomes 0.0007 is nothing to the cross-entropy
   that a network is fitted by. Cutting negative regrets off does the same for regret matching
-  (Tammelin 2014). The higher floor costs nothing, since what it adds does better.
+  (Tammelin 2014). The higher floor costs no more than the critic errs, since what it adds is what
+  does better.
 
 The temperature falls geometrically over the first three tenths of training and stays where it is
 then, and the steps get shorter as the learning rate falls.
@@ -194,8 +195,9 @@ class MirrorDescent(MaskablePPO):
             learning rate does.
         lookahead: The size of the step by which the other is ahead when it is answered; with 0 it
             is answered as it is.
-        floor: The least probability of a legal action in what an actor is fitted to.
-        better_floor: The least probability there of one that is worth more than the policy.
+        floor: The least probability of a legal action in what an actor is fitted to, and in what
+            the other is expected to become, before all are scaled to sum to 1.
+        better_floor: Likewise of one that is worth more than the policy.
         temperature: The one at first, t above, in points.
         last_temperature: The one that is left after three tenths of training.
         max_grad_norm: The longest gradient of the critic.
@@ -238,8 +240,8 @@ class MirrorDescent(MaskablePPO):
     ) -> None:
         if not isinstance(learning_rate, (int, float)):
             raise ValueError(
-                f"learning_rate of {type(self).__name__} is {learning_rate!r}; allowed are "
-                f"numbers, since it has a schedule of its own"
+                f"learning_rate of {type(self).__name__} is a schedule, {learning_rate!r}; allowed "
+                f"are numbers, from which it falls by a schedule of its own"
             )
         if not 0 <= floor <= better_floor < 1:
             raise ValueError(
