@@ -174,6 +174,16 @@ def test_a_score_that_is_not_proved_narrowly_enough(tmp_path: Path) -> None:
     assert run(*words, "1e-6").exit_code == 0
 
 
+def test_what_is_the_same_in_all_states_shown_has_no_column(tmp_path: Path) -> None:
+    file = tmp_path / "uniform.npz"
+    save_policy(file, TabularPolicy.uniform(compile_game(make_game("pig", target=8))))
+    words = ("score", str(file), "pig", "--target", "8", "--top")
+    several = run(*words, "3").stdout.partition("Where the gap is lost")[2]
+    assert "in each of these: player 0, scores (0, 0)" in several
+    assert re.search(r"per visit +total +chooses", several)
+    assert re.search(r"per visit +player +scores +total +chooses", run(*words, "1").stdout)
+
+
 def test_score_of_the_optimum_finds_nothing_lost(tmp_path: Path, small: Any) -> None:
     save_policy(tmp_path / "best.npz", solve(small).policies[0])
     result = run("score", str(tmp_path / "best.npz"), *SMALL)

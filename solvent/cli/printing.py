@@ -21,7 +21,7 @@ from solvent.exact import GapLocation, Score, Solution
 from solvent.games import GAMES
 from solvent.model import TabularGame, TabularPolicy
 from solvent.report.choices import action_worth, choice_text, deciders
-from solvent.report.gap_account import account
+from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import exact, small
 from solvent.report.results import Task
 from solvent.report.state_fields import field_names, field_values, state_text
@@ -37,6 +37,9 @@ ALGORITHMS = ("ppo", "dqn", "maskable_ppo", "masked_dqn")
 
 MOST_ACTIONS = 3
 """More actions than this have no column each."""
+
+OF_A_MIX = 3
+"""How many actions of a mix are named, the most probable ones."""
 
 STARTS = 6
 """How many states of the start distribution are shown."""
@@ -181,8 +184,10 @@ def show_score(
     if location is None:
         console.print("\nThe best answer to it never ends play, so nothing is counted by state.")
         return
-    losses = account(game, policy, solution, location, top)
+    losses = account(game, policy, solution, location, top, actions=OF_A_MIX)
     shown = varying_fields(game)
+    alike = [] if len(losses.worst) < 2 else _alike(losses, shown)
+    shown = [place for place in shown if place not in alike]
     names = [losses.field_names[place] for place in shown]
     numbers = ("share", "lost", "visits", "per visit")
     table = columns(console, *numbers, *names, "chooses", "best", numbers={*numbers, *names})
@@ -197,6 +202,10 @@ def show_score(
             escape(state.best),
         )
     console.print("\n[bold]Where the gap is lost[/]")
+    if alike:
+        first = losses.worst[0].fields
+        same = (f"{losses.field_names[k]} {'none' if first[k] == '' else first[k]}" for k in alike)
+        console.print(escape(f"in each of these: {', '.join(same)}"), style="dim")
     console.print(table)
     share = sum(state.share for state in losses.worst)
     console.print(
@@ -204,6 +213,12 @@ def show_score(
         f"all of them lose {losses.total:.9g}",
         style="dim",
     )
+
+
+def _alike(losses: GapAccount, places: list[int]) -> list[int]:
+    """Those of some fields that are the same in all states of an account, if others are not."""
+    alike = [k for k in places if len({state.fields[k] for state in losses.worst}) == 1]
+    return alike if len(alike) < len(places) else []
 
 
 def score_json(

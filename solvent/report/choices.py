@@ -8,19 +8,25 @@ from solvent.exact import Solution
 from solvent.model import TabularGame, TabularPolicy
 
 
-def choice_text(game: TabularGame, policy: TabularPolicy, state: int) -> str:
-    """The actions that a policy may choose in a state: ``keep``, or ``keep 25%, roll 75%``."""
+def choice_text(
+    game: TabularGame, policy: TabularPolicy, state: int, most: int | None = None
+) -> str:
+    """The actions that a policy may choose in a state: ``keep``, or ``roll 75%, keep 25%``.
+
+    Of more than `most`, the most probable ones and dots.
+    """
     names = game.info.actions[policy.player]
     weights = policy.probabilities[state]
     played = np.flatnonzero(weights >= 5e-4)
     if len(played) == 1:
         return str(names[played[0]])
-    return ", ".join(
+    texts = [
         f"{names[a]} {100 * weights[a]:.0f}%"
         if weights[a] >= 0.01
         else f"{names[a]} {100 * weights[a]:.1f}%"
         for a in played[np.argsort(-weights[played], kind="stable")]
-    )
+    ]
+    return ", ".join(texts[:most] + (["…"] if most is not None and len(texts) > most else []))
 
 
 def deciders(game: TabularGame, state: int) -> list[int]:

@@ -82,15 +82,25 @@ def account(
     solution: Solution,
     location: GapLocation,
     most: int = 10,
+    actions: int | None = None,
 ) -> GapAccount:
-    """Draw up the account of a policy's gap, with so many of the worst states at most."""
+    """Draw up the account of a policy's gap.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`.
+        location: Of the policy's gap.
+        most: How many of the worst states are told at most.
+        actions: How many of a state's actions are named at most, all if left out.
+    """
     optimal = solution.policies[policy.player]
     worst = tuple(
         LosingState(
             state=game.states[state],
             fields=field_values(game, game.states[state]),
-            chosen=choice_text(game, policy, state),
-            best=choice_text(game, optimal, state),
+            chosen=choice_text(game, policy, state, actions),
+            best=choice_text(game, optimal, state, actions),
             contribution=float(location.contribution[state]),
             share=float(location.contribution[state]) / location.gap,
             visits=float(location.visits[state]),

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.exact import locate_gap, solve
-from solvent.games import FightingFantasy
+from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.shelf import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.axes import Axis, decades
+from solvent.report.choices import choice_text
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.distances import distances
 from solvent.report.gap_account import account
@@ -152,6 +153,24 @@ def test_an_account_splits_the_whole_gap_by_each_field() -> None:
         assert state.share == pytest.approx(state.contribution / losses.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
+
+
+def test_of_a_mix_the_most_probable_actions_are_named() -> None:
+    game = compile_game(Greed(6, 3))
+    state = int(np.flatnonzero(game.initial)[0])
+    mix = np.where(game.mask[0], 1.0, 0.0)
+    mix[state] = np.where(game.mask[0][state], np.arange(mix.shape[1]) ** 2, 0.0)
+    mix /= np.maximum(mix.sum(axis=1, keepdims=True), 1e-300)
+    policy = TabularPolicy.of(game, mix)
+    every = choice_text(game, policy, state).split(", ")
+    shares = [float(text.rpartition(" ")[2].rstrip("%")) for text in every]
+    assert shares == sorted(shares, reverse=True)
+    assert len(every) > 2
+    assert choice_text(game, policy, state, 2) == ", ".join([*every[:2], "…"])
+    assert choice_text(game, policy, state, len(every)) == ", ".join(every)
+    solution = solve(game)
+    told = account(game, policy, solution, locate_gap(game, policy, solution), actions=2)
+    assert all(worst.chosen.count(",") <= 2 for worst in told.worst)
 
 
 def test_an_optimal_policy_has_an_empty_account() -> None:
