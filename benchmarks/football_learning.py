@@ -49,7 +49,8 @@ STAKES = 0.5
 """Share of the plays of training against a fixed defence that begin where much is at stake."""
 
 EQUILIBRIUM_STEPS = 3_000_000
-"""Steps against the optimal defence, with the other settings of training against the agent."""
+"""Steps against the optimal defence, with the other settings of training against the agent, but for
+gradients of up to 5, as where both seats learn."""
 
 TEMPERATURES = (0.05, 0.5)
 """Of the Boltzmann policies, in points."""

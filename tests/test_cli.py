@@ -441,6 +441,10 @@ def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
     words = ["train", "solvent/Greed-v0", "--limit", "5", "--sides", "2", "--self-play"]
     done = run(*words, "--timesteps", "600", "--out", str(tmp_path / "pair"))
     assert done.exit_code == 0
+    record = json.loads((tmp_path / "pair" / "run.json").read_text())["result"]
+    first, second = (f"{score['optimality_gap']:.9g}" for score in record["average_scores"])
+    told = " ".join(done.stdout.split())
+    assert f"average of what was played exploitability {first} and {second}" in told
     for seat in (0, 1):
         assert f"seat {seat}" in done.stdout
         assert (tmp_path / "pair" / f"policy_mode_{seat}.npz").is_file()

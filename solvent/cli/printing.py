@@ -182,7 +182,7 @@ def show_score(
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
         return
     if location is None:
-        console.print("\nThe best answer to it never ends play, so nothing is counted by state.")
+        console.print("\nPlay need not end, so nothing is counted by state.")
         return
     losses = account(game, policy, solution, location, top, actions=OF_A_MIX)
     shown = varying_fields(game)
@@ -300,12 +300,14 @@ def show_self_play(console: Console, result: SelfPlayResult) -> None:
         f"(as sampled {sampled.optimality_gap:.9g})"
         for seat, (mode, sampled) in enumerate(zip(result.mode_scores, result.scores, strict=True))
     }
+    averages = " and ".join(f"{average.optimality_gap:.9g}" for average in result.average_scores)
     console.print(
         facts(
             {
                 "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
                 f"{result.cpu_seconds:.1f} CPU seconds",
                 **seats,
+                "average of what was played": f"exploitability {averages}",
                 "files": str(result.folder),
             }
         )

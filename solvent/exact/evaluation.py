@@ -108,7 +108,8 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
     Probabilities below 1e-12 count as 0. Otherwise the best answer to a Boltzmann policy could be
     to hold play up until it makes a blunder of probability 1e-90, and no float tells such play
-    from play that never ends.
+    from play that never ends. An answer that waits for several rare blunders in a row may still be
+    too much for floats; then nothing is proved, and an error raised.
 
     Args:
         game: A game for two.
@@ -179,6 +180,8 @@ def exploitability(
     solution = solution or solve(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
+    if not (game.action_count[1 - policy.player] > 1).any():
+        return sign * (solution.value - game.at_start(policy_value(game, policy)))
     return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
 
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from solvent.exact.evaluation import best_response, policy_value, row_weights, state_visitation
-from solvent.exact.solution import Solution
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solve import solve
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
@@ -36,9 +36,9 @@ class Score:
         optimality_gap: ``optimum - value``, at least 0.
         exploitability: In a game for two the same number under its usual name, else None.
         normalized: 0 for uniform play over legal actions, 1 for the optimum; NaN if uniform play
-            is optimal.
+            is optimal, or what it is worth cannot be proved.
         illegal_mass: Average probability of illegal actions over the states visited, before they
-            were made legal.
+            were made legal; NaN if play never ends.
         worst_start_gap: Largest gap from a single state of the start distribution.
         worst_start: That state.
     """
@@ -104,7 +104,7 @@ def score(
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy, tolerance)
     value, optimum = sign * game.at_start(values), sign * solution.value
-    floor = sign * _value_of_uniform(game, policy.player)
+    floor = sign * _value_of_uniform(game, policy.player, tolerance)
     span = optimum - floor
 
     starts = np.flatnonzero(game.initial > 0)
@@ -112,8 +112,11 @@ def score(
     worst = int(gaps.argmax())
     mass = 0.0
     if illegal is not None and illegal.any():
-        visits = state_visitation(game, *pair) * ~game.terminal
-        mass = float(visits @ illegal / visits.sum())
+        try:
+            visits = state_visitation(game, *pair) * ~game.terminal
+            mass = float(visits @ illegal / visits.sum())
+        except ImproperGameError:
+            mass = float("nan")
     return Score(
         value=value,
         optimum=optimum,
@@ -163,17 +166,21 @@ def locate_gap(
     )
 
 
-_UNIFORM: WeakKeyDictionary[TabularGame, dict[int, float]] = WeakKeyDictionary()
+_UNIFORM: WeakKeyDictionary[TabularGame, dict[tuple[int, float], float]] = WeakKeyDictionary()
 """The values of uniform play in the games in use: every score of a policy asks for one."""
 
 
-def _value_of_uniform(game: TabularGame, player: int) -> float:
-    """What player 0 gets at the start when `player` plays uniformly, in the worst case."""
+def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float:
+    """What player 0 gets at the start when `player` plays uniformly, in the worst case, or NaN."""
     known = _UNIFORM.setdefault(game, {})
-    if player not in known:
-        values, _ = _worst_case(game, TabularPolicy.uniform(game, player=player), tolerance=1e-9)
-        known[player] = game.at_start(values)
-    return known[player]
+    if (player, tolerance) not in known:
+        uniform = TabularPolicy.uniform(game, player=player)
+        try:
+            values, _ = _worst_case(game, uniform, tolerance)
+            known[player, tolerance] = game.at_start(values)
+        except (CertificateError, ImproperGameError):
+            known[player, tolerance] = float("nan")
+    return known[player, tolerance]
 
 
 def _worst_case(

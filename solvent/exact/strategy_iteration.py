@@ -356,8 +356,9 @@ class Cycle:
             )
         # Never above 1, by rounding either: a path would gain by going round.
         with np.errstate(divide="ignore"):
-            chance = np.log(np.minimum(weight[self.edge_row] * self.edge_probability, 1.0))
-            leaving = np.log(np.minimum(weight * self.leaving, 1.0))
+            played = np.log(weight)
+            chance = np.minimum(played[self.edge_row] + np.log(self.edge_probability), 0.0)
+            leaving = np.minimum(played + np.log(self.leaving), 0.0)
         _, way = likeliest_ways_out(
             self.row_start, self.edge_start, self.edge_target, chance, leaving, self.given_up
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from solvent.report.axes import Axis, decades
 from solvent.report.panel import Panel
@@ -26,7 +27,8 @@ def panels(task: Task, curves: Curves, colours: Mapping[str, str]) -> tuple[str,
 
 def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
-    largest = max(max(p.gap, p.mode_gap) for curve in curves.values() for p in curve)
+    gaps = [gap for curve in curves.values() for p in curve for gap in (p.gap, p.mode_gap)]
+    largest = max((gap for gap in gaps if isfinite(gap)), default=1.0)
     panel = Panel(
         f"Exact exploitability over the training on {task.env}",
         "exploitability",
@@ -45,8 +47,12 @@ def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str])
 def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The value over the training, with the optimum and the baselines as lines."""
     values = [
-        v for curve in curves.values() for point in curve for v in (point.value, point.mode_value)
-    ]
+        v
+        for curve in curves.values()
+        for point in curve
+        for v in (point.value, point.mode_value)
+        if isfinite(v)
+    ] or [task.optimum]
     margin = 0.06 * max(task.optimum - min(values), 1e-9)
     panel = Panel(
         f"Exact value over the training on {task.env}",
@@ -71,7 +77,11 @@ def gap_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
     gaps = [
-        own for curve in curves.values() for point in curve for own in (point.gap, point.mode_gap)
+        own
+        for curve in curves.values()
+        for point in curve
+        for own in (point.gap, point.mode_gap)
+        if isfinite(own)
     ]
     panel = Panel(
         f"Exact {gap} over the training on {task.env}",
@@ -106,7 +116,10 @@ def _draw_both(
         (agent.name, mode, False),
     ):
         text = f"{name}: {numbers[-1]:.6g} in the end"
-        panel.line(steps, numbers, colour, text, dashed=dashed)
+        # What could not be proved has no place.
+        known = [pair for pair in zip(steps, numbers, strict=True) if isfinite(pair[1])]
+        xs, ys = [x for x, _ in known], [y for _, y in known]
+        panel.line(xs, ys, colour, text, dashed=dashed)
 
 
 def _steps(curves: Curves) -> Axis:

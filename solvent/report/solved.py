@@ -25,6 +25,9 @@ from solvent.report.results import Agent, Baseline, CurvePoint, ResultsError, Ta
 
 TOLERANCE = 1e-9
 
+LEARNED = 1e-6
+"""Widest bracket of what a learned policy gets, in units of the largest payoff, as in training."""
+
 
 @dataclass(frozen=True, eq=False)
 class SolvedAgent:
@@ -139,7 +142,7 @@ def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solut
         ("", sampled, agent.exploitability),
         ("mode_", mode, agent.mode_exploitability),
     ):
-        scores = [score(table, policy, solution) for policy in policies]
+        scores = [score(table, policy, solution, tolerance=LEARNED) for policy in policies]
         value = mean(result.value for result in scores)
         _compare(f"{prefix}value", getattr(agent, f"{prefix}value"), value, where)
         if table.info.players == 2:
@@ -151,7 +154,7 @@ def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solut
         agent=agent,
         curve=read_curve(place / "curve.csv"),
         policies=mode,
-        locations=tuple(locate_gap(table, policy, solution) for policy in mode),
+        locations=tuple(locate_gap(table, policy, solution, tolerance=LEARNED) for policy in mode),
     )
 
 

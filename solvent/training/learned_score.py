@@ -25,7 +25,7 @@ def learned_score(
     *,
     illegal: Floats | None = None,
 ) -> Score:
-    """The score of a learned policy; all of its numbers are NaN if it cannot be proved.
+    """The score of a learned policy; if it cannot be proved, all but the optimum is NaN.
 
     Args:
         game: As for :func:`solvent.exact.score`, like what follows.

@@ -120,15 +120,15 @@ def test_nobody_waits_for_a_blunder_that_never_comes(chance: float, value: int) 
     assert game.at_start(response_values(game, policy, tolerance=1e-6)) == answer.value
     # What it answers is a policy without what it takes for impossible, and it says so.
     np.testing.assert_allclose(policy_value(game, *answer.policies), answer.values, atol=1e-6)
-    illegal = np.zeros(game.n_states)
-    assert score(game, policy, illegal=illegal, tolerance=1e-6).optimality_gap == pytest.approx(
-        1 - value, abs=1e-6
-    )
+    found = score(game, policy, illegal=np.where(game.terminal, 0.0, 0.3), tolerance=1e-6)
+    assert found.optimality_gap == pytest.approx(1 - value, abs=1e-6)
     if value:
+        assert found.illegal_mass == pytest.approx(0.3)
         location = locate_gap(game, policy, tolerance=1e-6)
         assert location.contribution.sum() == pytest.approx(location.gap, abs=1e-6)
     else:
         # What is visited for ever has no number of visits.
+        assert np.isnan(found.illegal_mass)
         with pytest.raises(ImproperGameError, match="never ends"):
             locate_gap(game, policy)
 

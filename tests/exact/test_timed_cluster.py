@@ -102,6 +102,26 @@ def test_two_machines_compute_what_threads_do(machines: Machines) -> None:
     assert_same(store, solved(layout))
 
 
+@pytest.mark.parametrize(("busy", "asked"), [(2, 3), (3, 3)])
+def test_a_busy_head_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: int, asked: int) -> None:
+    import ray
+
+    calls = []
+
+    def init(**_: object) -> None:
+        calls.append(1)
+        if len(calls) <= busy:
+            raise ConnectionAbortedError(f"RuntimeError: {cluster.BUSY}. See the log.")
+
+    monkeypatch.setattr(ray, "init", init)
+    if busy < asked:
+        assert cluster._connected("auto") is ray
+    else:
+        with pytest.raises(ClusterError, match="cannot connect to a cluster at auto"):
+            cluster._connected("auto")
+    assert len(calls) == asked
+
+
 def test_the_client_computes_the_same(machines: Machines) -> None:
     layout = layout_for(tiny("half"))
     machines.add()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,11 @@ from solvent.model import TabularPolicy, compile_game
 from solvent.report.axes import Axis, decades
 from solvent.report.choices import choice_text
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.curves import panels
 from solvent.report.distances import distances
 from solvent.report.gap_account import account
 from solvent.report.numbers import brief, exact, small, tick, whole
-from solvent.report.results import read_results
+from solvent.report.results import Agent, CurvePoint, Task, read_results
 from solvent.report.statistics import estimate, interquartile_mean
 
 
@@ -153,6 +155,23 @@ def test_an_account_splits_the_whole_gap_by_each_field() -> None:
         assert state.share == pytest.approx(state.contribution / losses.gap)
         assert state.chosen == "keep 50%, test luck 50%"
         assert state.best in ("keep", "test luck")
+
+
+@pytest.mark.parametrize("pair", [None, (0.1, 0.3)])
+def test_what_could_not_be_proved_has_no_place_in_a_curve(pair: tuple[float, float] | None) -> None:
+    unknown = CurvePoint(0, math.nan, math.nan, math.nan, math.nan, 1.0)
+    known = [CurvePoint(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
+    agent = Agent(
+        "ppo 0", "ppo", 0, 0.3, 0.2, 0.5, 0.2, 0.4, 0.1, 0.8, 0.1, 300, 3.0, "ppo", pair, pair
+    )
+    task = Task("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
+    for curve in ([unknown, *known], [known[0], unknown, known[1]]):
+        for drawn in panels(task, {agent.name: curve}, {"ppo": "#123456"}):
+            [*lines] = re.findall(r'points="([^"]*)"', drawn)
+            assert len(lines) == 2
+            for line in lines:
+                assert len(line.split()) == 2
+            assert "nan" not in drawn
 
 
 def test_of_a_mix_the_most_probable_actions_are_named() -> None:

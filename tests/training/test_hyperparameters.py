@@ -35,8 +35,10 @@ def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_no_entry_stands_twice(file: Path) -> None:
     """Of two, YAML would silently take the last."""
-    keys = [key.value for key, _ in yaml.compose(file.read_text()).value]
-    assert len(keys) == len(set(keys))
+    document = yaml.compose(file.read_text())
+    for entry in (document, *(values for _, values in document.value)):
+        keys = [key.value for key, _ in entry.value]
+        assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize(("name", "env_id"), ENTRIES)

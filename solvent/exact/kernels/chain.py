@@ -196,11 +196,13 @@ def likeliest_ways_out(
                 best[s], way[s] = leaving[k], k
         if outside[s]:
             best[s], way[s] = 0.0, row_start[s]
-    changed = True
-    # Only a path that is strictly better replaces another, so that none goes round.
+    changed, sweeps = True, 0
+    # Only a path that is strictly better replaces another, so that none goes round. Sweeps go up
+    # and down by turns: what one of them finds at once takes the other a sweep for each state.
     while changed:
-        changed = False
-        for s in range(n):
+        changed, sweeps = False, sweeps + 1
+        for i in range(n):
+            s = i if sweeps % 2 else n - 1 - i
             for k in range(row_start[s], row_start[s + 1]):
                 for e in range(edge_start[k], edge_start[k + 1]):
                     through = chance[e] + best[target[e]]
