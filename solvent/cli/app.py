@@ -364,7 +364,7 @@ def score(
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(min=0, help="Widest bracket of a best response, in the largest payoff."),
+        typer.Option(min=0, help="Widest bracket of the best response, in largest payoffs."),
     ] = 1e-9,
     json: Json = False,
 ) -> None:

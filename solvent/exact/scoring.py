@@ -23,6 +23,10 @@ from solvent.exact.solve import solve
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
 
+LEARNED = 1e-6
+"""Tolerance for the score of a policy that was learned, in units of the largest payoff: a network
+may leave the best response long to wait."""
+
 
 @dataclass(frozen=True, slots=True)
 class Score:

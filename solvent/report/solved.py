@@ -19,14 +19,13 @@ from solvent.exact import (
     score,
     solve,
 )
+from solvent.exact.scoring import LEARNED
 from solvent.games import make_game
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.report.results import Agent, Baseline, CurvePoint, ResultsError, Task, read_curve
 
 TOLERANCE = 1e-9
-
-LEARNED = 1e-6
-"""Widest bracket of what a learned policy gets, in units of the largest payoff, as in training."""
+"""How far a stated figure may be from the computed one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,9 @@ import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError, Score, Solution, score
 from solvent.exact.response import response_values
+from solvent.exact.scoring import LEARNED
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-
-TOLERANCE = 1e-6
-"""Widest bracket accepted of what a learned policy gets, in units of the largest payoff."""
 
 
 def learned_score(
@@ -34,7 +32,7 @@ def learned_score(
         illegal: See there.
     """
     try:
-        return score(game, policy, solution, illegal=illegal, tolerance=TOLERANCE)
+        return score(game, policy, solution, illegal=illegal, tolerance=LEARNED)
     except (CertificateError, ImproperGameError):
         unknown = float("nan")
         sign = 1 if policy.player == 0 else -1
@@ -61,7 +59,7 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
         solution: Of `game`.
     """
     try:
-        value = game.at_start(response_values(game, policy, tolerance=TOLERANCE))
+        value = game.at_start(response_values(game, policy, tolerance=LEARNED))
     except (CertificateError, ImproperGameError):
         return float("nan")
     return (1 - 2 * policy.player) * (solution.value - value)

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvent.exact import (
+    CertificateError,
     ImproperGameError,
     expected_length,
     exploitability,
     locate_gap,
     policy_value,
     score,
+    scoring,
     solve,
     state_visitation,
 )
@@ -190,3 +192,23 @@ def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
     for measure in (score, locate_gap, exploitability):
         with pytest.raises(ValueError, match="the solution is of the model"):
             measure(pig[0], policy, combat[1])
+
+
+def test_a_score_stands_where_that_of_uniform_play_cannot_be_proved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = compile_game(Pig(7))
+    expected = score(table, random_policy(table, 3))
+    again = compile_game(Pig(7))
+    answered = scoring.best_response
+
+    def refuses_uniform(game: Any, policy: TabularPolicy, **kwargs: Any) -> Any:
+        if policy.name == "uniform":
+            raise CertificateError("its bracket is too wide")
+        return answered(game, policy, **kwargs)
+
+    monkeypatch.setattr(scoring, "best_response", refuses_uniform)
+    found = score(again, random_policy(again, 3))
+    assert np.isnan(found.normalized)
+    assert found.value == expected.value
+    assert not np.isnan(expected.normalized)

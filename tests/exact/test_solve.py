@@ -19,6 +19,7 @@ from solvent.exact import (
     exploitability,
     nash_conv,
     policy_value,
+    score,
     solve,
     solve_linear_program,
 )
@@ -327,6 +328,17 @@ def test_a_way_out_by_hardly_any_luck_is_not_where_the_search_begins() -> None:
     luck[:2] = 1.0, 1e-200
     assert table.states[table.next_state[1]] == "end"
     assert solve(replace(table, probability=luck)).value == -3
+
+
+def test_alone_a_policy_has_no_worst_opponent_and_keeps_its_rarest_actions() -> None:
+    table = compile_game(Graph({"a": [[(1, "b", 0)], [(1, "end", 1)]], "b": [[(1, "a", 0)]]}))
+    rare = np.where(table.mask[0], [1 - 1e-13, 1e-13], 0.0)
+    rare[table.action_count[0] == 1, 0] = 1.0
+    policy = TabularPolicy.of(table, np.where(table.mask[0], rare, 0.0))
+    gap = exploitability(table, policy)
+    assert gap == score(table, policy).optimality_gap
+    # It ends at last, and is paid, as far as floats can tell.
+    assert abs(gap) < 0.01
 
 
 def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:

@@ -34,7 +34,7 @@ def test_without_a_proof_they_are_not_numbers(
     pig: TabularGame, player: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No bracket is as narrow as this.
-    monkeypatch.setattr(module, "TOLERANCE", -1.0)
+    monkeypatch.setattr(module, "LEARNED", -1.0)
     policy, solution = TabularPolicy.uniform(pig, player=player), solve(pig)
     found = learned_score(pig, policy, solution, illegal=np.zeros(pig.n_states))
     assert isnan(found.value)
