@@ -209,10 +209,16 @@ def show_score(
     console.print(table)
     share = sum(state.share for state in losses.worst)
     console.print(
-        f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of the gap; "
-        f"all of them lose {losses.total:.9g}",
+        f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "
+        f"lost; all of them lose {losses.total:.9g}",
         style="dim",
     )
+    if losses.given_up > ROUNDING:
+        console.print(
+            f"The best response gives up {losses.given_up:.9g} elsewhere to get there; the rest is "
+            f"the gap.",
+            style="dim",
+        )
 
 
 def _alike(losses: GapAccount, places: list[int]) -> list[int]:
@@ -240,6 +246,7 @@ def score_json(
             **asdict(result),
             "worst_start": repr(result.worst_start),
             "gap_sum": losses and losses.total,
+            "given_up": losses and losses.given_up,
             "losses": [
                 {
                     "state": repr(state.state),

@@ -1,5 +1,6 @@
 """Expectation: the exact optimum of a game, and exact numbers about any policy."""
 
+from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.exact.best_play import BestPlay, Stake, best_play
 from solvent.exact.cross_table import cross_table
 from solvent.exact.decision_tree import CycleError, regroup, solve_tree
@@ -20,24 +21,23 @@ from solvent.exact.matrix_game import (
     solve_matrix_game,
     solve_matrix_games,
 )
+from solvent.exact.policy_files import (
+    load_policy,
+    load_solution,
+    read_metadata,
+    read_request,
+    save_policy,
+    save_solution,
+)
 from solvent.exact.rational import RationalSolution, solve_exactly
 from solvent.exact.scoring import GapLocation, Score, locate_gap, score
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solve import solve
-from solvent.exact.store import (
-    StoreError,
-    load_policy,
-    load_solution,
-    read_archive,
-    read_metadata,
-    save_policy,
-    save_solution,
-    write_archive,
-    write_atomically,
-)
+from solvent.exact.store import StoreError, write_atomically
 from solvent.exact.tree_solution import TreeSolution
 
 __all__ = [
+    "ArraySchema",
     "BestPlay",
     "CertificateError",
     "CycleError",
@@ -50,6 +50,7 @@ __all__ = [
     "MatrixGames",
     "RationalSolution",
     "Removal",
+    "Schema",
     "Score",
     "Solution",
     "Stake",
@@ -68,6 +69,7 @@ __all__ = [
     "policy_value",
     "read_archive",
     "read_metadata",
+    "read_request",
     "regroup",
     "save_policy",
     "save_solution",

@@ -60,11 +60,19 @@ class BestPlay:
     row: list[int]
     row_value: Callable[[int], Number]
 
-    def ends(self) -> list[tuple[Any, Number]]:
-        """The states in which play ends, with their probabilities, the likeliest first."""
-        states = self.table.states
-        ends = [(states[s], p) for s, p in self.visits.items() if self.row[s] < 0]
-        return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
+    def ends(
+        self, group: Callable[[Any], Hashable] = lambda state: state
+    ) -> list[tuple[Any, Number]]:
+        """The states in which play ends, with their probabilities, the likeliest first.
+
+        Args:
+            group: The probabilities of states for which this gives the same are added up.
+        """
+        ends: dict[Hashable, Any] = defaultdict(int)
+        for s, p in self.visits.items():
+            if self.row[s] < 0:
+                ends[group(self.table.states[s])] += p
+        return sorted(ends.items(), key=lambda end: (-end[1], repr(end[0])))
 
     def stakes(self, group: Callable[[Any], Hashable], most: int = 10) -> list[Stake]:
         """The decisions with the largest stakes.

@@ -1,22 +1,32 @@
 """Bounds of a game's value that do not trust the iteration that found it.
 
-**What a policy achieves.** Its value is recomputed by one sparse linear solve. If the residual of
-that solution is at most e in every state, the error is at most e times the expected number of
-moves, since errors add up along a play.
+Let V be supposed values and a(k) = sum of p (r + V(t) - V(s)) the *advantage* of row k of state s,
+by how much the value rises along it. Advantages are computed by differences, so that their rounding
+is in proportion to the rewards and differences beside them: what is large elsewhere does not widen
+a bracket here, nor hide a loss.
 
-**What no policy can beat.** Let q(k) be the value of row k given values V, and write
-gap(k) = V(s) - q(k). A function U with U(s) >= q_U(k) for all rows k of s bounds the value from
-above (it is excessive; Puterman 1994, theorem 7.2.2). Take U = V + h w with a small h > 0 and
+**What a policy achieves.** If the policy's rows rise by at least -e(s) on the average in every
+state s, its value is at least V - u for every u >= 0 that falls by e(s) or more in every move
+(u - P u >= e: the errors that play can still meet).
 
-* without cycles, w = the most moves that can be left;
-* with cycles, w = the largest expected number of moves when only *tight* rows are played, those
-  with a gap below 1e-9. The condition is then checked for every row, tight or not.
+**What no policy can beat.** U bounds the value from above if no row rises under it (it is
+excessive; Puterman 1994, theorem 7.2.2). U = V + w is, if w falls along every row k by a(k) and its
+rounding or more. The optimum of the game with the rewards a(k) and twice their rounding is such a
+w.
 
-Tight rows inside an end component (a loop that can be kept up for ever without losing anything)
-are left out of w. Where such a loop pays nothing, V is first raised to its largest value in the
-loop, which makes the condition hold there with equality. Where its rewards cancel, they
-telescope to V(last) - V(first), so going round it neither gains nor loses, whatever rounding
-says; there alone ties closer than 1e-9 are taken for ties.
+Both conditions are checked in floats for every state and row, with their rounding, whatever the
+values, u and w came from.
+
+**Loops.** In a loop that can be kept up for ever without any reward, every state is worth the same,
+so it is taken for one state, worth the best of its values. If that bound is below 0, never to end
+is better than what was found, and the game is refused. Where the rewards of a loop cancel, exactly
+and on every way round it, its values differ by what is collected on the way, and it is one state
+likewise. These rows alone are exempt from the check, which they satisfy with equality. Every other
+loop has to fall under U, so one that gains, however little, has no bound.
+
+**What the floats stand for.** A bracket holds for every game whose rewards and probabilities to
+change the state are those of the table but for a relative rounding; a state is left with what its
+moves sum to, so what a row lacks of 1 counts as staying.
 
 **Two players.** The value lies between what player 0's policy gets against a best response and
 what player 1's policy concedes to one. Each is a one-player problem, bounded as above.
@@ -24,16 +34,28 @@ what player 1's policy concedes to one. Each is a one-player problem, bounded as
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeAlias
+
 import numpy as np
 
-from solvent.exact.components import components, end_components
-from solvent.exact.evaluation import expectation, expected_length, policy_value, row_weights
+from solvent.exact.chain import Chain
+from solvent.exact.components import can_reach, cannot_end, components, end_components
+from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 TIGHT = 1e-9
-"""Rows this close to optimal, in units of the largest payoff, may be played in a tie."""
+"""A row that falls by less than this, in units of what changes along it, may be part of a loop
+whose rewards cancel; whether they do is then looked at exactly."""
+
+LEVELS = 8
+"""Of how many arrays a bound may be the sum."""
+
+EPSILON = float(np.finfo(float).eps)
 
 
 def bracket(
@@ -46,9 +68,12 @@ def bracket(
         values: [S] its supposed values.
         policies: Its supposed optimal policies.
 
+    Returns:
+        The bounds; they hold whatever the values and policies are, which only make them narrow.
+
     Raises:
         CertificateError: If no bound could be proved.
-        ImproperGameError: If a player does best by never ending.
+        ImproperGameError: If a player does best by never ending, or a policy need not end.
     """
     from solvent.exact.solve import solve
 
@@ -59,102 +84,308 @@ def bracket(
             solve(against(game, policies[0]), tolerance=np.inf).lower,
             solve(against(game, policies[1]), tolerance=np.inf).upper,
         )
-    sign = -1 if chooses[1] else 1
-    evaluated = policy_value(game, *policies)
-    achieved = sign * float(game.initial @ evaluated) - _evaluation_error(game, policies, evaluated)
-    beyond = _upper_bound(game, sign * values, sign * expectation(game, values))
-    low, high = (achieved, beyond) if sign > 0 else (-beyond, -achieved)
-    return low, high
+    if not np.isfinite(values).all():
+        raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
+    side = -1 if chooses[1] else 1
+    achieved = side * game.at_start(values) - _start_rounding(game, values)
+    achieved -= _shortfall(game, values, policies, side)
+    beyond = _upper_bound(game, values, side)
+    low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
+    return float(low), float(high)
 
 
-def _rounding(game: TabularGame, values: Floats) -> float:
-    """A bound of the rounding error of one row's expectation."""
-    widest = int(np.diff(game.outcome_start).max(initial=1))
-    largest = np.abs(values).max() + np.abs(game.outcome_reward).max(initial=0)
-    return float((widest + 2) * np.finfo(float).eps * max(largest, 1.0))
+def _rises(game: TabularGame, values: Floats, paid: int) -> tuple[Floats, Floats]:
+    """The advantages of all rows, [K], and a bound of their rounding, [K].
+
+    Args:
+        game: The game.
+        values: [S].
+        paid: What rewards are multiplied by: 1, -1 or 0.
+    """
+    from solvent.exact.kernels.induction import advantages
+
+    rise, magnitude = advantages(
+        np.arange(game.n_rows), game.row_state, game.outcome_start, game.next_state,
+        game.probability, game.outcome_reward, values, paid,
+    )  # fmt: skip
+    return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
 
-def _evaluation_error(
-    game: TabularGame, policies: tuple[TabularPolicy, ...], values: Floats
-) -> float:
-    """How far the `values` that `policy_value` found may be from the truth, at the start."""
-    weight = row_weights(game, *policies)
-    again = grouped_sum(game.row_state, weight * expectation(game, values), game.n_states)
-    residual = float(np.abs(again - values).max()) + _rounding(game, values)
+def _start_rounding(game: TabularGame, values: Floats) -> float:
+    """A bound of the rounding of the expected value at the start, and of what it lacks of 1."""
     starts = game.initial > 0
-    length = expected_length(game, *policies)[starts]
-    return residual * float(game.initial[starts] @ length)
+    largest = float(np.abs(values[starts]).max())
+    return largest * float(abs(1 - float(game.initial.sum())) + (starts.sum() + 4) * EPSILON)
 
 
-def _upper_bound(game: TabularGame, values: Floats, row_values: Floats) -> float:
-    """A bound that no policy of a player who maximises can exceed."""
-    noise = _rounding(game, values)
-    parts = components(game)
-    if not parts.cyclic.any():
-        excess = float((row_values - values[game.row_state]).max(initial=0.0)) + noise
-        return float(game.initial @ (values + excess * parts.depth))
+def _shortfall(
+    game: TabularGame, values: Floats, policies: tuple[TabularPolicy, ...], side: int
+) -> float:
+    """How far below `values` the policies may be at the start, to the player who chooses.
 
-    scale = max(1.0, float(np.abs(values).max()))
-    tight = row_values >= values[game.row_state] - TIGHT * scale
-    loops = end_components(game, tight)
-    inside = tight & (loops[game.row_state] >= 0) & (_leaving(game, loops) == 0)
-    _refuse_endless_play(game, values, scale)
-    lift = _lift_in_free_loops(game, values, loops, inside)
-    values = values + lift
-    row_values = row_values + grouped_sum(
-        game.outcome_row, game.probability * lift[game.next_state], game.n_rows
-    )
-    rising = np.where(inside, 0.0, row_values - values[game.row_state])
-    height = 2 * (float(rising.max(initial=0.0)) + noise)
-    moves = _most_moves(game, tight & ~inside, loops)
-    drop = moves[game.row_state] - grouped_sum(
-        game.outcome_row, game.probability * moves[game.next_state], game.n_rows
-    )
-    if (np.where(inside, 0.0, rising - height * drop) > 0).any():
-        row = int(np.argmax(np.where(inside, -np.inf, rising - height * drop)))
-        raise CertificateError(
-            f"{game.info.name}: no upper bound could be proved at state "
-            f"{game.states[int(game.row_state[row])]!r}"
+    Raises:
+        ImproperGameError: If play from the start need not end.
+        CertificateError: If floats cannot tell.
+    """
+    weight = row_weights(game, *policies)
+    lost = _never_ending(game, weight)
+    if (lost & (game.initial > 0)).any():
+        raise ImproperGameError(
+            f"{game.info.name}: play by this policy from state "
+            f"{game.states[int(np.argmax(lost & (game.initial > 0)))]!r} need not end"
         )
-    return float(game.initial @ (values + height * moves))
+    weight = np.where(lost[game.row_state], 0.0, weight)
+    total = _expected_total(game, weight)
+
+    rows = np.diff(game.row_start)[game.row_state]
+
+    def mixed(rise: Floats, rounding: Floats) -> tuple[Floats, Floats]:
+        # Mixing rounds once more.
+        rounding = weight * (rounding + (rows + 4) * EPSILON * np.abs(rise))
+        return (
+            grouped_sum(game.row_state, weight * rise, game.n_states),
+            grouped_sum(game.row_state, rounding, game.n_states),
+        )
+
+    rise, rounding = _rises(game, -side * values, -side)
+    short, unmet = _bound(*mixed(rise, rounding), total, lambda debt: mixed(*_rises(game, debt, 0)))
+    if unmet is not None:
+        raise CertificateError(
+            f"{game.info.name}: no lower bound could be proved at state {game.states[unmet]!r}; "
+            f"play ends too rarely for floats"
+        )
+    return sum(game.at_start(debt) + _start_rounding(game, debt) for debt in short)
 
 
-def _leaving(game: TabularGame, label: Ints) -> Ints:
-    """How many outcomes of each row lead to another label than its state's, [K]."""
-    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
-    return np.bincount(game.outcome_row[leaves], minlength=game.n_rows)
+def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
+    """A bound of the start's value that no policy of the player who chooses can exceed.
+
+    Raises:
+        ImproperGameError: If the player does best by never ending.
+        CertificateError: If some loop gains for ever, or floats cannot tell.
+    """
+    values = side * values
+    name = game.info.name
+    inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _climb(game)
+    if components(game).cyclic.any():
+        loops, inside, values, blur = _merge_loops(game, values, side)
+        most = _most_gained(game, ~inside, loops)
+    rise, rounding = _rises(game, values, side)
+    if blur.any():
+        rounding += blur[game.row_state] + expectation(game, blur, paid=False)
+    rise[inside] = -np.inf
+    try:
+        above, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
+    except ImproperGameError:
+        # Some loop gains by more than nothing if its rounding is in its favour; and otherwise?
+        most(rise - rounding)
+        raise CertificateError(
+            f"{name}: no upper bound could be proved: some loop loses too little for floats to tell"
+        ) from None
+    if unmet is not None:
+        raise CertificateError(
+            f"{name}: no upper bound could be proved at state "
+            f"{game.states[int(game.row_state[unmet])]!r}; play ends too rarely for floats"
+        )
+    if components(game).cyclic.any():
+        _refuse_endless_play(game, values + sum(above))
+    starts = (values, *above)
+    return sum(game.at_start(part) + _start_rounding(game, part) for part in starts)
 
 
-def _lift_in_free_loops(game: TabularGame, values: Floats, loops: Ints, inside: Bools) -> Floats:
-    """How far each state of a loop without rewards is below the best state of the loop, [S]."""
-    paid = inside[game.outcome_row] & (game.outcome_reward != 0)
-    count = int(loops.max()) + 1
-    free = np.ones(count, bool)
-    free[loops[game.row_state[game.outcome_row[paid]]]] = False
-    best = np.full(count, -np.inf)
-    looping = np.flatnonzero(loops >= 0)
-    np.maximum.at(best, loops[looping], values[looping])
-    looping = looping[free[loops[looping]]]
-    lift = np.zeros(game.n_states)
-    lift[looping] = best[loops[looping]] - values[looping]
-    return lift
+Total: TypeAlias = Callable[[Floats], Floats]
+"""What gains come to in all: gains of states or rows -> [S]."""
+
+Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+"""By how much an array [S] rises in each state or row, and the rounding of that."""
 
 
-def _refuse_endless_play(game: TabularGame, values: Floats, scale: float) -> None:
-    """Raise if a player could go round for ever at no cost where ending costs something."""
+def _bound(
+    rise: Floats, rounding: Floats, total: Total, change: Change
+) -> tuple[list[Floats], int | None]:
+    """What has to be added to values so that nothing rises under them.
+
+    It is a sum of arrays, each for what is left after those before it, so that its differences are
+    known far more precisely than floats of its size can say.
+
+    Args:
+        rise: By how much the values rise, in each state under a policy or along each row.
+        rounding: Of that.
+        total: The sum of gains that play collects.
+        change: By how much an array rises.
+
+    Returns:
+        The arrays, and where something still rises, if anywhere.
+    """
+    added = []
+    for _ in range(LEVELS):
+        added.append(total(rise + 2 * rounding))
+        more, blur = change(added[-1])
+        rise, rounding = rise + more, rounding + blur
+        falls = rise + rounding <= 0
+        if falls.all():
+            return added, None
+    return added, int(np.argmin(falls))
+
+
+def _expected_total(game: TabularGame, weight: Floats) -> Total:
+    """The expected sum over the states that play comes to, when rows have the given weights."""
+    from solvent.exact.kernels.induction import substitute_back
+
+    parts = components(game)
+    if parts.cyclic.any():
+        return Chain(
+            game.info.name, game.row_start, game.outcome_start, game.next_state,
+            game.probability, weight,
+        ).solve  # fmt: skip
+
+    def total(right: Floats) -> Floats:
+        found = right.copy()
+        substitute_back(
+            parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
+            weight, found,
+        )  # fmt: skip
+        return found
+
+    return total
+
+
+def _never_ending(game: TabularGame, weight: Floats) -> Bools:
+    """The states from which play with the given weights of rows need not end, [S]."""
+    if not components(game).cyclic.any():
+        return np.zeros(game.n_states, bool)
+    endless = cannot_end(game, weight > 0)
+    return can_reach(game, weight > 0, endless) if endless.any() else endless
+
+
+def _climb(game: TabularGame) -> Total:
+    """The most that the rows of a game without cycles can gain."""
+    from solvent.exact.kernels.induction import climb
+
+    return lambda gain: climb(
+        components(game).order, game.row_start, game.outcome_start, game.next_state,
+        game.probability, gain,
+    )  # fmt: skip
+
+
+def _merge_loops(
+    game: TabularGame, values: Floats, side: int
+) -> tuple[Ints, Bools, Floats, Floats]:
+    """Find the loops whose states are worth the same but for what is collected between them.
+
+    Args:
+        game: The game.
+        values: [S] to the player who chooses.
+        side: 1 if that is player 0, else -1.
+
+    Returns:
+        loops: [S] a label that the states of a loop share, -1 outside of all.
+        inside: [K] the rows of the loops, which never leave them.
+        values: [S] with those of each loop raised to its best.
+        blur: [S] what rounding may have changed in them.
+    """
+    free = _free_rows(game)
+    loops = end_components(game, free)
+    inside = free & (loops[game.row_state] >= 0) & ~_leaves(game, loops)
+    rise, rounding = _rises(game, values, side)
+    tight = inside | (rise >= -TIGHT / EPSILON * rounding)
+    wide = end_components(game, tight)
+    within = tight & (wide[game.row_state] >= 0) & ~_leaves(game, wide)
+    collected = np.zeros(game.n_states)
+    for label in np.unique(wide[game.row_state[within & ~free]]).tolist():
+        states = np.flatnonzero(wide == label)
+        potential = _potential(game, states, within, side)
+        if potential is None:
+            wide[states] = -1
+        else:
+            collected[states] = potential
+    # The free loops that no other loop has taken in.
+    alone = (wide < 0) & (loops >= 0)
+    wide[alone] = game.n_states + loops[alone]
+    inside = np.where(alone[game.row_state], inside, within & (wide[game.row_state] >= 0))
+
+    raised, blur = values.copy(), np.zeros(game.n_states)
+    looping = np.flatnonzero(wide >= 0)
+    _, loop = np.unique(wide[looping], return_inverse=True)
+    best = np.full(loop.max(initial=-1) + 1, -np.inf)
+    np.maximum.at(best, loop, (values - collected)[looping])
+    raised[looping] = best[loop] + collected[looping]
+    moved = looping[collected[looping] != 0]
+    blur[moved] = 4 * EPSILON * (np.abs(raised[moved]) + np.abs(collected[moved]))
+    return wide, inside, raised, blur
+
+
+def _potential(game: TabularGame, states: Ints, rows: Bools, side: int) -> list[float] | None:
+    """What is collected on the way between the states of a loop, if that is the same on all ways.
+
+    Returns:
+        For each state what a way from there to the first of them collects on the average; None if
+        in exact arithmetic some row gains or loses against that.
+    """
+    # Each row's outcomes as (probability, next state, reward), and where each state is led to from.
+    outcomes: dict[int, list[list[tuple[Fraction, int, Fraction]]]] = {}
+    into: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
+    for s in states.tolist():
+        outcomes[s] = []
+        for k in np.flatnonzero(rows[slice(*game.row_start[s : s + 2])]) + game.row_start[s]:
+            span = slice(*game.outcome_start[k : k + 2].tolist())
+            row = [
+                (Fraction(p), t, side * Fraction(r))
+                for p, t, r in zip(
+                    game.probability[span].tolist(), game.next_state[span].tolist(),
+                    game.outcome_reward[span].tolist(), strict=True,
+                )
+            ]  # fmt: skip
+            outcomes[s].append(row)
+            if len({t for _, t, _ in row}) == 1:
+                mean = sum((p * r for p, _, r in row), Fraction(0))
+                into[row[0][1]].append((s, mean / sum((p for p, _, _ in row), Fraction(0))))
+            else:
+                for _, t, r in row:
+                    into[t].append((s, r))
+    collected: dict[int, Fraction] = {int(states[0]): Fraction(0)}
+    waiting = [int(states[0])]
+    while waiting:
+        t = waiting.pop()
+        for s, r in into[t]:
+            if s not in collected:
+                collected[s] = collected[t] + r
+                waiting.append(s)
+    for s, own in outcomes.items():
+        if any(sum(p * (r + collected[t] - collected[s]) for p, t, r in row) for row in own):
+            return None
+    return [float(collected[s]) for s in states.tolist()]
+
+
+def _free_rows(game: TabularGame) -> Bools:
+    """The rows without a reward, [K]."""
     free = np.ones(game.n_rows, bool)
     free[game.outcome_row[game.outcome_reward != 0]] = False
-    worse = (end_components(game, free) >= 0) & (values < -TIGHT * scale)
+    return free
+
+
+def _leaves(game: TabularGame, label: Ints) -> Bools:
+    """Whether an outcome of a row leads to another label than its state's, [K]."""
+    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
+    return np.asarray(np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)
+
+
+def _refuse_endless_play(game: TabularGame, bound: Floats) -> None:
+    """Raise if a player could go round for ever at no cost where ending is sure to cost."""
+    worse = (end_components(game, _free_rows(game)) >= 0) & (bound < 0)
     if worse.any():
         raise ImproperGameError(
             f"{game.info.name}: from state {game.states[int(np.argmax(worse))]!r} it is best "
-            f"never to end (to the player who chooses, ending is worth {values[worse][0]:.6g} and "
+            f"never to end (to the player who chooses, ending is worth {bound[worse][0]:.6g} and "
             f"going on for ever 0)"
         )
 
 
-def _most_moves(game: TabularGame, rows: Bools, loops: Ints) -> Floats:
-    """The largest expected number of the given rows, each loop merged into one state, [S]."""
+def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
+    """The most that the given rows can gain, each loop merged into one state.
+
+    When it is called, it raises ImproperGameError if some loop gains for ever.
+    """
     from solvent.exact.solve import solve_values
 
     merged = np.where(loops >= 0, game.n_states + loops, np.arange(game.n_states))
@@ -170,18 +401,22 @@ def _most_moves(game: TabularGame, rows: Bools, loops: Ints) -> Floats:
     counts = np.bincount(new_row[game.outcome_row[used]], minlength=len(kept))
     initial = np.zeros(count)
     initial[0] = 1.0
-    quotient = TabularGame(
-        info=GameInfo(game.info.name, 1, (("move",),), False, (0.0, np.inf), game.info.sources),
-        states=range(count),
-        row_start=np.concatenate(([0], np.cumsum(choices))),
-        outcome_start=np.concatenate(([0], np.cumsum(counts))),
-        next_state=place[game.next_state[used]],
-        probability=game.probability[used],
-        outcome_reward=np.ones(len(used)),
-        mask=(
-            np.arange(max(int(choices.max()), 1)) < choices[:, None],
-            (choices > 0)[:, None],
-        ),
-        initial=initial,
-    )
-    return solve_values(quotient)[place]
+
+    def total(gain: Floats) -> Floats:
+        quotient = TabularGame(
+            info=GameInfo(game.info.name, 1, (("move",),), False, (0.0, np.inf), ()),
+            states=range(count),
+            row_start=np.concatenate(([0], np.cumsum(choices))),
+            outcome_start=np.concatenate(([0], np.cumsum(counts))),
+            next_state=place[game.next_state[used]],
+            probability=game.probability[used],
+            outcome_reward=gain[game.outcome_row[used]],
+            mask=(
+                np.arange(max(int(choices.max()), 1)) < choices[:, None],
+                (choices > 0)[:, None],
+            ),
+            initial=initial,
+        )
+        return solve_values(quotient)[place]
+
+    return total

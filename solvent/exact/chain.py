@@ -1,11 +1,18 @@
 """Linear equations of a Markov chain: (I - P) x = r, and the transposed system.
 
-Small chains are factored (LU). In large ones factors fill in, and most of the games that lead to
-such chains mix fast: then sweeps of Gauss-Seidel, in an order in which most states come after what
-they lead to, need little more time than it takes to read the chain. Sweeps end when the residual
-e is that of rounding, as small as a factorization would leave it; the error is at most e times the
-expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain that
-mixes too slowly for that is factored as well.
+The diagonal of I - P is the probability to change the state. It is taken as the sum of the ways
+out, never as 1 minus the probability to stay: where a state is left once in 2^52 moves, the
+difference would be all rounding.
+
+Small chains are solved by an elimination without subtractions, which keeps its accuracy however
+long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are factored (LU). In still larger
+ones factors fill in, and most of the games that lead to such chains mix fast: then sweeps of
+Gauss-Seidel, in an order in which most states come after what they lead to, need little more time
+than it takes to read the chain. Sweeps end when the residual e is that of rounding, as small as a
+factorization would leave it; the error is at most e times the expected number of moves, which
+:mod:`solvent.exact.certificate` takes into account. A chain that mixes too slowly for that is
+factored as well, and one that is left so rarely that factors cannot tell it from a closed one is
+eliminated, one strongly connected part after the other, as far as their size allows.
 """
 
 from __future__ import annotations
@@ -14,11 +21,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import splu
 
 from solvent.exact.solution import CertificateError
 from solvent.model.arrays import Floats, Ints
+
+ELIMINATED = 64
+"""Chains of up to so many states are eliminated at once."""
+
+ELIMINATED_IN_NEED = 2000
+"""Strongly connected parts of up to so many states are eliminated where factors fail."""
+
+SLOW = 1e8
+"""Expected numbers of moves above this are not trusted to factors."""
 
 FACTORED = 4000
 """Chains of up to so many states are factored without trying to sweep."""
@@ -40,7 +56,11 @@ class Chain:
         next_state: [N] where outcomes lead.
         probability: [N].
         weight: [K] the probability of each row in its state. A state without a row of positive
-            weight has left for good, and from each of the others some state or row leaves.
+            weight has left for good.
+        leaving: [n] the probability to leave the n states at once, nowhere if left out.
+
+    Raises:
+        CertificateError: If a state is never left, as far as floats can tell.
     """
 
     def __init__(
@@ -51,13 +71,24 @@ class Chain:
         next_state: Ints,
         probability: Floats,
         weight: Floats,
+        leaving: Floats | None = None,
     ) -> None:
         from solvent.exact.kernels.chain import merge_rows
 
         self.name = name
         self.n = len(row_start) - 1
-        start, target, flow = merge_rows(row_start, outcome_start, next_state, probability, weight)
-        self.moves = csr_array((flow, target, start), shape=(self.n, self.n))
+        self.start, self.target, self.flow, moving = merge_rows(
+            row_start, outcome_start, next_state, probability, weight
+        )
+        self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
+        self.changing = self.leaving + np.maximum(moving, 0.0)
+        if not (self.changing > 0).all():
+            raise self._stuck()
+
+    @cached_property
+    def moves(self) -> Any:
+        """P without its diagonal, a sparse matrix [n, n]."""
+        return csr_array((self.flow, self.target, self.start), shape=(self.n, self.n))
 
     def solve(self, right: Floats) -> Floats:
         """Solve (I - P) x = right, [n].
@@ -68,8 +99,13 @@ class Chain:
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        x = self._sweep(self.moves, self._order, right)
-        return np.asarray(self._factors.solve(right)) if x is None else x
+        if self.n > ELIMINATED:
+            x = self._sweep(self.moves, self._order, right)
+            if x is not None:
+                return x
+            if self._factors is not None:
+                return np.asarray(self._factors.solve(right))
+        return self._eliminate(right)
 
     def solve_transposed(self, right: Floats) -> Floats:
         """Solve (I - P)' x = right, [n].
@@ -77,8 +113,13 @@ class Chain:
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        x = self._sweep(csr_array(self.moves.T), self._order[::-1].copy(), right)
-        return np.asarray(self._factors.solve(right, trans="T")) if x is None else x
+        if self.n > ELIMINATED:
+            x = self._sweep(csr_array(self.moves.T), self._order[::-1].copy(), right)
+            if x is not None:
+                return x
+            if self._factors is not None:
+                return np.asarray(self._factors.solve(right, trans="T"))
+        return self._eliminate(right, transposed=True)
 
     def _sweep(self, moves: Any, order: Ints, right: Floats) -> Floats | None:
         """The solution by Gauss-Seidel; None if the chain is small or mixes slowly."""
@@ -88,7 +129,9 @@ class Chain:
             return None
         x = right.copy()
         for _ in range(SWEEPS):
-            residual = sweep(order, moves.indptr, moves.indices, moves.data, right, x)
+            residual = sweep(
+                order, moves.indptr, moves.indices, moves.data, self.changing, right, x
+            )
             largest = np.abs(x).max()
             if not np.isfinite(largest):
                 break
@@ -104,11 +147,37 @@ class Chain:
 
     @cached_property
     def _factors(self) -> Any:
+        """The factors of I - P; None if they say that play lasts too long for them to be right."""
         # I - P has a dominant diagonal, so columns may be ordered for little fill-in alone.
-        matrix = csc_array(eye_array(self.n) - self.moves)
+        matrix = csc_array(diags_array(self.changing) - self.moves)
         try:
-            return splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.0)
-        except RuntimeError as error:
-            raise CertificateError(
-                f"{self.name}: play ends so rarely that floats cannot tell it from never"
-            ) from error
+            factors = splu(matrix, permc_spec="COLAMD", diag_pivot_thresh=0.0)
+        except RuntimeError:
+            return None
+        length = factors.solve(np.ones(self.n))
+        return factors if ((length > 0) & (length * self.changing.max() < SLOW)).all() else None
+
+    def _eliminate(self, right: Floats, *, transposed: bool = False) -> Floats:
+        """The solution without subtractions, one strongly connected part after the other."""
+        from solvent.exact.kernels.chain import eliminate_parts
+
+        order, first = self._parts
+        x = right.copy()
+        if np.diff(first).max() > ELIMINATED_IN_NEED or not eliminate_parts(
+            order, first, self.start, self.target, self.flow, self.leaving, transposed, x
+        ):
+            raise self._stuck()
+        return x
+
+    @cached_property
+    def _parts(self) -> tuple[Ints, Ints]:
+        """The states, part by part, each after all that it leads to, and where parts begin."""
+        from solvent.exact.kernels.graph import strong_components
+
+        order, first, _, _ = strong_components(self.start, self.target)
+        return order, first
+
+    def _stuck(self) -> CertificateError:
+        return CertificateError(
+            f"{self.name}: play ends so rarely that floats cannot tell it from never"
+        )

@@ -110,6 +110,21 @@ def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
     return found[:-1]
 
 
+def reached(game: TabularGame) -> Bools:
+    """The states that play from the start can come to, [S]."""
+    found = game.initial > 0
+    # The other way round, every component comes before all that it leads to.
+    parts = components(game)
+    first = game.outcome_start[game.row_start]
+    for c in range(len(parts.cyclic) - 1, -1, -1):
+        states = parts.order[parts.start[c] : parts.start[c + 1]]
+        if found[states].any():
+            found[states] = True
+            for s in states.tolist():
+                found[game.next_state[first[s] : first[s + 1]]] = True
+    return found
+
+
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:
     """From a number per component to a number per state, [S]."""
     per_state = np.empty(len(order), np.int64)

@@ -60,13 +60,18 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     return np.where(undefined, np.nan, values)
 
 
-def expectation(game: TabularGame, values: Floats) -> Floats:
-    """Action values, [S] -> [K]: what `TabularGame.expectation` returns, compiled."""
+def expectation(game: TabularGame, values: Floats, *, paid: bool = True) -> Floats:
+    """Action values, [S] -> [K]: what `TabularGame.expectation` returns, compiled.
+
+    Args:
+        game: The game.
+        values: [S].
+        paid: Whether rewards count.
+    """
     from solvent.exact.kernels.induction import expect
 
-    return expect(
-        game.outcome_start, game.next_state, game.probability, game.outcome_reward, values
-    )
+    reward = game.outcome_reward if paid else np.zeros(len(game.outcome_reward))
+    return expect(game.outcome_start, game.next_state, game.probability, reward, values)
 
 
 def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -107,15 +112,13 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
     answer like any other, worth 0 from there on (:mod:`solvent.exact.endless`).
 
     Probabilities below 1e-12 count as 0. Otherwise the best answer to a Boltzmann policy could be
-    to hold play up until it makes a blunder of probability 1e-90, and no float tells such play
-    from play that never ends. An answer that waits for several rare blunders in a row may still be
-    too much for floats; then nothing is proved, and an error raised.
+    to hold play up until it makes a blunder of probability 1e-90, which no play would live to see.
 
     Args:
         game: A game for two.
         policy: Either player's.
-        tolerance: As for :func:`solvent.exact.solve`. The longer the best answer waits for luck,
-            the wider is its bracket.
+        tolerance: As for :func:`solvent.exact.solve`. The more is paid on the way to the luck that
+            the best answer waits for, the wider is its bracket.
 
     Returns:
         The solution of ``against(game, policy)``, with both players' policies for `game`, of
@@ -220,7 +223,7 @@ def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
     for player in (0, 1):
         if player in given:
             given[player].check_is_for(game)
-            weight *= given[player].probabilities[game.row_state, game.row_action[player]]
+            weight *= given[player].normalized()[game.row_state, game.row_action[player]]
         elif (game.action_count[player] > 1).any():
             raise ValueError(f"player {player} has a choice in {game.info.name}, but no policy")
     return weight

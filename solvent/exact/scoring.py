@@ -6,7 +6,15 @@ performance-difference identity (Kakade and Langford 2002, lemma 6.1) reads
 
     V*(mu) - V^{pi,b}(mu)  =  sum over s of  d(s) * (V*(s) - Q*(s, pi, b)).
 
-So the gap is not only measured but located: each state's term says what is lost there.
+So the gap is not only measured but located. In a game for one each term is what the policy loses
+in s. In a game for two the term has two parts,
+
+    V*(s) - Q*(s, pi, b)  =  [V*(s) - min over b' of Q*(s, pi, b')]  -  [what b gives up in s].
+
+The first is the policy's own loss, at least 0, and 0 where the policy has no choice. The second is
+at least 0 as well: measured by V*, the best response may do less than it could in one state to come
+to another where the policy errs. Only the first is charged to the policy; the losses of all states
+are the gap and what the response gives up for it.
 """
 
 from __future__ import annotations
@@ -63,15 +71,17 @@ class GapLocation:
 
     Attributes:
         gap: The optimality gap, computed from values.
-        loss: [S] V*(s) - Q*(s, pi, b), what one move in state s costs.
-        visits: [S] expected number of visits d(s).
-        contribution: [S] visits times loss; its sum equals the gap up to rounding.
+        loss: [S] what one move of the policy in state s costs: V*(s) - min over b of Q*(s, pi, b).
+        visits: [S] expected number of visits d(s) when a best response is met.
+        contribution: [S] visits times loss; its sum is `gap` plus `given_up`, up to rounding.
+        given_up: What the best response gives up on the way, measured by V*; 0 in a game for one.
     """
 
     gap: float
     loss: Floats
     visits: Floats
     contribution: Floats
+    given_up: float
 
     def ranked(self, most: int = 10) -> list[int]:
         """The states that contribute most, largest first; those that contribute nothing not."""
@@ -140,7 +150,9 @@ def locate_gap(
     *,
     tolerance: float = 1e-9,
 ) -> GapLocation:
-    """Split a policy's optimality gap into what is lost in each state.
+    """Split a policy's optimality gap into what the policy loses in each state.
+
+    A policy is charged with its own states only: where it has no choice, nothing is lost.
 
     Args:
         game: The game.
@@ -158,16 +170,30 @@ def locate_gap(
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy, tolerance)
-    weight = row_weights(game, *pair)
-    played = grouped_sum(game.row_state, weight * solution.action_values, game.n_states)
-    loss = np.where(game.terminal, 0.0, sign * (solution.values - played))
+    row_values = sign * solution.action_values
+    met = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)
+    worst = _worst_answer(game, policy, row_values)
+    choosing = game.action_count[policy.player] > 1
     visits = state_visitation(game, *pair)
+    loss = np.where(choosing, sign * solution.values - worst, 0.0)
+    given_up = np.where(game.terminal, 0.0, met - np.where(choosing, worst, sign * solution.values))
     return GapLocation(
         gap=sign * (solution.value - game.at_start(values)),
         loss=loss,
         visits=visits,
         contribution=visits * loss,
+        given_up=float(visits @ given_up),
     )
+
+
+def _worst_answer(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:
+    """The least that the other player's actions leave a policy in each state, [S]."""
+    other = game.row_action[1 - policy.player]
+    width = game.mask[1 - policy.player].shape[1]
+    answer = game.row_state * width + other
+    weight = policy.normalized()[game.row_state, game.row_action[policy.player]]
+    left = grouped_sum(answer, weight * row_values, game.n_states * width).reshape(-1, width)
+    return np.asarray(np.where(game.mask[1 - policy.player], left, np.inf).min(axis=1))
 
 
 _UNIFORM: WeakKeyDictionary[TabularGame, dict[tuple[int, float], float]] = WeakKeyDictionary()

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvent.exact.certificate import bracket
-from solvent.exact.components import Components, cannot_end, components
+from solvent.exact.components import Components, cannot_end, components, reached
 from solvent.exact.evaluation import expectation
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
@@ -34,7 +34,8 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        tolerance: Widest bracket accepted, in units of the largest payoff.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that play from
+            the start can meet, or of 1 if that is larger.
 
     Returns:
         The solution with its bracket; where both players mix, the policies are optimal up to the
@@ -55,8 +56,9 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
     values, weights, method = _solve_states(game, parts)
     policies = _policies(game, weights)
     lower, upper = bracket(game, values, policies)
-    scale = _scale(game, values)
-    if not upper - lower <= tolerance * scale:
+    if not upper - lower <= tolerance and not upper - lower <= tolerance * (
+        scale := _scale(game, values)
+    ):
         raise CertificateError(
             f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "
             f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
@@ -75,12 +77,16 @@ def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
 
 
 def solve_values(game: TabularGame) -> Floats:
-    """The values of all states, [S], without policies and without a certificate."""
-    return _solve_states(game, components(game))[0]
+    """The values of all states, [S], without policies and without a certificate.
+
+    Args:
+        game: A game in which only player 0 chooses; iteration begins with the largest rewards.
+    """
+    return _solve_states(game, components(game), greedy=True)[0]
 
 
 def _solve_states(
-    game: TabularGame, parts: Components
+    game: TabularGame, parts: Components, *, greedy: bool = False
 ) -> tuple[Floats, tuple[Floats, Floats], str]:
     """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
     from solvent.exact.kernels.induction import induce
@@ -90,14 +96,13 @@ def _solve_states(
     values = np.zeros(game.n_states)
     chosen = np.full(game.n_states, -1)
     weights = (np.zeros(game.n_rows), np.zeros(game.n_rows))
-    tie = TIE * _scale(game, values)
 
     def run_induction(first: int, last: int) -> None:
         states = parts.order[parts.start[first] : parts.start[last]]
         states = states[~game.terminal[states]]
         induce(
             states, game.row_start, game.outcome_start, game.next_state, game.probability,
-            game.outcome_reward, minimizing, values, chosen, tie,
+            game.outcome_reward, minimizing, values, chosen, TIE,
         )  # fmt: skip
 
     parts, level = _levels(parts, both)
@@ -111,7 +116,7 @@ def _solve_states(
         begin = c + 1
         if parts.cyclic[c]:
             states = parts.order[parts.start[c] : parts.start[c + 1]]
-            Cycle(game, states, values).solve(weights, tie)
+            Cycle(game, states, values).solve(weights, greedy=greedy)
         else:
             begin = int(np.searchsorted(level, level[c], side="right"))
             states = parts.order[parts.start[c] : parts.start[begin]]
@@ -189,5 +194,7 @@ def _policies(
 
 
 def _scale(game: TabularGame, values: Floats) -> float:
-    """The largest payoff in sight, at least 1."""
-    return max(1.0, float(np.abs(game.outcome_reward).max(initial=0)), float(np.abs(values).max()))
+    """The largest value or reward that play from the start can meet, at least 1."""
+    met = reached(game)
+    rewards = np.abs(game.outcome_reward[met[game.row_state[game.outcome_row]]]).max(initial=0)
+    return max(1.0, float(rewards), float(np.abs(values[met]).max()))

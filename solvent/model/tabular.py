@@ -21,6 +21,8 @@ action) and N outcomes (the branches of all rows):
 
 Within a state, rows are ordered by player 0's action, then by player 1's. A terminal state has
 no rows. A large table may hold ``next_state`` as int32 and ``outcome_reward`` as float32.
+
+Outcomes of probability 0 are dropped when a table is made: what cannot happen leads nowhere.
 """
 
 from __future__ import annotations
@@ -39,10 +41,19 @@ from numpy.typing import NDArray
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import Game, GameInfo, State
 
+SUM_TOLERANCE = 1e-9
+"""How far the sum of a distribution may be from 1: rounding, not a mistake."""
+
 
 @dataclass(frozen=True, eq=False)
 class TabularGame:
-    """A game as arrays; the module's table gives their shapes."""
+    """A game as arrays; the module's table gives their shapes.
+
+    Raises:
+        ValueError: If shapes or types do not fit each other, an index is out of range, a
+            probability is negative, a reward is not finite, or a distribution does not sum to 1
+            within 1e-9; the message names the state and the action.
+    """
 
     info: GameInfo
     states: Sequence[State]
@@ -57,7 +68,7 @@ class TabularGame:
     turn: Ints | None = None
 
     def __post_init__(self) -> None:
-        """Assert the shapes of the module's table."""
+        """Check the arrays against the module's table, and drop outcomes of probability 0."""
         s, k, n = len(self.states), len(self.outcome_start) - 1, len(self.next_state)
         expected = {
             "row_start": (self.row_start.shape, (s + 1,)),
@@ -80,12 +91,66 @@ class TabularGame:
                 raise ValueError(f"{name} is {getattr(self, name).dtype}; expected whole numbers")
         if n and not 0 <= self.next_state.min() <= self.next_state.max() < s:
             raise ValueError(f"next_state leaves 0..{s - 1}, the indices of the states")
-        if n and not 0 <= self.probability.min() <= self.probability.max() < np.inf:
-            raise ValueError("probability has an entry that is negative or not a number")
+        for name in ("row_start", "outcome_start"):
+            starts = getattr(self, name)
+            if len(starts) and (starts[0] != 0 or (np.diff(starts) < 0).any()):
+                raise ValueError(f"{name} does not ascend from 0")
         joint = self.mask[0].sum(axis=1) * self.mask[1].sum(axis=1)
         wrong = np.flatnonzero(np.diff(self.row_start) != joint)
         if len(wrong):
             raise ValueError(f"state {self.states[wrong[0]]!r}: rows and masks do not agree")
+        for name, array, right, allowed in (
+            ("reward", self.outcome_reward, np.isfinite(self.outcome_reward), "finite numbers"),
+            ("probability", self.probability, self.probability >= 0, "numbers from 0 to 1"),
+        ):
+            if not right.all():
+                outcome = int(np.argmin(right))
+                row = int(np.searchsorted(self.outcome_start, outcome, side="right")) - 1
+                raise ValueError(
+                    f"{self._row_name(row)}: a {name} is {array[outcome]}; allowed are {allowed}"
+                )
+        self._check_sums()
+        if n and self.probability.min() == 0:
+            self._drop_impossible()
+
+    def _check_sums(self) -> None:
+        """Check that the start and every row are distributions."""
+        if not ((self.initial >= 0).all() and abs(self.initial.sum() - 1) <= SUM_TOLERANCE):
+            raise ValueError(
+                f"{self.info.name}: the probabilities of the start are not a distribution; they "
+                f"sum to {self.initial.sum()}"
+            )
+        # reduceat would take the next row's first outcome for an empty row; it has none to sum.
+        filled = np.flatnonzero(np.diff(self.outcome_start))
+        total = np.zeros(self.n_rows)
+        total[filled] = np.add.reduceat(self.probability, self.outcome_start[:-1][filled])
+        wrong = np.flatnonzero(~(np.abs(total - 1) <= SUM_TOLERANCE))
+        if len(wrong):
+            raise ValueError(
+                f"{self._row_name(int(wrong[0]))}: probabilities sum to {total[wrong[0]]}, not 1"
+            )
+
+    def _drop_impossible(self) -> None:
+        """Leave out the outcomes of probability 0."""
+        possible = self.probability > 0
+        before = np.concatenate(([0], np.cumsum(possible)))
+        kept: dict[str, Any] = {
+            "outcome_start": before[self.outcome_start],
+            "next_state": self.next_state[possible],
+            "probability": self.probability[possible],
+            "outcome_reward": self.outcome_reward[possible],
+        }
+        for name, array in kept.items():
+            object.__setattr__(self, name, array)
+
+    def _row_name(self, row: int) -> str:
+        """The game, the state and the action of a row, for error messages."""
+        state = int(np.searchsorted(self.row_start, row, side="right")) - 1
+        rank = divmod(row - int(self.row_start[state]), int(self.mask[1][state].sum()))
+        actions = tuple(
+            int(np.flatnonzero(mask[state])[r]) for mask, r in zip(self.mask, rank, strict=True)
+        )
+        return f"{self.info.name}: state {self.states[state]!r}, action {actions}"
 
     def __repr__(self) -> str:
         """The game's name and its size."""
@@ -237,6 +302,15 @@ class TabularPolicy:
     ) -> TabularPolicy:
         """Check `probabilities` against a game and make a policy of them.
 
+        An array does not say for which game it was made: of one for the same game with other
+        parameters, states in the same order and as many actions, nothing can be noticed here.
+
+        Args:
+            game: The game.
+            probabilities: [S, A]; rows of states in which play has ended are not read.
+            player: Whose policy it is, 0 or 1.
+            name: For tables and figures.
+
         Raises:
             ValueError: If the shape is not [S, A], an entry is negative or not a number, an
                 illegal action has a positive probability, or a row does not sum to 1.
@@ -253,7 +327,7 @@ class TabularPolicy:
             (~(probabilities >= 0).all(axis=1), "has an entry that is negative or not a number"),
             (((probabilities > 0) & ~mask).any(axis=1), "gives weight to an illegal action"),
             (
-                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > 1e-9),
+                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > SUM_TOLERANCE),
                 "does not sum to 1",
             ),
         )
@@ -300,6 +374,11 @@ class TabularPolicy:
         probabilities[live, actions[live]] = 1
         return cls.of(game, probabilities, player=player, name=name)
 
+    def normalized(self) -> Floats:
+        """The probabilities, [S, A], each state's divided by their sum, which is 1 within 1e-9."""
+        total = self.probabilities.sum(axis=1, keepdims=True)
+        return np.asarray(self.probabilities / np.where(total > 0, total, 1.0))
+
     def mode(self) -> TabularPolicy:
         """The most probable action of each state for certain, the lowest index on ties."""
         probabilities = np.zeros_like(self.probabilities)
@@ -339,7 +418,8 @@ def compile_game(
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.
-        ValueError: If a distribution does not sum to 1.
+        ValueError: If a distribution does not sum to 1, or a probability is not positive; the
+            message names the state and the action.
     """
     tabulate = getattr(game, "tabulate", None)
     if tabulate is not None and not reference:
@@ -422,6 +502,12 @@ def _walk(game: Game, max_states: int) -> TabularGame:
 
 
 def _check_distribution(game: Game, outcomes: Sequence[Any], where: str) -> None:
+    for outcome in outcomes:
+        if not outcome.probability > 0:
+            raise ValueError(
+                f"{game.info.name}: a probability is {outcome.probability} at {where}; what cannot "
+                f"happen is no outcome"
+            )
     total = sum((outcome.probability for outcome in outcomes), Fraction(0))
     if total != 1:
         raise ValueError(f"{game.info.name}: probabilities sum to {total}, not 1, at {where}")

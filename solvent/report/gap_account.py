@@ -27,7 +27,7 @@ class LosingState:
         chosen: What the policy does there.
         best: What an optimal policy does there.
         contribution: What is lost there in an average play.
-        share: The same as a share of the gap.
+        share: The same as a share of all that the policy loses.
         visits: Expected number of visits in a play.
         loss: What one visit costs.
     """
@@ -61,7 +61,8 @@ class GapAccount:
 
     Attributes:
         gap: Computed from values.
-        total: The sum of what is lost in each state; equal to `gap` up to rounding.
+        total: The sum of what is lost in each state; `gap` and `given_up` up to rounding.
+        given_up: What the best response gives up to meet the policy where it errs.
         losing: In how many states something is lost.
         field_names: Of the states.
         worst: The states in which most is lost.
@@ -70,6 +71,7 @@ class GapAccount:
 
     gap: float
     total: float
+    given_up: float
     losing: int
     field_names: tuple[str, ...]
     worst: tuple[LosingState, ...]
@@ -95,6 +97,7 @@ def account(
         actions: How many of a state's actions are named at most, all if left out.
     """
     optimal = solution.policies[policy.player]
+    total = float(location.contribution.sum())
     worst = tuple(
         LosingState(
             state=game.states[state],
@@ -102,7 +105,7 @@ def account(
             chosen=choice_text(game, policy, state, actions),
             best=choice_text(game, optimal, state, actions),
             contribution=float(location.contribution[state]),
-            share=float(location.contribution[state]) / location.gap,
+            share=float(location.contribution[state]) / total,
             visits=float(location.visits[state]),
             loss=float(location.loss[state]),
         )
@@ -112,7 +115,8 @@ def account(
     marginals = () if names == ("state",) else _marginals(game, location, names)
     return GapAccount(
         gap=location.gap,
-        total=float(location.contribution.sum()),
+        total=total,
+        given_up=location.given_up,
         losing=int((location.contribution > 0).sum()),
         field_names=names,
         worst=worst,

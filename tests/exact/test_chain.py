@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
@@ -28,7 +28,10 @@ def random_chain(rng: np.random.Generator, *, leaving: float = 0.1) -> tuple[Cha
     target = np.where(rng.random(len(source)) < 0.05, rng.integers(0, n, len(source)), down)
     probability = np.full(len(source), (1 - leaving) / 3)
     dense = csr_array((probability * np.repeat(weight, 3), (source, target)), shape=(n, n))
-    return Chain("random", row_start, outcome_start, target, probability, weight), dense
+    found = Chain(
+        "random", row_start, outcome_start, target, probability, weight, np.full(n, leaving)
+    )
+    return found, dense
 
 
 @pytest.mark.parametrize("factored", [0, STATES], ids=["sweeps", "factors"])
@@ -36,7 +39,9 @@ def test_solutions_satisfy_the_equations(factored: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(chain, "FACTORED", factored)
     rng = np.random.default_rng(0)
     found, moves = random_chain(rng)
-    assert abs(found.moves - moves).max() < 1e-15
+    inner = moves - diags_array(moves.diagonal())
+    assert abs(found.moves - inner).max() < 1e-15
+    assert found.changing == pytest.approx(1 - moves.diagonal(), rel=0, abs=1e-15)
     right = rng.normal(size=STATES)
     matrix = (eye_array(STATES) - moves).tocsc()
     assert found.solve(right) == pytest.approx(spsolve(matrix, right), rel=0, abs=1e-12)
@@ -58,16 +63,57 @@ def test_a_chain_that_mixes_slowly_is_factored() -> None:
     inner = np.arange(1, n - 1)
     outcome_start = np.concatenate(([0, 1], 1 + 2 * np.arange(1, n - 1), [2 * n - 2]))
     target = np.concatenate(([1], np.column_stack((inner - 1, inner + 1)).ravel(), [n - 2]))
-    walk = Chain("walk", row_start, outcome_start, target, np.full(2 * n - 2, 0.5), np.ones(n))
+    leaving = np.zeros(n)
+    leaving[[0, -1]] = 0.5
+    half = np.full(2 * n - 2, 0.5)
+    walk = Chain("walk", row_start, outcome_start, target, half, np.ones(n), leaving)
     place = np.arange(1, n + 1)
     assert walk.solve(np.ones(n)) == pytest.approx(place * (n + 1.0 - place), rel=1e-8)
 
 
-def test_play_that_hardly_ends_is_refused() -> None:
+def test_play_that_never_ends_is_refused() -> None:
     n = STATES
-    stuck = Chain("stuck", np.arange(n + 1), np.arange(n + 1), np.arange(n), np.ones(n), np.ones(n))
+    places = np.arange(n + 1)
     with pytest.raises(CertificateError, match="stuck: play ends so rarely"):
-        stuck.solve(np.ones(n))
+        Chain("stuck", places, places, np.arange(n), np.ones(n), np.ones(n))
+    round_and_round = Chain("ring", places, places, (places[:-1] + 1) % n, np.ones(n), np.ones(n))
+    with pytest.raises(CertificateError, match="ring: play ends so rarely"):
+        round_and_round.solve(np.ones(n))
+
+
+@pytest.mark.parametrize("size", [2, 70, 5000], ids=["small", "factored", "swept"])
+def test_a_chain_that_is_hardly_ever_left_is_as_exact_as_any(size: int) -> None:
+    """Pairs of states that change places, each left once in 2^60 moves: twice 2^60 in all."""
+    luck = 2.0**-60
+    places = np.arange(size)
+    walk = Chain(
+        "pairs", np.arange(size + 1), np.arange(size + 1), places ^ 1, np.ones(size), np.ones(size),
+        np.where(places % 2, luck, 0.0),
+    )  # fmt: skip
+    assert walk.solve(np.ones(size)) == pytest.approx(np.full(size, 2 / luck), rel=1e-15)
+    visits = walk.solve_transposed((places == 0).astype(float))
+    assert visits[:2] == pytest.approx([1 / luck, 1 / luck], rel=1e-15)
+    assert (visits[2:] == 0).all()
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_elimination_part_by_part_solves_the_same_equations(transposed: bool) -> None:
+    rng = np.random.default_rng(2)
+    n = 40
+    dense = rng.random((n, n)) * (rng.random((n, n)) < 0.03)
+    dense[np.arange(n), np.arange(n)] = 0.2
+    dense /= dense.sum(axis=1, keepdims=True) * 1.05
+    moves = csr_array(dense)
+    walk = Chain(
+        "parts", np.arange(n + 1), moves.indptr, moves.indices, moves.data, np.ones(n),
+        1 - dense.sum(axis=1),
+    )  # fmt: skip
+    assert 5 < len(walk._parts[1]) - 1 < n, "some parts of one state and some of several"
+    right = rng.normal(size=n)
+    matrix = np.eye(n) - dense
+    found = walk.solve_transposed(right) if transposed else walk.solve(right)
+    expected = np.linalg.solve(matrix.T if transposed else matrix, right)
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_an_order_in_which_successors_come_first() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from solvent.exact import (
-    CertificateError,
     ImproperGameError,
     best_response,
     exploitability,
@@ -133,11 +132,12 @@ def test_nobody_waits_for_a_blunder_that_never_comes(chance: float, value: int) 
             locate_gap(game, policy)
 
 
-def test_a_long_wait_widens_the_bracket() -> None:
+def test_a_long_wait_is_as_exact_as_a_short_one() -> None:
     game, policy = by_night(1e-6)
-    with pytest.raises(CertificateError, match="a larger tolerance= accepts it"):
-        best_response(game, policy)
-    assert exploitability(game, policy, tolerance=1e-6) == pytest.approx(0, abs=1e-6)
+    answer = best_response(game, policy)
+    assert answer.value == pytest.approx(1, abs=1e-15)
+    assert answer.upper - answer.lower < 1e-13
+    assert exploitability(game, policy) == pytest.approx(0, abs=1e-13)
 
 
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_games import RandomGame
 
 from solvent.exact import (
     CertificateError,
@@ -22,7 +25,7 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.games import FightingFantasy, Pig
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +55,103 @@ def test_the_gap_is_the_sum_of_what_is_lost_in_each_state(seed: int) -> None:
     policy = random_policy(table, seed)
     where = locate_gap(table, policy, solution)
     assert where.contribution.sum() == pytest.approx(where.gap, abs=1e-9)
+    assert where.given_up == pytest.approx(0, abs=1e-12)
     assert (where.loss >= -1e-12).all()
     assert where.gap == pytest.approx(score(table, policy, solution).optimality_gap, abs=1e-12)
     assert (np.diff(where.contribution[where.ranked()]) <= 0).all()
 
 
-@pytest.mark.parametrize("player", [0, 1])
-def test_the_gap_of_either_player_is_located(pig: Any, player: int) -> None:
-    table, solution = pig
-    policy = random_policy(table, 3, player)
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["alternating", "simultaneous"]),
+    st.booleans(),
+    st.sampled_from([0, 1]),
+)
+def test_each_player_is_charged_with_its_own_states_only(
+    seed: int, kind: str, cyclic: bool, player: int
+) -> None:
+    """What is lost is by definition: the value, less what the worst answer to the policy leaves."""
+    table = compile_game(RandomGame(seed, kind, cyclic))
+    solution = solve(table)
+    policy = random_policy(table, seed, player)
     where = locate_gap(table, policy, solution)
-    assert where.gap > 0.01
-    assert where.contribution.sum() == pytest.approx(where.gap, abs=1e-9)
+    sign = 1 - 2 * player
+    assert where.gap == pytest.approx(score(table, policy, solution).optimality_gap, abs=1e-12)
+    assert where.contribution.sum() - where.given_up == pytest.approx(where.gap, abs=1e-8)
+    assert where.given_up >= -1e-9
+    for s in np.flatnonzero(~table.terminal):
+        if table.action_count[player][s] == 1:
+            assert where.loss[s] == 0
+            continue
+        left = {}
+        for k in range(table.row_start[s], table.row_start[s + 1]):
+            mine, other = (int(table.row_action[p][k]) for p in (player, 1 - player))
+            share = policy.probabilities[s, mine] * sign * solution.action_values[k]
+            left[other] = left.get(other, 0.0) + share
+        loss = sign * solution.values[s] - min(left.values())
+        assert where.loss[s] == pytest.approx(loss, abs=1e-9)
+        assert where.loss[s] >= -1e-9
+
+
+@dataclass(frozen=True)
+class TwoSteps:
+    """Each player chooses once: first `first` whether to give away 1, then the other one 2."""
+
+    first: int
+
+    @property
+    def info(self) -> GameInfo:
+        return GameInfo(
+            name="two steps",
+            players=2,
+            actions=(("keep", "give"),) * 2,
+            acyclic=True,
+            reward_range=(-2.0, 2.0),
+            sources=("made up",),
+            observation_labels=("step",),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), 0),)
+
+    def turn(self, state: int) -> int:
+        return self.first if state == 0 else 1 - self.first
+
+    def legal_actions(self, state: int) -> tuple[tuple[int, ...], ...]:
+        return ((0, 1), (0,)) if self.turn(state) == 0 else ((0,), (0, 1))
+
+    def transition(self, state: int, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        mover = self.turn(state)
+        given = joint_action[mover] * (state + 1)
+        return (Outcome(Fraction(1), state + 1, -given if mover == 0 else given),)
+
+    def is_terminal(self, state: int) -> bool:
+        return state == 2
+
+    def observe(self, state: int, player: int) -> Any:
+        return np.array([state], np.float32)
+
+    def draw(self, state: int) -> str:
+        return str(state)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_player_is_charged_what_it_gives_away_where_it_does(first: int, player: int) -> None:
+    """By hand: giving away with 1/4 costs 1/4 at the first step and 1/2 at the second."""
+    table = compile_game(TwoSteps(first))
+    solution = solve(table)
+    policy = TabularPolicy.of(
+        table, np.where(table.mask[player].sum(axis=1)[:, None] > 1, [0.75, 0.25], [1.0, 0.0])
+        * ~table.terminal[:, None], player=player,
+    )  # fmt: skip
+    own, loss = (0, 0.25) if first == player else (1, 0.5)
+    where = locate_gap(table, policy, solution)
+    assert where.gap == pytest.approx(loss, abs=1e-12)
+    assert where.contribution == pytest.approx(np.eye(3)[table.index[own]] * loss, abs=1e-12)
+    assert where.visits == pytest.approx(1, abs=1e-12)
+    assert exploitability(table, policy, solution) == pytest.approx(loss, abs=1e-12)
 
 
 def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> None:

@@ -104,5 +104,5 @@ def test_cycles_of_matrix_games(again: Fraction) -> None:
 def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
     table = compile_game(Staircase(4, 3, Fraction(1, 2)))
     with_it = solve(table)
-    monkeypatch.setattr(strategy_iteration.Cycle, "_approach", lambda self, first, tie: first)
+    monkeypatch.setattr(strategy_iteration.Cycle, "_approach", lambda self, first: first)
     assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)

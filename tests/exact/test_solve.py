@@ -38,7 +38,7 @@ def start_value(game: Any, *policies: TabularPolicy) -> float:
     return float(game.initial @ policy_value(game, *policies))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(games)
 @example(random_games.RandomGame(seed=1713, kind="simultaneous", cyclic=True))
 def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
@@ -304,15 +304,16 @@ def test_a_game_without_an_optimal_policy_is_refused() -> None:
         solve(compile_game(HideOrRun({"hide": [[], []]})))
 
 
-def test_an_end_that_floats_cannot_see_is_named() -> None:
+def test_an_end_that_one_minus_staying_cannot_see_counts() -> None:
+    """1 - 1e-17 is 1 in floats; the ways out are told from nothing all the same."""
     from dataclasses import replace
 
     table = compile_game(Graph({"a": [[(0.5, "a", 0), (0.25, "end", 1), (0.25, "end", 0)]]}))
     table = replace(table, probability=np.array([1.0, 1e-17, 1e-17]))
-    with pytest.raises(CertificateError, match="so rarely"):
-        solve(table)
-    with pytest.raises(CertificateError, match="so rarely"):
-        policy_value(table, TabularPolicy.uniform(table))
+    solution = solve(table)
+    assert solution.value == pytest.approx(0.5, abs=1e-15)
+    assert solution.upper - solution.lower < 1e-14
+    assert policy_value(table, TabularPolicy.uniform(table))[0] == pytest.approx(0.5, abs=1e-15)
 
 
 def test_a_way_out_by_hardly_any_luck_is_not_where_the_search_begins() -> None:

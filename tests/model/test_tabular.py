@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from solvent.games import FightingFantasy, Pig
+from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import (
+    Outcome,
     TabularPolicy,
     TooManyStatesError,
     against,
@@ -167,6 +169,44 @@ def test_the_mode_of_a_policy_takes_the_lowest_of_equal_actions(pig: Any) -> Non
     assert (mode[live].max(axis=1) == 1).all()
 
 
+def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
+    rng = np.random.default_rng(2)
+    chances = rng.random(pig.mask[0].shape) * pig.mask[0]
+    chances /= np.where(pig.terminal, 1, chances.sum(axis=1))[:, None]
+    policy = TabularPolicy.of(pig, chances)
+    mode = policy.mode()
+    for s in np.flatnonzero(~pig.terminal):
+        [taken] = np.flatnonzero(mode.probabilities[s])
+        assert mode.probabilities[s, taken] == 1
+        assert chances[s, taken] == chances[s].max()
+    # Somewhere it is not the first that is possible.
+    assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
+    assert mode.player == policy.player
+
+
+@pytest.mark.parametrize(
+    ("game", "answer"),
+    [
+        (Pig(target=4), True),
+        (FightingFantasy(stamina=2, opponent_stamina=2, luck=0), True),
+        (Pig(target=4, signed=True), False),
+        # A tie is worth one half to both.
+        (Greed(limit=3, sides=2), False),
+    ],
+    ids=repr,
+)
+def test_a_value_is_a_probability_where_a_play_is_won_or_lost(game: Any, answer: bool) -> None:
+    assert compile_game(game).win_or_lose is answer
+
+
+def test_a_reward_of_1_on_every_move_makes_no_probability(pig: Any) -> None:
+    from dataclasses import replace
+
+    paid = replace(pig, info=replace(pig.info, reward_range=(0.0, 9.0)))
+    assert pig.win_or_lose
+    assert not paid.win_or_lose
+
+
 def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
     other = compile_game(Pig(target=7, sides=4))
     with pytest.raises(ValueError, match="was made for the model"):
@@ -192,10 +232,35 @@ def test_actions_that_do_not_exist_are_refused(pig: Any, actions: Any, message: 
     [
         ("next_state", lambda x: np.where(np.arange(len(x)) == 5, -1, x), "next_state leaves"),
         ("next_state", lambda x: x.astype(float), "expected whole numbers"),
-        ("probability", lambda x: np.where(np.arange(len(x)) == 5, np.nan, x), "not a number"),
-        ("probability", lambda x: -x, "negative"),
+        (
+            "probability",
+            lambda x: np.where(np.arange(len(x)) == 5, np.nan, x),
+            "probability is nan",
+        ),
+        ("probability", lambda x: -x, r"state .*, action \(0, 0\): a probability is -0.25"),
         ("initial", lambda x: x[1:], "initial has shape"),
         ("row_start", lambda x: np.append(x[:-1], x[-1] + 1), "row_start ends at"),
+        ("row_start", lambda x: np.where(np.arange(len(x)) == 1, -1, x), "row_start does not asc"),
+        (
+            "probability",
+            lambda x: x / 2,
+            r"pig: state Turn\(.*\), action \(0, 0\): probabilities sum to 0.5, not 1",
+        ),
+        ("probability", lambda x: x * 1.001, "probabilities sum to 1.00"),
+        ("initial", lambda x: x / 2, "probabilities of the start .* sum to 0.5"),
+        ("initial", lambda x: x * 1.001, "probabilities of the start"),
+        ("initial", lambda x: np.append([2.0, -1.0], x[2:]), "probabilities of the start"),
+        ("initial", lambda x: x * np.nan, "probabilities of the start"),
+        (
+            "outcome_reward",
+            lambda x: np.where(np.arange(len(x)) == 5, np.nan, x),
+            r"state Turn\(.*\), action \(0, 0\): a reward is nan; allowed are finite",
+        ),
+        (
+            "outcome_reward",
+            lambda x: np.where(np.arange(len(x)) == 5, -np.inf, x),
+            "reward is -inf",
+        ),
     ],
 )
 def test_a_table_that_makes_no_sense_is_refused(
@@ -205,6 +270,36 @@ def test_a_table_that_makes_no_sense_is_refused(
 
     with pytest.raises(ValueError, match=message):
         replace(pig, **{field: change(getattr(pig, field))})
+
+
+def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
+    """A table with outcomes of probability 0 is the table without them, hash and all."""
+    from dataclasses import replace
+
+    # One more at the end of the first row, and one at the end of the last.
+    place = np.array([pig.outcome_start[1], pig.outcome_start[-1]])
+    padded = replace(
+        pig,
+        outcome_start=pig.outcome_start + np.searchsorted(place, pig.outcome_start, side="right"),
+        next_state=np.insert(pig.next_state, place, 0),
+        probability=np.insert(pig.probability, place, 0.0),
+        outcome_reward=np.insert(pig.outcome_reward, place, 1e9),
+    )
+    for name in ("outcome_start", "next_state", "probability", "outcome_reward"):
+        assert np.array_equal(getattr(padded, name), getattr(pig, name)), name
+    assert padded.model_hash == pig.model_hash
+
+
+@pytest.mark.parametrize("probability", [Fraction(0), Fraction(-1, 2)])
+def test_compiling_refuses_what_cannot_happen(probability: Fraction) -> None:
+    class Impossible(Pig):
+        def transition(self, state: Any, joint_action: Any) -> Any:
+            after = super().transition(state, joint_action)
+            return (*after, Outcome(probability, after[0].state), Outcome(-probability, state))
+
+    message = r"pig: a probability is (0|-1/2) at state Turn\(.*\), action \(0, 0\)"
+    with pytest.raises(ValueError, match=message):
+        compile_game(Impossible(target=5), reference=True)
 
 
 def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:

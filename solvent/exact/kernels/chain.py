@@ -1,4 +1,4 @@
-"""Compiled loops over Markov chains: rows put together, an order, Gauss-Seidel, ways out.
+"""Compiled loops over Markov chains: rows put together, sweeps, elimination, ways out.
 
 Arrays are named as in :class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
 """
@@ -14,11 +14,12 @@ from solvent.model.arrays import Bools, Floats, Ints
 @njit(cache=True)
 def merge_rows(
     row_start: Ints, outcome_start: Ints, next_state: Ints, probability: Floats, weight: Floats
-) -> tuple[Ints, Ints, Floats]:
-    """The chain in which each row is played with the given weight.
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """The chain in which each row is played with the given weight, without what stays in a state.
 
     Returns:
-        Entries of each state ([S+1]), where they lead (distinct within a state), and how likely.
+        Entries of each state ([S+1]), where they lead (distinct within a state, never the state
+        itself), how likely, and the sum of that for each state, -1 for one without a row.
     """
     n = len(row_start) - 1
     start = np.zeros(n + 1, np.int64)
@@ -28,24 +29,28 @@ def merge_rows(
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
                 for o in range(outcome_start[k], outcome_start[k + 1]):
-                    if place[next_state[o]] != s:
+                    if next_state[o] != s and place[next_state[o]] != s:
                         place[next_state[o]] = s
                         size += 1
         start[s + 1] = size
-    target, flow = np.zeros(size, np.int64), np.zeros(size)
+    target, flow, total = np.zeros(size, np.int64), np.zeros(size), np.full(n, -1.0)
     place[:] = -1
     for s in range(n):
         end = start[s]
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
+                total[s] = max(total[s], 0.0)
                 for o in range(outcome_start[k], outcome_start[k + 1]):
                     t = next_state[o]
+                    if t == s:
+                        continue
                     if place[t] < start[s]:
                         place[t] = end
                         target[end] = t
                         end += 1
                     flow[place[t]] += weight[k] * probability[o]
-    return start, target, flow
+                    total[s] += weight[k] * probability[o]
+    return start, target, flow, total
 
 
 @njit(cache=True)
@@ -79,28 +84,157 @@ def successors_first(start: Ints, target: Ints) -> Ints:
 
 
 @njit(cache=True, error_model="numpy")
-def sweep(order: Ints, start: Ints, target: Ints, flow: Floats, right: Floats, x: Floats) -> float:
+def sweep(
+    order: Ints, start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
+) -> float:
     """One sweep of Gauss-Seidel for (I - P) x = right; the largest residual that it met.
 
     Args:
         order: [S] in which states are visited.
-        start: [S+1] entries of each row of P.
+        start: [S+1] entries of each row of P without its diagonal.
         target: Their columns.
         flow: Their values.
+        changing: [S] the diagonal of I - P.
         right: [S].
         x: [S], read and written.
     """
     largest = 0.0
     for s in order:
-        value, stays = right[s], 0.0
+        value = right[s]
         for e in range(start[s], start[s + 1]):
-            if target[e] == s:
-                stays += flow[e]
-            else:
-                value += flow[e] * x[target[e]]
-        largest = max(largest, abs(value - (1.0 - stays) * x[s]))
-        x[s] = value / (1.0 - stays)
+            value += flow[e] * x[target[e]]
+        largest = max(largest, abs(value - changing[s] * x[s]))
+        x[s] = value / changing[s]
     return largest
+
+
+@njit(cache=True)
+def eliminate(moves: Floats, leaving: Floats) -> Floats:
+    """Eliminate the states of a chain from the last to the first, without any subtraction.
+
+    What remains after each step is again a chain: a path through the eliminated state becomes a
+    move of its own. The probability to change the state is the sum of the moves out of it, not 1
+    minus that of staying, so that nothing cancels and every number keeps its relative accuracy
+    however rarely the chain is left (Grassmann, Taksar and Heyman 1985, "Regenerative analysis and
+    steady state distributions for Markov chains"; O'Cinneide 1993, "Entrywise perturbation theory
+    and error analysis for Markov chains").
+
+    Args:
+        moves: [n, n] probabilities, the diagonal not read. Above it will stand each state's share
+            of the moves that lead to the state that was eliminated; below it, what was left of
+            that state's own moves when its turn came.
+        leaving: [n] the probability to leave from each state, written.
+
+    Returns:
+        [n] the probability to change the state when its turn came; 0 for one that cannot.
+    """
+    n = len(leaving)
+    changing = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        total = leaving[i]
+        for j in range(i):
+            total += moves[i, j]
+        changing[i] = total
+        if not total > 0:
+            return changing
+        for k in range(i):
+            if moves[k, i] > 0:
+                share = moves[k, i] / total
+                moves[k, i] = share
+                leaving[k] += share * leaving[i]
+                for j in range(i):
+                    if j != k:
+                        moves[k, j] += share * moves[i, j]
+    return changing
+
+
+@njit(cache=True)
+def solve_eliminated(moves: Floats, changing: Floats, right: Floats) -> Floats:
+    """Solve (I - P) x = right with what :func:`eliminate` made of P, [n]."""
+    n = len(right)
+    x = right.copy()
+    for i in range(n - 1, -1, -1):
+        for k in range(i):
+            x[k] += moves[k, i] * x[i]
+    for i in range(n):
+        for j in range(i):
+            x[i] += moves[i, j] * x[j]
+        x[i] /= changing[i]
+    return x
+
+
+@njit(cache=True)
+def solve_eliminated_transposed(moves: Floats, changing: Floats, right: Floats) -> Floats:
+    """Solve (I - P)' x = right with what :func:`eliminate` made of P, [n]."""
+    n = len(right)
+    x = right.copy()
+    for i in range(n - 1, -1, -1):
+        x[i] /= changing[i]
+        for j in range(i):
+            x[j] += moves[i, j] * x[i]
+    for i in range(n):
+        for k in range(i):
+            x[i] += moves[k, i] * x[k]
+    return x
+
+
+@njit(cache=True)
+def eliminate_parts(
+    order: Ints,
+    first: Ints,
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    leaving: Floats,
+    transposed: bool,
+    x: Floats,
+) -> bool:
+    """Solve (I - P) x = r, or the transposed system, by elimination, part by part.
+
+    Args:
+        order: [S] the states, strongly connected part by part, each after all that it leads to.
+        first: [C+1] where parts begin in `order`.
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Their columns.
+        flow: Their values.
+        leaving: [S] the probability to leave from each state.
+        transposed: Which system is meant.
+        x: [S] holds r, then the solution.
+
+    Returns:
+        Whether every part can be left.
+    """
+    count = len(first) - 1
+    part, place = np.zeros(len(order), np.int64), np.zeros(len(order), np.int64)
+    for c in range(count):
+        for i in range(first[c], first[c + 1]):
+            part[order[i]], place[order[i]] = c, i - first[c]
+    for turn in range(count):
+        c = count - 1 - turn if transposed else turn
+        states = order[first[c] : first[c + 1]]
+        moves, out = np.zeros((len(states), len(states))), leaving[states]
+        right = x[states]
+        for i, s in enumerate(states):
+            for e in range(start[s], start[s + 1]):
+                if part[target[e]] == c:
+                    moves[i, place[target[e]]] += flow[e]
+                else:
+                    out[i] += flow[e]
+                    if not transposed:
+                        right[i] += flow[e] * x[target[e]]
+        changing = eliminate(moves, out)
+        if not changing.min() > 0:
+            return False
+        if transposed:
+            x[states] = solve_eliminated_transposed(moves, changing, right)
+        else:
+            x[states] = solve_eliminated(moves, changing, right)
+        if transposed:
+            for s in states:
+                for e in range(start[s], start[s + 1]):
+                    if part[target[e]] != c:
+                        x[target[e]] += flow[e] * x[s]
+    return True
 
 
 @njit(cache=True)

@@ -23,8 +23,8 @@ def induce(
 ) -> None:
     """Set the value of each of the given states, in order, from those of its successors.
 
-    In every state at most one player chooses. Of rows whose values differ by at most `tie` the
-    first is chosen, so that rounding does not decide between equals.
+    In every state at most one player chooses. Of rows whose values differ by at most `tie`, in
+    units of the larger one, the first is chosen, so that rounding does not decide between equals.
 
     Args:
         states: The states to solve, each after its successors.
@@ -36,7 +36,7 @@ def induce(
         minimizing: [S] bool, whether the player who chooses here is player 1.
         values: [S], read and written.
         chosen: [S], the row chosen in each state, written.
-        tie: Difference up to which values count as equal.
+        tie: Relative difference up to which values count as equal.
     """
     for s in states:
         best, row = 0.0, -1
@@ -44,7 +44,8 @@ def induce(
             q = 0.0
             for n in range(outcome_start[k], outcome_start[k + 1]):
                 q += probability[n] * (outcome_reward[n] + values[next_state[n]])
-            if row < 0 or (q < best - tie if minimizing[s] else q > best + tie):
+            near = tie * max(abs(q), abs(best))
+            if row < 0 or (q < best - near if minimizing[s] else q > best + near):
                 best, row = q, k
         values[s] = best
         chosen[s] = row
@@ -74,6 +75,76 @@ def expect(
             q += probability[n] * (outcome_reward[n] + values[next_state[n]])
         expected[k] = q
     return expected
+
+
+@njit(cache=True)
+def advantages(
+    rows: Ints,
+    state: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+    paid: int,
+) -> tuple[Floats, Floats]:
+    """By how much the value rises along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
+
+    Taken by differences, so that what stays where it is adds exactly nothing, and rounding is in
+    proportion to what changes, not to the values themselves.
+
+    Args:
+        rows: [n] the rows.
+        state: [n] the state of each.
+        outcome_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        outcome_reward: Of each outcome.
+        values: [S].
+        paid: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
+
+    Returns:
+        The advantages, [n], and the same sums of the absolute values of r and of v(t) - v(s), [n].
+    """
+    advantage, magnitude = np.zeros(len(rows)), np.zeros(len(rows))
+    for i in range(len(rows)):
+        value = values[state[i]]
+        for n in range(outcome_start[rows[i]], outcome_start[rows[i] + 1]):
+            rise = values[next_state[n]] - value
+            reward = paid * outcome_reward[n]
+            advantage[i] += probability[n] * (reward + rise)
+            magnitude[i] += probability[n] * (abs(reward) + abs(rise))
+    return advantage, magnitude
+
+
+@njit(cache=True)
+def climb(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    gain: Floats,
+) -> Floats:
+    """The most that can be gained from each state of a game without cycles, [S].
+
+    Args:
+        states: All states, successors first.
+        row_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
+        outcome_start: Slices of outcomes.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        gain: [K] what each row gains.
+    """
+    most = np.zeros(len(row_start) - 1)
+    for s in states:
+        for k in range(row_start[s], row_start[s + 1]):
+            q = gain[k]
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                q += probability[n] * most[next_state[n]]
+            if k == row_start[s] or q > most[s]:
+                most[s] = q
+    return most
 
 
 @njit(cache=True)

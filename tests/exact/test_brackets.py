@@ -1,0 +1,253 @@
+"""No bracket excludes the truth, whatever magnitudes meet: random games in rational arithmetic.
+
+The tables' floats are dyadic, so the truth is a Fraction found by brute force over all policies
+(:mod:`rational_tables`). Where nothing can be proved the solver says so; how often it may is part
+of the tests.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from extreme_tables import KINDS, random_rows
+from rational_tables import END, Row, Truth, mixed_rows, table_of, truth
+
+from solvent.exact import CertificateError, ImproperGameError, Solution, policy_value, solve
+from solvent.exact.certificate import bracket
+from solvent.model import TabularGame, TabularPolicy
+
+
+def mirrored(rows: list[list[Row]]) -> list[list[Row]]:
+    return [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows]
+
+
+def has_no_value(found: Truth) -> bool:
+    """Whether from some state nothing ends, or never to end is best."""
+    return found.infinite or found.endless or found.value is None
+
+
+def judge(rows: list[list[Row]], player: int) -> str:
+    """Solve a table for one player and hold the answer against the truth."""
+    game = table_of(rows if player == 0 else mirrored(rows), player=player)
+    try:
+        solution = solve(game)
+    except (CertificateError, ImproperGameError) as error:
+        if any(has_no_value(truth(rows, s)) for s in range(len(rows))):
+            return "rightly refused"
+        return f"refused in want: {type(error).__name__}"
+    found = truth(rows)
+    assert found.value is not None, "nothing ends, and it was solved"
+    assert not found.infinite, f"the truth is infinite; proved was {solution}"
+    value = found.value if player == 0 else -found.value
+    assert Fraction(solution.lower) <= value <= Fraction(solution.upper), (float(value), solution)
+    return "proved"
+
+
+# Of each kind, how many of a hundred games may be refused although they have a value. With exits
+# of 2^-52 rewards of 3 that cancel on the average leave values that hang on their last digits.
+IN_WANT = {"ordinary": 0, "rewards": 0, "exits": 3, "loops": 0, "zeros": 1, "everything": 1}
+
+
+def check_kind(kind: str, seeds: range) -> Counter[str]:
+    verdicts = Counter(
+        judge(random_rows(seed, kind), player) for seed in seeds for player in (0, 1)
+    )
+    wanting = sum(count for name, count in verdicts.items() if "in want" in name)
+    assert wanting <= IN_WANT[kind] * verdicts.total() / 100 + 2, verdicts
+    assert verdicts["proved"] > 0.2 * verdicts.total(), verdicts
+    return verdicts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bracket_excludes_the_truth(kind: str) -> None:
+    check_kind(kind, range(60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bracket_of_thousands_excludes_the_truth(kind: str) -> None:
+    print(kind, dict(check_kind(kind, range(60, 3060))))
+
+
+def secured(rows: list[list[Row]], owners: list[int], policy: TabularPolicy) -> Truth:
+    """What a policy is sure of against every policy of the other, to that other player."""
+    left = mixed_rows(rows, owners, policy)
+    if policy.player == 0:
+        left = [[[(p, t, -Fraction(r)) for p, t, r in row] for row in own] for own in left]  # type: ignore[misc]
+    return truth(left)  # type: ignore[arg-type]
+
+
+def check_two_players(kind: str, seeds: range) -> Counter[str]:
+    """The bounds of a game of turns are what the two policies secure, in rational arithmetic."""
+    verdicts: Counter[str] = Counter()
+    for seed in seeds:
+        rows = random_rows(seed, kind)
+        owners = [(seed >> s) % 2 for s in range(len(rows))]
+        try:
+            solution = solve(table_of(rows, owners=owners))
+        except (CertificateError, ImproperGameError):
+            verdicts["refused"] += 1
+            continue
+        verdicts["proved"] += 1
+        low, high = (secured(rows, owners, policy) for policy in solution.policies)
+        assert low.value is not None
+        assert high.value is not None
+        assert not low.infinite
+        assert not high.infinite
+        assert Fraction(solution.lower) <= -low.value, (seed, solution)
+        assert Fraction(solution.upper) >= high.value, (seed, solution)
+    return verdicts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_players_policies_secure_the_bounds(kind: str) -> None:
+    assert check_two_players(kind, range(60))["proved"] >= 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_players_policies_secure_the_bounds_of_thousands(kind: str) -> None:
+    print(kind, dict(check_two_players(kind, range(60, 3060))))
+
+
+def solved(rows: list[list[Row]]) -> Solution:
+    return solve(table_of(rows))
+
+
+@pytest.mark.parametrize("gain", [1e-4, 1e-8])
+def test_a_small_gain_for_ever_is_seen_beside_a_large_exit(gain: float) -> None:
+    """Going round pays a little each time; what ending pays is no reason to forget it."""
+    with pytest.raises(ImproperGameError, match="never ending"):
+        solved([[[(1.0, 0, gain)], [(1.0, END, 2e9)]]])
+    # Round a ring of two states floats as large as the exit cannot hold the smaller gain; what
+    # matters is that nothing is proved.
+    with pytest.raises((ImproperGameError, CertificateError)):
+        solved([[[(1.0, 1, gain)], [(1.0, END, 2e9)]], [[(1.0, 0, 0.0)]]])
+
+
+@pytest.mark.parametrize("elsewhere", [1.0, 3.5e9])
+def test_what_cannot_be_reached_does_not_hide_that_never_ending_is_best(elsewhere: float) -> None:
+    with pytest.raises(ImproperGameError, match="best never to end"):
+        solved([[[(1.0, 0, 0.0)], [(1.0, END, -2.0)]], [[(1.0, END, elsewhere)]]])
+
+
+def test_what_cannot_be_reached_does_not_widen_what_is_accepted() -> None:
+    game = table_of([[[(1.0, END, 1.0)]], [[(1.0, END, 1e20)]]])
+    blurred = replace(game, initial=np.array([1.0 - 1e-10, 0.0, 0.0]))
+    with pytest.raises(CertificateError, match=r"wider than 1\.0e-11"):
+        solve(blurred, tolerance=1e-11)
+    assert solve(blurred, tolerance=1e-9).value == pytest.approx(1, abs=1e-9)
+
+
+def test_a_loop_whose_rewards_cancel_but_for_rounding_is_not_exempt() -> None:
+    """In floats 0.1 + 0.2 - 0.3 is 5.6e-17, so this loop gains for ever."""
+    tenths: list[list[Row]] = [
+        [[(1.0, 1, 0.1)], [(1.0, END, 0.0)]],
+        [[(1.0, 2, 0.2)]],
+        [[(1.0, 0, -0.3)]],
+    ]
+    assert Fraction(0.1) + Fraction(0.2) - Fraction(0.3) > 0
+    with pytest.raises(CertificateError):
+        solved(tenths)
+    eighths: list[list[Row]] = [
+        [[(1.0, 1, 0.125)], [(1.0, END, 0.0)]],
+        [[(1.0, 2, 0.25)]],
+        [[(1.0, 0, -0.375)]],
+    ]
+    solution = solved(eighths)
+    assert solution.values[:3].tolist() == [0.0, -0.125, -0.375]
+    assert solution.upper - solution.lower < 1e-14
+
+
+def test_a_fair_bet_is_exempt_and_an_unfair_one_is_not() -> None:
+    """One may bet for ever; where a bet is fair that comes to nothing, and ending pays 1."""
+    for stake in (1.0, 0.1):
+        fair: list[list[Row]] = [[[(0.5, 0, stake), (0.5, 0, -stake)], [(1.0, END, 1.0)]]]
+        solution = solved(fair)
+        assert solution.value == 1
+        assert solution.upper - solution.lower < 1e-13
+    with pytest.raises(ImproperGameError):
+        solved([[[(0.5, 0, 1.0), (0.5, 0, -1.0 + 2.0**-40)], [(1.0, END, 1.0)]]])
+
+
+@pytest.mark.parametrize("off", [1e-7, -1e-7, 1e-2, 1.0])
+@pytest.mark.parametrize("kind", ["ordinary", "rewards"])
+def test_values_that_are_off_widen_the_bracket_and_never_move_it_past_the_truth(
+    kind: str, off: float
+) -> None:
+    """Whatever values and policies are handed in, the bounds hold, and say how far off they are."""
+    rng = np.random.default_rng(0)
+    checked = 0
+    for seed, player in product(range(40), (0, 1)):
+        rows = random_rows(seed, kind)
+        game = table_of(rows if player == 0 else mirrored(rows), player=player)
+        try:
+            solution = solve(game)
+        except (CertificateError, ImproperGameError):
+            continue
+        value = truth(rows).value
+        assert value is not None
+        noise = off * rng.random(game.n_states) * ~game.terminal
+        try:
+            lower, upper = bracket(game, solution.values + noise, solution.policies)
+        except (CertificateError, ImproperGameError):
+            continue
+        checked += 1
+        assert Fraction(lower) <= (value if player == 0 else -value) <= Fraction(upper)
+    assert checked > 40
+
+
+def test_the_width_is_what_the_policy_loses() -> None:
+    """Staying once costs 1 before the same choice comes again: half of the time it is taken."""
+    rows: list[list[Row]] = [[[(1.0, END, 3.0)], [(0.5, 0, -1.0), (0.5, END, 0.0)]]]
+    game = table_of(rows)
+    solution = solve(game)
+    mixed = TabularPolicy.of(game, np.array([[0.5, 0.5], [0.0, 0.0]]))
+    lower, upper = bracket(game, solution.values, (mixed, solution.policies[1]))
+    # v = 3/2 + (v - 1)/4.
+    assert policy_value(game, mixed)[0] == pytest.approx(5 / 3)
+    assert lower == pytest.approx(5 / 3, abs=1e-13)
+    assert upper == pytest.approx(3, abs=1e-13)
+    with pytest.raises(CertificateError, match="not a finite number"):
+        bracket(game, solution.values * np.nan, solution.policies)
+
+
+def test_rows_of_a_policy_that_lack_a_billionth_of_1_are_taken_as_shares() -> None:
+    """A policy may sum to 1 within rounding; against a loop left once in 2^40 that would matter."""
+    rows: list[list[Row]] = [[[(1 - 2.0**-40, 0, 0.0), (2.0**-40, END, 1.0)], [(1.0, 0, 0.0)]]]
+    game = table_of(rows)
+    short = TabularPolicy.of(game, np.array([[0.5, 0.5 - 9e-10], [0.0, 0.0]]))
+    assert policy_value(game, short)[0] == pytest.approx(1, abs=1e-12)
+
+
+def test_play_that_hardly_ends_keeps_its_digits() -> None:
+    """Two states that change places and end once in 2^52 moves, each move costing 1."""
+    luck = 2.0**-52
+    rows: list[list[Row]] = [
+        [[(1 - luck, 1, -1.0), (luck, END, 0.0)]],
+        [[(1.0, 0, -1.0)], [(1.0, 0, -1.5)]],
+    ]
+    solution = solved(rows)
+    value = truth(rows).value
+    assert value is not None
+    assert Fraction(solution.lower) <= value <= Fraction(solution.upper)
+    assert solution.upper - solution.lower < 1e-13 * float(-value)
+
+
+def test_a_bracket_is_for_tables_only_that_agree_with_it() -> None:
+    """A game for two whose players never choose at once is bounded from both sides."""
+    rows: list[list[Row]] = [
+        [[(1.0, 1, 0.0)], [(1.0, END, 1.0)]],
+        [[(0.5, 0, 2.0), (0.5, END, 0.0)], [(1.0, END, 5.0)]],
+    ]
+    game: TabularGame = table_of(rows, owners=[0, 1])
+    solution = solve(game)
+    # v0 = max(1, v1), v1 = min(1 + v0 / 2, 5): 2.
+    assert solution.value == pytest.approx(2, abs=1e-14)
+    lower, upper = bracket(game, solution.values * 7, solution.policies)
+    assert (lower, upper) == (solution.lower, solution.upper)

@@ -1,0 +1,184 @@
+"""Small tables whose floats are exact, and their optimum in rational arithmetic by brute force.
+
+All probabilities and rewards are dyadic, so that what the floats of a table say is what is meant,
+and the truth is a Fraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+
+from solvent.model import GameInfo, TabularGame, TabularPolicy
+
+Row: TypeAlias = list[tuple[float, int, float]]
+"""Probability, next state and reward of each outcome."""
+
+END = -1
+"""The next state with which play ends."""
+
+INFINITE = "play that never ends collects rewards for ever"
+
+
+def table_of(
+    rows: list[list[Row]], *, player: int = 0, owners: list[int] | None = None
+) -> TabularGame:
+    """A table from its rows by state; play begins in state 0, and the end is the last state.
+
+    Args:
+        rows: Of each state.
+        player: Who chooses in every state.
+        owners: Who chooses in each state, in a game in which both do.
+    """
+    n = len(rows)
+    owners = owners or [player] * n
+    widest = max(map(len, rows))
+    masks = np.zeros((2, n + 1, widest), bool)
+    masks[:, :n, 0] = True
+    for s, own in enumerate(rows):
+        masks[owners[s], s, : len(own)] = True
+    flat = [row for own in rows for row in own]
+    outcomes = [outcome for row in flat for outcome in row]
+    names = tuple(f"a{i}" for i in range(widest))
+    return TabularGame(
+        info=GameInfo("dyadic", 2, (names, names), False, (-np.inf, np.inf), ("made up",)),
+        states=(*range(n), "end"),
+        row_start=np.cumsum([0, *map(len, rows), 0]),
+        outcome_start=np.cumsum([0, *map(len, flat)]),
+        next_state=np.array([t if t >= 0 else n for _, t, _ in outcomes], np.int64),
+        probability=np.array([p for p, _, _ in outcomes], float),
+        outcome_reward=np.array([r for _, _, r in outcomes], float),
+        mask=(masks[0], masks[1]),
+        initial=np.eye(n + 1)[0],
+    )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of a game in which one player maximises.
+
+    Attributes:
+        value: The best that a policy which ends play for certain, or goes on for ever without any
+            reward, gets from the start; None if nothing ends.
+        infinite: Whether some play that goes on for ever is worth infinitely much.
+        endless: Whether going on for ever without a reward is better than ending.
+    """
+
+    value: Fraction | None
+    infinite: bool
+    endless: bool
+
+
+def truth(rows: list[list[Row]], start: int = 0) -> Truth:
+    """The optimum over all deterministic policies, in rational arithmetic, from one state."""
+    best: Fraction | None = None
+    proper: Fraction | None = None
+    infinite = False
+    for policy in product(*rows):
+        found = evaluate(list(policy), start)
+        if found == INFINITE:
+            infinite = True
+        elif isinstance(found, tuple):
+            value, ends = found
+            best = value if best is None else max(best, value)
+            if ends:
+                proper = value if proper is None else max(proper, value)
+    return Truth(best, infinite, best is not None and (proper is None or best > proper))
+
+
+def evaluate(rows: list[Row], start: int) -> tuple[Fraction, bool] | str | None:
+    """What one row a state comes to from a state: the value and whether play ends for certain.
+
+    Returns:
+        INFINITE if play can come into a loop that gains on the average; None if into one with
+        rewards that does not gain, which has no value.
+    """
+    reach = _reached(rows, start)
+    ends = {s for s in reach if END in _reached(rows, s)}
+    lost = {s for s in reach if s != END and s not in ends}
+    # Where no end can be reached, play settles in a loop: the states that reach only each other.
+    for s in lost:
+        loop = {t for t in _reached(rows, s) if t != END}
+        if all(s in _reached(rows, t) for t in loop):
+            gain = _gain(rows, sorted(loop))
+            if gain > 0:
+                return INFINITE
+            if any(r for t in loop for p, _, r in rows[t] if p > 0):
+                return None
+    if any(r for t in lost for p, _, r in rows[t] if p > 0):
+        return None
+    order = sorted(ends - {END})
+    value = _solve(
+        [[_flow(rows, s, t) for t in order] for s in order],
+        [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in order],
+    )
+    return (value[order.index(start)] if start in order else Fraction(0)), not lost
+
+
+def mixed_rows(
+    rows: list[list[Row]], owners: list[int], policy: TabularPolicy
+) -> list[list[list[tuple[Fraction, int, float]]]]:
+    """The rows that are left to the other player when one player's policy is fixed, exactly."""
+    left = []
+    for s, own in enumerate(rows):
+        if owners[s] != policy.player:
+            left.append([[(Fraction(p), t, r) for p, t, r in row] for row in own])
+            continue
+        weights = [Fraction(w) for w in policy.probabilities[s, : len(own)].tolist()]
+        total = sum(weights)
+        left.append(
+            [
+                [
+                    (Fraction(p) * w / total, t, r)
+                    for w, row in zip(weights, own, strict=True)
+                    for p, t, r in row
+                    if w
+                ]
+            ]
+        )
+    return left
+
+
+def _reached(rows: list[Row], start: int) -> set[int]:
+    found, waiting = {start}, [start]
+    while waiting:
+        s = waiting.pop()
+        if s == END:
+            continue
+        for p, t, _ in rows[s]:
+            if p > 0 and t not in found:
+                found.add(t)
+                waiting.append(t)
+    return found
+
+
+def _flow(rows: list[Row], s: int, t: int) -> Fraction:
+    return sum((Fraction(p) for p, target, _ in rows[s] if target == t), Fraction(0))
+
+
+def _gain(rows: list[Row], loop: list[int]) -> Fraction:
+    """The average reward of a loop that is never left, up to a positive factor."""
+    # Visits between two visits of the first state: d = e_first P + d P on the others.
+    others = loop[1:]
+    into = [_flow(rows, loop[0], t) for t in others]
+    visits = _solve([[_flow(rows, s, t) for s in others] for t in others], into)
+    rewards = [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in loop]
+    return rewards[0] + sum((d * r for d, r in zip(visits, rewards[1:], strict=True)), Fraction(0))
+
+
+def _solve(moves: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
+    """Solve (I - moves) x = right."""
+    n = len(right)
+    a = [[Fraction(int(i == j)) - moves[i][j] for j in range(n)] + [right[i]] for i in range(n)]
+    for i in range(n):
+        pivot = next(j for j in range(i, n) if a[j][i])
+        a[i], a[pivot] = a[pivot], a[i]
+        for j in range(n):
+            if j != i and a[j][i]:
+                factor = a[j][i] / a[i][i]
+                a[j] = [x - factor * y for x, y in zip(a[j], a[i], strict=True)]
+    return [a[i][n] / a[i][i] for i in range(n)]
