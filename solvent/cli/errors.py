@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from solvent.model.parameters import brief
+
 # Found through Typer, which has used Click from outside and a copy of its own.
 _UsageError: Any = typer.BadParameter.__base__
 
@@ -89,12 +91,18 @@ def _line(error: Exception) -> str | None:
             return f"this needs {module}; install it with: pip install 'solvent[{EXTRAS[module]}]'"
     if isinstance(error, _UsageError):
         return str(error.format_message())
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{brief(str(error.filename))}: {error.strerror}"
     if isinstance(error, (ValueError, OSError, ArithmeticError)):
         return str(error) or type(error).__name__
     return None
 
 
+LONGEST_LINE = 2000
+"""Characters; every error keeps its values short, but not all errors are the project's own."""
+
+
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
-    line = " ".join(message.split())
+    line = brief(" ".join(message.split()), LONGEST_LINE)
     typer.echo(f"solvent: {line}", err=True)
     raise typer.Exit(code) from cause

@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,10 @@ import gymnasium as gym
 
 from solvent.envs import register_envs
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import read_metadata
+from solvent.exact import read_request
 from solvent.games import GAMES, GymnasiumTable, make_game
 from solvent.model import Game
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import brief, check_choice, shown
 
 BOOK = "book"
 """Stands for the game ``gamebook``; the next word may be the book."""
@@ -52,14 +52,14 @@ def parse_parameters(words: Sequence[str]) -> dict[str, Any]:
         word = left.pop(0)
         if not word.startswith("--") or word == "--":
             raise ValueError(
-                f"the word {word!r} belongs to no parameter; write parameters as --name value"
+                f"the word {shown(word)} belongs to no parameter; write parameters as --name value"
             )
         option, equals, value = word.partition("=")
         if not equals:
             value = "true" if not left or left[0].startswith("--") else left.pop(0)
         name = option[2:].replace("-", "_")
         if name in parameters:
-            raise ValueError(f"the parameter {option} is given twice")
+            raise ValueError(f"the parameter {brief(option)} is given twice")
         parameters[name] = parse_value(value)
     return parameters
 
@@ -72,6 +72,8 @@ def parse_value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+    except RecursionError:
+        raise ValueError(f"the value {shown(text)} is nested too deeply") from None
 
 
 def read_game(name: str, words: Sequence[str]) -> Game:
@@ -81,7 +83,7 @@ def read_game(name: str, words: Sequence[str]) -> Game:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
     if name.startswith("-"):
-        raise ValueError(f"{name!r} stands where a game is expected; write the game first")
+        raise ValueError(f"{shown(name)} stands where a game is expected; write the game first")
     if name == BOOK:
         name = "gamebook"
         if words and not words[0].startswith("-"):
@@ -113,10 +115,15 @@ def find_game(name: str, parameters: dict[str, Any]) -> Game:
         check_choice(name, "game", [*GAMES, *ENVIRONMENTS])
     try:
         env = gym.make(name, **parameters)
-    except (TypeError, gym.error.Error, ImportError) as error:
-        raise ValueError(f"{name} cannot be made: {error}") from error
+    except Exception as error:  # Somebody else's environment may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"{name} cannot be made ({what})") from error
     try:
         return GymnasiumTable.from_env(env)
+    except (TypeError, AttributeError, LookupError) as error:
+        raise ValueError(
+            f"{name} publishes no table of transitions that can be read ({shown(error)})"
+        ) from error
     finally:
         env.close()
 
@@ -144,12 +151,23 @@ def game_of_training(policy_file: Path) -> Game:
         ValueError: If the file does not say it.
         StoreError: If the file is missing or damaged.
     """
-    request = read_metadata(policy_file).get("metadata", {}).get("request", {})
-    entry = ENVIRONMENTS.get(request.get("environment", ""))
-    if entry is None:
+    game = game_of_request(read_request(policy_file))
+    if game is None:
         raise ValueError(
             f"{policy_file}: does not say for which game it is; write the game after it"
         )
+    return game
+
+
+def game_of_request(request: Mapping[str, Any]) -> Game | None:
+    """The game that was asked for when a training was begun, or None if it is none of a name.
+
+    Args:
+        request: What ``train`` keeps in its files.
+    """
+    entry = ENVIRONMENTS.get(request.get("environment", ""))
+    if entry is None:
+        return None
     # The others are the environment's own, such as what is observed.
     own = {*inspect.signature(GAMES[entry.game]).parameters, "modifiers"}
     given = {name: value for name, value in request["env_kwargs"].items() if name in own}

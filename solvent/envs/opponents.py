@@ -17,6 +17,7 @@ from solvent.envs.seat_table import SeatTable
 from solvent.envs.thresholds import thresholds
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Ints
+from solvent.model.parameters import shown
 
 Opponent: TypeAlias = TabularPolicy | Sequence[TabularPolicy]
 """A policy for the other seat; where the learner takes either seat, one for each player."""
@@ -75,7 +76,7 @@ def opponent_pool(
         or not (np.isfinite(chances) & (chances > 0)).all()
     ):
         raise ValueError(
-            f"weights is {weights!r}; allowed is a positive number for each of {len(listed)} "
+            f"weights is {shown(weights)}; allowed is a positive number for each of {len(listed)} "
             f"opponents"
         )
     policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]

@@ -31,7 +31,13 @@ from solvent.envs.base_env import ILLEGAL, illegal_action
 from solvent.envs.random_stream import RandomStream, first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, seat_table
-from solvent.envs.spaces import action_space, check_action, observation_space
+from solvent.envs.spaces import (
+    PETTINGZOO,
+    action_space,
+    check_action,
+    check_options,
+    observation_space,
+)
 from solvent.model import Game, TabularGame, compile_game
 from solvent.model.parameters import check_choice
 
@@ -174,8 +180,12 @@ class TabularAECEnv(_TwoPlayers, AECEnv[str, Any, Any]):
 
         Args:
             seed: For the stream; without one, it goes on.
-            options: Not used.
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
         """
+        check_options(options, ignored=PETTINGZOO)
         self._begin(seed)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
@@ -250,7 +260,11 @@ class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
         Args:
             seed: As there.
             options: As there.
+
+        Raises:
+            ValueError: As there.
         """
+        check_options(options, ignored=PETTINGZOO)
         self._begin(seed)
         return self._told((False, False))
 

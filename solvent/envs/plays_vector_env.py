@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from solvent.envs.base_env import ILLEGAL, illegal_action
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Screen, check_render_mode
-from solvent.envs.spaces import check_actions
+from solvent.envs.spaces import check_actions, check_options
 from solvent.model import Game
 from solvent.model.arrays import Bools, Ints
-from solvent.model.parameters import check_choice, check_integer
+from solvent.model.parameters import check_choice, check_integer, shown
 
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
@@ -140,8 +140,8 @@ class PlaysVectorEnv(VectorEnv[Batch, Batch, Batch]):
                 are.
 
         Raises:
-            ValueError: If there are not as many seeds as environments, or the mask is not such
-                an array.
+            ValueError: If there are not as many seeds as environments, the mask is not such an
+                array, or there is another option.
             ResetNeeded: If a mask leaves an environment out that has never been reset.
         """
         chosen = self._chosen(options)
@@ -238,9 +238,10 @@ class PlaysVectorEnv(VectorEnv[Batch, Batch, Batch]):
         if not self._begun:
             raise ResetNeeded("play has not begun; call reset() first")
 
-    def _chosen(self, options: dict[str, Any] | None) -> Bools:
+    def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
         """Which environments a reset is for."""
-        if options is None or "reset_mask" not in options:
+        options = check_options(options, ("reset_mask",))
+        if "reset_mask" not in options:
             return np.ones(self.num_envs, bool)
         mask = options["reset_mask"]
         if (
@@ -250,7 +251,7 @@ class PlaysVectorEnv(VectorEnv[Batch, Batch, Batch]):
             or not mask.any()
         ):
             raise ValueError(
-                f"reset_mask is {mask!r}; allowed are bool arrays of shape ({self.num_envs},) "
+                f"reset_mask is {shown(mask)}; allowed are bool arrays of shape ({self.num_envs},) "
                 f"with at least one True"
             )
         return mask.copy()

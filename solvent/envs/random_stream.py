@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvent.model.parameters import shown
+
 DRAWS = 1 << 53
 """How many different draws there are; all are equally likely."""
 
@@ -40,7 +42,9 @@ class RandomStream:
 
     def __init__(self, state: int) -> None:
         if not 0 < state <= _64_BITS:
-            raise ValueError(f"state is {state!r}; allowed are whole numbers from 1 to 2^64 - 1")
+            raise ValueError(
+                f"state is {shown(state)}; allowed are whole numbers from 1 to 2^64 - 1"
+            )
         self.state = state
 
     def draw(self) -> int:

@@ -15,6 +15,7 @@ import gymnasium as gym
 import pettingzoo
 
 from solvent.envs.tabular_env import TabularEnv
+from solvent.model.parameters import shown
 
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
@@ -79,7 +80,7 @@ ENVIRONMENTS: Mapping[str, Entry] = {
         },
     ),
     "solvent/FootballStrategy-v0": Entry("football-strategy", 0.4276550008965, opponent="optimal"),
-    "solvent/FootballAgent-v0": Entry("football-strategy", 4.278810951194, opponent="paper-agent"),
+    "solvent/FootballAgent-v0": Entry("football-strategy", 4.056183788860, opponent="paper-agent"),
     "solvent/FootballDrive-v0": Entry("football-drive", -0.944881148276792),
     "solvent/Gamebook-v0": Entry("gamebook", 0.7348611111111111),
     "solvent/Greed-v0": Entry("greed", 0.5138417330406193, opponent="optimal"),
@@ -339,7 +340,7 @@ def _as_text(name: str, parameters: Mapping[str, Any]) -> str:
     try:
         return json.dumps(parameters, sort_keys=True)
     except TypeError as error:
-        raise ValueError(f"parameters of {name} are {parameters!r}: {error}") from None
+        raise ValueError(f"parameters of {name} are {shown(parameters)}: {error}") from None
 
 
 @lru_cache(maxsize=8)

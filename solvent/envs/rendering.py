@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.football_field import paint_pitch
 from solvent.model import Game, TabularGame
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 if TYPE_CHECKING:
     import pygame
@@ -59,7 +59,7 @@ def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | No
     check_choice(mode, "render_mode", allowed)
     if rules is None:
         raise ValueError(
-            f"render_mode is {mode!r}, but a table cannot be drawn; pass its game as rules="
+            f"render_mode is {shown(mode)}, but a table cannot be drawn; pass its game as rules="
         )
     return mode
 

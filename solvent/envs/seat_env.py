@@ -12,9 +12,9 @@ from solvent.envs.base_env import BaseEnv
 from solvent.envs.opponents import Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, RandomStream
 from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, seat_table
-from solvent.envs.spaces import check_action
+from solvent.envs.spaces import check_action, check_options
 from solvent.model import Game, TabularGame, compile_game
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 Seat = Literal[0, 1, "random"]
 
@@ -110,7 +110,11 @@ class SeatEnv(BaseEnv):
         Args:
             seed: As there.
             options: As there.
+
+        Raises:
+            ValueError: As there.
         """
+        check_options(options)
         stream = self._start_stream(seed)
         table = self._table
         if len(table.seats) > 1:
@@ -201,5 +205,5 @@ def seats_of(seat: Seat) -> tuple[int, ...]:
         check_choice(seat, "seat", ("random",))
         return (0, 1)
     if isinstance(seat, bool) or seat not in (0, 1):
-        raise ValueError(f"seat is {seat!r}; allowed are 0, 1 and 'random'")
+        raise ValueError(f"seat is {shown(seat)}; allowed are 0, 1 and 'random'")
     return (seat,)

@@ -15,6 +15,7 @@ from solvent.envs.kernels.drawing import draw_actions, draw_entries
 from solvent.envs.simulation import Player, Simulation
 from solvent.envs.thresholds import thresholds
 from solvent.model.arrays import Bools, Ints
+from solvent.model.parameters import shown
 
 
 class SeatPlays:
@@ -93,7 +94,7 @@ class SeatPlays:
             or not ((chances > 0) & np.isfinite(chances)).all()
         ):
             raise ValueError(
-                f"weights is {weights!r}; allowed is a positive number for each of "
+                f"weights is {shown(weights)}; allowed is a positive number for each of "
                 f"{len(self.players)} opponents"
             )
         self._weight = thresholds(chances / chances.sum(), np.array([0, len(chances)]))

@@ -17,7 +17,7 @@ from solvent.envs.pettingzoo_env import AGENTS, check_joint_action
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, Screen, check_render_mode
 from solvent.envs.simulation import Sampler
-from solvent.envs.spaces import check_action
+from solvent.envs.spaces import PETTINGZOO, check_action, check_options
 from solvent.model.parameters import check_choice
 
 _ONE = np.zeros(1, np.int64)
@@ -93,8 +93,12 @@ class SimulatedParallelEnv(Drawn, ParallelEnv[str, Any, Any]):
 
         Args:
             seed: For the stream; without one, it goes on.
-            options: Not used.
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
         """
+        check_options(options, ignored=PETTINGZOO)
         if seed is not None or not self._begun:
             self._plays.arrays["stream"][0] = first_state(seeding.np_random(seed)[0])
         self._plays.begin(_ONE)

@@ -16,7 +16,7 @@ from solvent.envs.rendering import RENDER_MODES, Drawn, Screen, check_render_mod
 from solvent.envs.seat_env import Seat, seats_of
 from solvent.envs.seat_plays import SeatPlays
 from solvent.envs.simulation import Player, Sampler
-from solvent.envs.spaces import check_action
+from solvent.envs.spaces import check_action, check_options
 from solvent.model.arrays import Bools
 from solvent.model.parameters import check_choice
 
@@ -73,8 +73,12 @@ class SimulatedSeatEnv(Drawn, gym.Env[Any, np.int64]):
 
         Args:
             seed: For the stream of random numbers; without one, it goes on.
-            options: Not used.
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
         """
+        check_options(options)
         super().reset(seed=seed)
         if seed is not None or not self._begun:
             self.plays.stream[0] = first_state(self.np_random)

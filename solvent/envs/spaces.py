@@ -1,13 +1,19 @@
-"""The spaces of arrays of masks and observations, and actions checked against them."""
+"""The spaces of arrays of masks and observations, and checks of actions and options."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+
+from solvent.model.parameters import shown
+
+PETTINGZOO = ("options",)
+"""An option without a meaning that PettingZoo's own test passes to every environment."""
 
 
 def action_space(mask: NDArray[np.int8]) -> spaces.Discrete:
@@ -36,7 +42,7 @@ def check_action(action: Any, n_actions: int) -> int:
         number = -1
     if not 0 <= number < n_actions:
         raise ValueError(
-            f"action is {action!r}; allowed are whole numbers from 0 to {n_actions - 1}"
+            f"action is {shown(action)}; allowed are whole numbers from 0 to {n_actions - 1}"
         )
     return number
 
@@ -54,3 +60,27 @@ def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
             f"expected whole numbers of shape ({n_envs},)"
         )
     return np.ascontiguousarray(array, np.int64)
+
+
+def check_options(
+    options: Any, allowed: tuple[str, ...] = (), *, ignored: tuple[str, ...] = ()
+) -> Mapping[str, Any]:
+    """Return the `options` of a ``reset``, empty if there are none.
+
+    Args:
+        options: What was passed.
+        allowed: The options that the environment knows.
+        ignored: Those that change nothing, but have to be let through.
+
+    Raises:
+        ValueError: If they are not a mapping, or have another key.
+    """
+    known = ", ".join(allowed) or "none"
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options is {shown(options)}; allowed is a mapping (of {known})")
+    for key in options:
+        if key not in (*allowed, *ignored):
+            raise ValueError(f"options has {shown(key)}; allowed are: {known}")
+    return options

@@ -10,7 +10,7 @@ from gymnasium.error import ResetNeeded
 
 from solvent.envs.base_env import BaseEnv
 from solvent.envs.sampling_table import sampling_table
-from solvent.envs.spaces import check_action
+from solvent.envs.spaces import check_action, check_options
 from solvent.envs.transition_dict import TransitionDict
 from solvent.model import Game, TabularGame, compile_game
 from solvent.model.arrays import Floats
@@ -79,8 +79,12 @@ class TabularEnv(BaseEnv):
         Args:
             seed: For ``np_random``, from which the stream is started; without one, the stream
                 goes on (or is started from an arbitrary seed the first time).
-            options: Not used.
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
         """
+        check_options(options)
         stream = self._start_stream(seed)
         table = self._table
         outcome = bisect_right(table.threshold, stream.draw(), table.start)

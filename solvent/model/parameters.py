@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
+import math
+import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Integral, Rational
@@ -12,6 +16,38 @@ Spread: TypeAlias = int | Sequence[int] | Mapping[Any, Any]
 """An integer, a pair ``[low, high]`` for a uniform choice, or a mapping of values to weights."""
 
 
+LONGEST_SHOWN = 100
+"""Characters of a value that an error repeats."""
+
+
+def shown(value: Any) -> str:
+    """A value for an error message: its repr in one line, its middle left out if it is long."""
+    try:
+        return brief(repr(value))
+    except (ValueError, RecursionError):
+        # Whole numbers of thousands of digits, and what is nested thousands deep, have none.
+        return f"<{type(value).__name__} too large to show>"
+
+
+def brief(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """A text for an error message: in one line, its middle left out if it is long."""
+    text = re.sub(r"\s*\n\s*", " ", text)
+    if len(text) <= longest:
+        return text
+    end = longest // 4
+    return f"{text[: longest - end - 1]}…{text[-end:]}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value that was read is a finite number; a truth value is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # A whole number beyond all floats.
+        return False
+
+
 def check_integer(value: Any, name: str, low: int, high: int) -> int:
     """Return `value` as an int if it is one within `low`..`high`.
 
@@ -19,7 +55,9 @@ def check_integer(value: Any, name: str, low: int, high: int) -> int:
         ValueError: If it is not.
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise ValueError(f"{name} is {value!r}; allowed are whole numbers from {low} to {high}")
+        raise ValueError(
+            f"{name} is {shown(value)}; allowed are whole numbers from {low} to {high}"
+        )
     return int(value)
 
 
@@ -31,15 +69,10 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
     Raises:
         ValueError: If it is not.
     """
-    if isinstance(value, (Rational, float, str)) and not isinstance(value, bool):
-        try:
-            # Through str, so that 0.1 means one tenth; "nan" and "inf" are refused here too.
-            number = Fraction(str(value))
-        except (ValueError, ZeroDivisionError):
-            number = None
-        if number is not None and low <= number <= high:
-            return number
-    raise ValueError(f"{name} is {value!r}; allowed are numbers from {low} to {high}")
+    number = _fraction(value)
+    if number is not None and low <= number <= high:
+        return number
+    raise ValueError(f"{name} is {shown(value)}; allowed are numbers from {low} to {high}")
 
 
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
@@ -49,11 +82,13 @@ def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
         ValueError: If it is not; the message suggests the nearest name.
     """
     names = sorted(allowed)
-    if value in names:
+    if isinstance(value, str) and value in names:
         return str(value)
-    near = difflib.get_close_matches(str(value), names, 1)
+    near = (
+        difflib.get_close_matches(value[:LONGEST_SHOWN], names, 1) if isinstance(value, str) else []
+    )
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name} is {value!r}; allowed are {', '.join(names)}.{hint}")
+    raise ValueError(f"{name} is {shown(value)}; allowed are {', '.join(names)}.{hint}")
 
 
 def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]:
@@ -79,27 +114,57 @@ def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]
             point = check_integer(int(key) if whole else key, name, low, high)
             if point in weights:
                 raise ValueError(f"{name} gives the value {point} twice")
-            weights[point] = _weight(weight, f"{name}[{key!r}]")
+            weights[point] = _weight(weight, f"{name}[{shown(key)}]")
         total = sum(weights.values())
         return {point: weights[point] / total for point in sorted(weights)}
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != 2:
-            raise ValueError(f"{name} is {value!r}; a range is a pair [low, high]")
+            raise ValueError(f"{name} is {shown(value)}; a range is a pair [low, high]")
         first, last = (check_integer(v, name, low, high) for v in value)
         if first > last:
-            raise ValueError(f"{name} is {value!r}; the range is upside down")
+            raise ValueError(f"{name} is {shown(value)}; the range is upside down")
         count = last - first + 1
         return {point: Fraction(1, count) for point in range(first, last + 1)}
     return {check_integer(value, name, low, high): Fraction(1)}
 
 
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
+
+
+def _fraction(value: Any) -> Fraction | None:
+    """A number or the text of one as a Fraction; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, (Rational, float, str)):
+        return None
+    try:
+        # Through str, so that 0.1 means one tenth; "nan" and "inf" are refused here too.
+        text = str(value)
+        exponent = _EXPONENT.search(text)
+        # Fraction("1e999999999") would try to be that number; no float goes so far.
+        if exponent is not None and (len(exponent[1]) > 3 or int(exponent[1]) > 400):
+            return None
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
 def _weight(value: Any, name: str) -> Fraction:
-    if isinstance(value, (Rational, float, str)) and not isinstance(value, bool):
-        try:
-            # Through str, so that 0.1 means one tenth; "nan" and "inf" are refused here too.
-            weight = Fraction(str(value))
-        except (ValueError, ZeroDivisionError):
-            weight = Fraction(0)
-        if weight > 0:
-            return weight
-    raise ValueError(f"{name} has weight {value!r}; allowed are positive numbers")
+    weight = _fraction(value)
+    if weight is not None and weight > 0:
+        return weight
+    raise ValueError(f"{name} has weight {shown(value)}; allowed are positive numbers")
+
+
+def as_options(parameters: Mapping[str, Any]) -> str:
+    """Parameters as they are written on a command line, for a message that says what to run.
+
+    Args:
+        parameters: JSON-able values by name.
+
+    Returns:
+        Such as ``--form half --clock '{"timeouts": 0}'``.
+    """
+    words = []
+    for name, value in parameters.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        words += [f"--{name.replace('_', '-')}", text]
+    return shlex.join(words)

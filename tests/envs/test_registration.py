@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+from reduced_football import reduced_points
+from timed_football import CHART, CLOCK, RULES
 
 from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
-from solvent.envs.registration import ENVIRONMENTS
+from solvent.envs.registration import ENVIRONMENTS, SIMULATED
 from solvent.exact import solve
 from solvent.exact.kernels.greed import solve_greed
 from solvent.games import make_game
+from solvent.games.football.chart_json import json_text
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.gamebook.shelf import open_book
 from solvent.model import compile_game
 
 register_envs()
@@ -103,6 +112,110 @@ def test_a_thousand_environments_share_one_table() -> None:
     envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(1000)]
     assert len({id(env.game) for env in envs}) == 1
     assert len({id(env._table) for env in envs}) == 1
+
+
+ENTRIES = {**ENVIRONMENTS, **SIMULATED}
+
+# By id, parameters with which the table or the sampler is small.
+SMALL: dict[str, dict[str, Any]] = {
+    "solvent/FFCombat-v0": {"stamina": 4},
+    "solvent/FFCombatRandom-v0": {"stamina": [2, 4], "opponent_stamina": 4},
+    "solvent/FootballStrategy-v0": {"opponent": "uniform", "to_goal": 4},
+    "solvent/FootballAgent-v0": {"opponent": "uniform", "to_goal": 4},
+    "solvent/FootballDrive-v0": {"start": 20, "field": 20},
+    "solvent/Gamebook-v0": {},
+    "solvent/Greed-v0": {"limit": 8, "opponent": "uniform"},
+    "solvent/NinthTide-v0": {"book": "red-lamp"},
+    "solvent/FootballTwoMinutes-v0": {"clock": CLOCK, "to_goal": 5},
+    "solvent/FootballHalf-v0": {"clock": CLOCK},
+    "solvent/FootballSecondHalf-v0": {"clock": CLOCK},
+    "solvent/FootballGame-v0": {"clock": CLOCK},
+}
+
+
+@pytest.fixture(scope="module")
+def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Parameters of a football on a short field."""
+    folder: Path = tmp_path_factory.mktemp("football")
+    chart, points = folder / "chart.json", folder / "points.json"
+    chart.write_text(json_text(CHART), encoding="utf-8")
+    points.write_text(reduced_points(CHART, Ruleset.read(RULES)).json_text(), encoding="utf-8")
+    return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
+
+
+def through_pickle(what: Any) -> Any:
+    """As subprocess vector environments send it; nothing from outside is unpickled."""
+    return pickle.loads(pickle.dumps(what))  # noqa: S301
+
+
+def continued(env: Any, actions: list[Any]) -> list[Any]:
+    """What follows some actions, and a reset."""
+    steps = [env.step(action)[:4] for action in actions]
+    return [np.asarray(part).tolist() for step in steps for part in step] + [
+        np.asarray(env.reset()[0]).tolist()
+    ]
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str, Any]) -> None:
+    parameters = dict(SMALL[name])
+    if ENTRIES[name].game == "football-strategy":
+        without = "expected_points" if name in SIMULATED else ""
+        parameters |= {key: value for key, value in football.items() if key != without}
+    env = gym.make(name, **parameters)
+    env.reset(seed=3)
+    twin = through_pickle(env)
+    assert type(twin.unwrapped) is type(env.unwrapped)
+    assert continued(twin, [0]) == continued(env, [0])
+    many = gym.make_vec(name, num_envs=2, **parameters)
+    many.reset(seed=3)
+    twins = through_pickle(many)
+    actions = [np.zeros(2, np.int64)] * 5
+    assert continued(twins, actions) == continued(many, actions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_environment_of_full_size_can_be_pickled(name: str) -> None:
+    for env in (gym.make(name), gym.make_vec(name, num_envs=2)):
+        assert pickle.dumps(env)
+
+
+@pytest.mark.parametrize("game", ["gamebook", "greed", "pig", "ff-combat"])
+def test_a_game_and_its_table_that_were_pickled_are_the_same(game: str) -> None:
+    parameters: dict[str, Any] = {"greed": {"limit": 8}, "pig": {"target": 8}}.get(game, {})
+    rules = make_game(game, **parameters)
+    table = compile_game(rules)
+    again = through_pickle(rules)
+    assert again.info == rules.info
+    assert compile_game(again).model_hash == table.model_hash
+    twin = through_pickle(table)
+    assert twin.model_hash == table.model_hash
+    assert list(twin.states) == list(table.states)
+
+
+def test_a_gamebook_keeps_what_it_was_made_with() -> None:
+    game = replace(open_book("red-lamp"), keep=("coin",))
+    again = through_pickle(game)
+    assert (again.book, again.forget, again.name, again.keep) == (
+        game.book,
+        True,
+        "red-lamp",
+        ("coin",),
+    )
+    assert through_pickle(replace(game, forget=False)).forget is False
+
+
+@pytest.mark.slow
+def test_a_book_is_played_in_processes_that_begin_anew() -> None:
+    game = open_book("red-lamp")
+    envs = AsyncVectorEnv([lambda: TabularEnv(game)] * 2, context="spawn")
+    try:
+        seen, _ = envs.reset(seed=4)
+        one, _ = TabularEnv(game).reset(seed=4)
+        assert seen[0].tolist() == one.tolist()
+    finally:
+        envs.close()
 
 
 def test_equal_parameters_in_another_form_are_equal() -> None:

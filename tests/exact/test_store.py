@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bad_files import forge, read_raw
+from random_games import RandomGame
 
 from solvent.exact import (
     StoreError,
@@ -19,7 +21,7 @@ from solvent.exact import (
     save_solution,
     solve,
 )
-from solvent.games import FightingFantasy
+from solvent.games import FightingFantasy, Pig
 from solvent.model import TabularPolicy, compile_game
 
 
@@ -157,3 +159,168 @@ def test_a_failed_write_leaves_the_old_file(
         save_policy(file, solve(table).policies[0])
     assert file.read_bytes() == before
     assert [p.name for p in file.parent.iterdir()] == ["policy.npz"]
+
+
+# Nothing in a file is believed, even if its checksum matches.
+
+
+@pytest.fixture
+def solution_file(table: Any, tmp_path: Path) -> Path:
+    save_solution(tmp_path / "solution.npz", solve(table))
+    return tmp_path / "solution.npz"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ({"player": 2}, "player is 2; allowed are 0 and 1"),
+        ({"player": -1}, "player is -1; allowed are 0 and 1"),
+        ({"player": "0"}, "player is '0'; expected a whole number"),
+        ({"player": True}, "player is True; expected a whole number"),
+        ({"name": ["a"]}, "name is ['a']; expected a text"),
+        ({"name": None}, "lacks name"),
+        ({"model_hash": None}, "lacks model_hash"),
+        ({"model_hash": 7}, "model_hash is 7; expected a text"),
+        ({"metadata": []}, "metadata is []; expected an object"),
+    ],
+)
+@pytest.mark.parametrize("with_game", [False, True])
+def test_wrong_facts_about_a_policy_are_named(
+    header: dict[str, Any], message: str, with_game: bool, file: Path, table: Any
+) -> None:
+    with pytest.raises(StoreError) as caught:
+        load_policy(forge(file, header), table if with_game else None)
+    assert str(caught.value).startswith(f"{file}: {message}")
+
+
+def live(array: Any) -> int:
+    """A state in which play goes on."""
+    return int(np.flatnonzero(array.reshape(len(array), -1).any(axis=1))[0])
+
+
+def twice(array: Any) -> Any:
+    return 2 * array
+
+
+def with_nan(array: Any) -> Any:
+    changed = array.copy()
+    changed[live(array)] = np.nan
+    return changed
+
+
+def with_infinity(array: Any) -> Any:
+    changed = array.copy()
+    changed[live(array)] = np.inf
+    return changed
+
+
+def negative(array: Any) -> Any:
+    changed = array.copy()
+    changed[live(array)] += [2, -2]
+    return changed
+
+
+@pytest.mark.parametrize("change", [twice, with_nan, with_infinity, negative])
+@pytest.mark.parametrize("with_game", [False, True])
+def test_what_is_no_distribution_is_no_policy(
+    change: Any, with_game: bool, file: Path, table: Any
+) -> None:
+    probabilities = change(read_raw(file)[1]["probabilities"])
+    with pytest.raises(StoreError, match=r"policy\.npz: .*(is no distribution|has an|sum to 1)"):
+        load_policy(forge(file, probabilities=probabilities), table if with_game else None)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ({"lower": 2.0}, "is not within its bracket"),
+        ({"upper": -2.0}, "is not within its bracket"),
+        ({"value": float("nan")}, "value is nan; expected a finite number"),
+        ({"value": "<script>"}, "value is '<script>'; expected a finite number"),
+        ({"upper": None}, "lacks upper"),
+        ({"method": 3}, "method is 3; expected a text"),
+    ],
+)
+@pytest.mark.parametrize("with_game", [False, True])
+def test_wrong_facts_about_a_solution_are_named(
+    header: dict[str, Any], message: str, with_game: bool, solution_file: Path, table: Any
+) -> None:
+    with pytest.raises(StoreError, match=message):
+        load_solution(forge(solution_file, header), table if with_game else None)
+
+
+@pytest.mark.parametrize("name", ["values", "action_values"])
+def test_a_value_that_is_no_number_is_refused(name: str, solution_file: Path, table: Any) -> None:
+    forge(solution_file, **{name: with_nan(read_raw(solution_file)[1][name])})
+    for game in (None, table):
+        with pytest.raises(StoreError, match=f"{name} has an entry that is not a finite number"):
+            load_solution(solution_file, game)
+
+
+@pytest.mark.parametrize("name", ["values", "action_values", "policy_0", "policy_1"])
+def test_half_an_array_is_refused(name: str, solution_file: Path, table: Any) -> None:
+    half = read_raw(solution_file)[1][name]
+    forge(solution_file, **{name: half[: len(half) // 2]})
+    with pytest.raises(StoreError, match=f"{name} has the shape .*; expected"):
+        load_solution(solution_file, table)
+    if name != "action_values":  # How many rows there are, only the game says.
+        with pytest.raises(StoreError, match=r"has values of .* states, and policies for"):
+            load_solution(solution_file)
+
+
+@pytest.mark.parametrize("name", ["policy_0", "policy_1"])
+def test_a_solutions_policies_are_policies(name: str, solution_file: Path, table: Any) -> None:
+    forge(solution_file, **{name: twice(read_raw(solution_file)[1][name])})
+    for game in (None, table):
+        with pytest.raises(StoreError, match=r"is no distribution|does not sum to 1"):
+            load_solution(solution_file, game)
+
+
+GAMES: list[Any] = [
+    Pig(target=4),
+    RandomGame(0, "simultaneous", cyclic=True),
+    RandomGame(2, "alternating", cyclic=True),
+    RandomGame(4, "single", cyclic=False),
+]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_solutions_of_all_kinds_are_proved_again(game: Any, tmp_path: Path) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    save_solution(tmp_path / "s.npz", solution)
+    again = load_solution(tmp_path / "s.npz", table)
+    assert (again.value, again.lower, again.upper) == (
+        solution.value, solution.lower, solution.upper,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_wrong_number_in_a_solution_is_noticed(game: Any, tmp_path: Path) -> None:
+    table = compile_game(game)
+    solution = solve(table)
+    path = tmp_path / "s.npz"
+
+    def refused(message: str, header: dict[str, Any] | None = None, **arrays: Any) -> None:
+        save_solution(path, solution)
+        with pytest.raises(StoreError, match=rf"s\.npz: .*{message}"):
+            load_solution(forge(path, header or {}, **arrays), table)
+
+    # Another bracket than the one that can be proved, around the value and somewhere else.
+    refused("states the bracket", {"lower": solution.value - 1e-6, "upper": solution.value + 1e-6})
+    away = {name: getattr(solution, name) + 1e-6 for name in ("value", "lower", "upper")}
+    refused("states the value", away)
+    # One bit of a value or an action value, wherever it is.
+    rng = np.random.default_rng(1)
+    for name in ("values", "action_values"):
+        array = getattr(solution, name).copy()
+        place = int(rng.integers(len(array)))
+        array[place] += 0.01
+        refused("off by", **{name: array})
+    # All values moved alike, so that only play's end tells.
+    moved = solution.values + 0.01 * ~table.terminal
+    refused("off by|states the value", values=moved, action_values=table.expectation(moved))
+    # Another policy, which is one, but does not get the value.
+    player = 0 if (table.action_count[0] > 1).any() else 1
+    uniform = TabularPolicy.uniform(table, player=player).probabilities
+    refused("states the bracket|off by", **{f"policy_{player}": uniform})

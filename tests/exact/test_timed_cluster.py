@@ -31,7 +31,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters ru
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Machines]:
+def never_used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Ray's own folder on a machine on which it never ran."""
+    folder = tmp_path_factory.mktemp("ray") / "never"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def running(never_used: Path) -> Iterator[Machines]:
     """A head without processors."""
     machines = Machines()
     yield machines
@@ -90,6 +99,11 @@ def standard_half(ticks: int) -> SheetStore:
     """The end of a half by the standard chart, whose sheets take a while, solved by threads."""
     rules = pack_rules(load_chart("standard"), Ruleset())
     return solved(Layout(rules, ClockRules(timeouts=0), "half", ticks))
+
+
+def test_a_cluster_starts_where_ray_never_ran(running: Machines, never_used: Path) -> None:
+    assert running.address
+    assert not never_used.exists()
 
 
 def test_two_machines_compute_what_threads_do(machines: Machines) -> None:

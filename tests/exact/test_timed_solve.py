@@ -16,7 +16,7 @@ from solvent.exact.kernels.football_points import solve_points
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.problem import SheetProblem, sheet_problem
 from solvent.exact.kernels.timed_football.sheet_kernel import solve_block
-from solvent.exact.kernels.timed_football.solve import Local, solve_layout
+from solvent.exact.kernels.timed_football.solve import Local, proved_errors, solve_layout
 from solvent.exact.kernels.timed_football.store import SheetRecord, SheetStore
 from solvent.exact.kernels.timed_football.tables import timed_tables
 from solvent.games.football.chart_files import load_chart
@@ -152,11 +152,12 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     start = game.initial()[0].state
     half = 0 if game.for_points else Fraction(1, 2)
     exact(start)
+    errors = proved_errors(store)
     compared, waiting, seen = 0, [start], {start}
     while waiting:
         state = waiting.pop()
         if state.phase in ("call", "kickoff", "free kick"):
-            error = store.record(place_of(store.layout, state)[0]).error
+            error = errors[place_of(store.layout, state)[0]]
             assert error < 1e-12
             assert abs(Fraction(stored_value(store, state)) + half - exact(state)) <= error, state
             compared += 1
@@ -208,8 +209,8 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
 @pytest.mark.parametrize(("ticks", "timeouts"), [(6, 0), (3, 1)])
 def test_a_larger_lead_is_worth_no_less(ticks: int, timeouts: int) -> None:
     store = standard("second-half", ticks, timeouts)
-    for sheet in store.layout.sheets:
-        assert (np.diff(store.read(sheet), axis=1) >= -store.record(sheet).error).all(), sheet
+    for sheet, error in proved_errors(store).items():
+        assert (np.diff(store.read(sheet), axis=1) >= -error).all(), sheet
 
 
 def test_a_time_out_more_is_worth_no_less() -> None:

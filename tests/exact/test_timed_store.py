@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,10 @@ import pytest
 from killed_solves import long_half
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 
+from solvent.baselines.timed_football_players import optimal_player
+from solvent.exact.kernels.timed_football.evaluation import evaluate
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
+from solvent.exact.kernels.timed_football.optimal import OptimalSheets
 from solvent.exact.kernels.timed_football.sheet_folder import SheetFolder
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for, place_of
 from solvent.exact.kernels.timed_football.solve import solve_layout
@@ -30,7 +35,7 @@ from solvent.model import compile_game
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 
-RECORD = SheetRecord(largest_gap=1e-15, error=2e-14, games=30, constant=4)
+RECORD = SheetRecord(largest_gap=1e-15, games=30, constant=4)
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +110,36 @@ def any_values(layout: Layout, sheet: Sheet, seed: int = 0) -> tuple[np.ndarray,
     return rng.random((layout.rows, columns)), rng.integers(9, size=shape).astype(np.uint32)
 
 
+def flip(path: Path, place: int, bit: int = 0) -> None:
+    """Turn one bit of a file around."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << bit
+    path.write_bytes(content)
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, Any]], None], *, version: int = 2) -> None:
+    """Change what a manifest says, its own checksum included."""
+    path = folder / "manifest.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    description.pop("sha256", None)
+    description["format"] = version
+    change(description)
+    if version > 1:
+        text = json.dumps(description, sort_keys=True)
+        description["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(description), encoding="utf-8")
+
+
+def refusal(attempt: Callable[[], object]) -> str:
+    """The one line with which a folder is refused."""
+    with pytest.raises(StoreError) as caught:
+        attempt()
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 600
+    return message
+
+
 def first_file(folder: Path, layout: Layout) -> Path:
     return SheetFolder.open(folder, layout).path(layout.sheets[0])
 
@@ -140,7 +175,7 @@ def test_what_is_no_sheet_is_not_kept(layout: Layout, tmp_path: Path, in_folder:
     sheet = layout.sheets[0]
     values, supports = any_values(layout, sheet)
     for wrong in (values[:-1], values.astype(np.float32), np.full_like(values, np.nan)):
-        with pytest.raises(ValueError, match="values"):
+        with pytest.raises(ValueError, match=r"the values of Sheet|has a value of nan"):
             store.write(sheet, wrong, supports, RECORD)
     with pytest.raises(ValueError, match="supports of Sheet"):
         store.write(sheet, values, supports[:-1], RECORD)
@@ -392,12 +427,12 @@ def test_a_sheet_of_the_wrong_size_is_named(solution: Path, layout: Layout) -> N
     SheetFolder.open(solution, layout, verify=True)
 
 
-def test_an_altered_sheet_is_named_when_that_is_asked_for(solution: Path, layout: Layout) -> None:
-    path = first_file(solution, layout)
-    content = bytearray(path.read_bytes())
-    content[-5] ^= 1
-    path.write_bytes(content)
-    SheetFolder.open(solution, layout)
+def test_an_altered_sheet_is_named_when_it_is_read(solution: Path, layout: Layout) -> None:
+    flip(first_file(solution, layout), -5)
+    store = SheetFolder.open(solution, layout)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"t000-0-0.npy: the checksum does not match"):
+            store.read(layout.sheets[0])
     with pytest.raises(StoreError, match=r"t000-0-0.npy: the checksum does not match"):
         SheetFolder.open(solution, layout, verify=True)
 
@@ -412,62 +447,310 @@ def test_an_altered_sheet_is_not_built_upon(half_done: Path, layout: Layout) -> 
     assert not (half_done / ".lock").exists()
 
 
+def test_a_file_is_checked_once_and_again_when_it_has_changed(
+    solution: Path, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        hashlib, "file_digest", lambda file, name: hashed.append(file.name) or digest(file, name)
+    )
+    for _ in range(2):
+        store = SheetFolder.open(solution, layout)
+        store.read(layout.sheets[0])
+        store.read(layout.sheets[0])
+    path = store.path(layout.sheets[0])
+    assert hashed == [str(path)]
+    flip(path, 200)
+    with pytest.raises(StoreError, match="the checksum does not match"):
+        store.read(layout.sheets[0])
+
+
+READERS: dict[str, Callable[[Path, TimedFootball], object]] = {
+    "the value": lambda folder, game: TimedSolution.open(folder, game).value,
+    "the bound": lambda folder, game: TimedSolution.open(folder, game).error,
+    "any position": lambda folder, game: [
+        TimedSolution.open(folder, game).value_of(position)
+        for position in (game.initial()[0].state, game.initial()[0].state._replace(phase="call"))
+    ],
+    "an optimal opponent": lambda folder, game: optimal_player(game, folder),
+    "optimal sheets": lambda folder, game: evaluate(
+        layout_for(game),
+        game.initial()[0].state,
+        OptimalSheets(layout_for(game), TimedSolution.open(folder, game).values),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_whoever_reads_is_told_of_a_flipped_bit(
+    solution: Path, layout: Layout, game: TimedFootball, reader: str
+) -> None:
+    store = SheetFolder.open(solution, layout)
+    for sheet in layout.sheets:
+        flip(store.path(sheet), -1, bit=6)
+    message = refusal(lambda: READERS[reader](solution, game))
+    assert re.match(rf"{solution}/sheets/half2/t00\d-\d-\d.npy: the checksum does not", message)
+
+
+def test_a_bit_flipped_anywhere_in_the_manifest_is_told(solution: Path) -> None:
+    path = solution / "manifest.json"
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 41):
+        flip(path, place, bit=place % 8)
+        assert "manifest.json" in refusal(lambda: SheetFolder.open(solution))
+        path.write_bytes(whole)
+    SheetFolder.open(solution)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("form", ["half", "second-half"])
+def test_a_bound_is_computed_not_read(form: str, version: int, tmp_path: Path) -> None:
+    game = tiny(form, SMALL, timeouts=1)
+    layout = layout_for(game)
+    solve_in(tmp_path / "x", layout)
+    error = TimedSolution.open(tmp_path / "x", game).error
+    last = f"half2/t{layout.most_ticks:03}-1-1"
+
+    def claim(description: dict[str, Any]) -> None:
+        for record in description["sheets"].values():
+            record["error"] = 0.0
+
+    rewrite(tmp_path / "x", claim, version=version)
+    assert TimedSolution.open(tmp_path / "x", game).error == error
+
+    def worse(description: dict[str, Any]) -> None:
+        description["sheets"][last]["largest_gap"] = 0.25
+
+    rewrite(tmp_path / "x", worse, version=version)
+    assert TimedSolution.open(tmp_path / "x", game).error > 0.25
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 2.9e306, -0.6])
+def test_what_is_no_chance_is_refused_whatever_its_checksum(value: float, tmp_path: Path) -> None:
+    game = tiny("second-half", SMALL, half=30)
+    layout = layout_for(game)
+    solve_in(tmp_path / "x", layout)
+    path = SheetFolder.open(tmp_path / "x").path(layout.sheets[-1])
+    values = np.load(path)
+    values[3, 4] = value
+    np.save(path, values)
+
+    def rehash(description: dict[str, Any]) -> None:
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+        description["sheets"]["half2/t002-0-0"]["sha256"] = checksum
+
+    rewrite(tmp_path / "x", rehash)
+    message = refusal(lambda: TimedSolution.open(tmp_path / "x", game).value)
+    assert f"t002-0-0.npy: holds a value of {value:.3g}; possible are -0.5 to 0.5." in message
+
+
+def test_more_points_than_there_is_time_for_are_refused(
+    solution: Path, layout: Layout, game: TimedFootball
+) -> None:
+    store = SheetStore(layout)
+    solve_layout(layout, store)
+    for sheet in layout.sheets:
+        most = layout.most(sheet)
+        assert most == 7 * (sheet.ticks + sheet.own + sheet.other + 1)
+        assert store.largest(sheet) <= most
+        values, supports = any_values(layout, sheet)
+        store.write(sheet, np.full_like(values, most), supports, RECORD)
+        with pytest.raises(ValueError, match=f"a value of -{most + 1:.3g}; possible are -{most:g}"):
+            store.write(sheet, np.full_like(values, -most - 1), supports, RECORD)
+
+
 def test_a_file_that_is_no_array_is_named(solution: Path, layout: Layout) -> None:
     path = first_file(solution, layout)
     path.write_bytes(b"x" * path.stat().st_size)
+
+    def rehash(description: dict[str, Any]) -> None:
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+        description["sheets"]["half2/t000-0-0"]["sha256"] = checksum
+
+    rewrite(solution, rehash)
     store = SheetFolder.open(solution, layout)
     with pytest.raises(StoreError, match=r"t000-0-0.npy: is damaged. Remove it"):
         store.read(layout.sheets[0])
+
+
+def test_a_file_that_grew_since_it_was_opened_is_not_read(solution: Path, layout: Layout) -> None:
+    store = SheetFolder.open(solution, layout)
+    path = first_file(solution, layout)
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(StoreError, match=r"t000-0-0.npy: has \d+ bytes, not \d+. Remove it"):
+        store.read(layout.sheets[0])
+
+
+def test_supports_that_were_changed_are_not_started_from(
+    half_done: Path, layout: Layout, game: TimedFootball, original: Path
+) -> None:
+    """A bit beyond the calls that are legal would let a side play one that is not."""
+    kept = sorted((half_done / "unfinished" / "supports").rglob("*.npy"))
+    assert kept
+    for path in kept:
+        sheet = Sheet(2, *map(int, path.stem[1:].split("-")))
+        flip(path, -1, bit=7)
+        with SheetFolder.create(half_done, layout) as store:
+            assert store.supports(sheet) is None
+        flip(path, -1, bit=7)
+        with SheetFolder.create(half_done, layout) as store:
+            assert store.supports(sheet) is not None
+        flip(path, -1, bit=7)
+    solve_in(half_done, layout)
+    value = TimedSolution.open(original, game).value
+    assert TimedSolution.open(half_done, game).value == pytest.approx(value, abs=1e-13)
+
+
+def test_a_record_that_was_changed_is_not_gone_on_from(half_done: Path, layout: Layout) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    gap = lines[4].index(b"largest_gap") + 14
+    flip(journal, sum(map(len, lines[:4])) + gap)
+    message = refusal(lambda: SheetFolder.create(half_done, layout))
+    assert "records.jsonl: the checksum of line 5 does not match" in message
+    journal.write_bytes(b"[" * 100_000 + b"\n")
+    message = refusal(lambda: SheetFolder.create(half_done, layout))
+    assert "records.jsonl: line 1 is damaged" in message
+
+
+def test_a_solve_begun_before_lines_had_checksums_goes_on(
+    half_done: Path, layout: Layout, game: TimedFootball, original: Path
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    lines = [json.loads(line)[:2] for line in journal.read_bytes().splitlines()]
+    old = [[name, {**record, "error": 1e-12}] for name, record in lines]
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in old), encoding="utf-8")
+    rewrite(half_done, lambda description: None, version=1)
+    assert solve_in(half_done, layout) == 3
+    value = TimedSolution.open(original, game).value
+    assert TimedSolution.open(half_done, game).value == pytest.approx(value, abs=1e-13)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("{", "manifest.json: is damaged"),
+        ("[" * 100_000, "manifest.json: is damaged"),
         ("[]", "manifest.json is not that of a solution"),
         ('{"kind": "policy"}', "manifest.json is not that of a solution"),
-        ('{"kind": "solvent football with a clock", "format": 9}', "has format 9; this version"),
-        ('{"kind": "solvent football with a clock", "format": 1}', "manifest.json is damaged"),
+        (
+            '{"kind": "solvent football with a clock", "format": 9}',
+            "has format 9; this version reads formats 1 and 2",
+        ),
+        ('{"kind": "solvent football with a clock", "format": true}', "has format True; this"),
+        (
+            '{"kind": "solvent football with a clock", "format": 1}',
+            "manifest.json is damaged .keys missing or unknown: 'chart', 'clock'",
+        ),
     ],
 )
 def test_a_damaged_manifest_is_named(solution: Path, text: str, message: str) -> None:
     (solution / "manifest.json").write_text(text, encoding="utf-8")
-    with pytest.raises(StoreError, match=message):
-        SheetFolder.open(solution)
+    assert re.search(message, refusal(lambda: SheetFolder.open(solution)))
+
+
+def test_a_manifest_of_any_size_is_not_read(
+    solution: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.exact.kernels.timed_football.manifest.MOST_BYTES", 1000)
+    message = refusal(lambda: SheetFolder.open(solution))
+    assert message.endswith("manifest.json: has more than 1,000 bytes")
+
+
+ODD: tuple[Any, ...] = (None, True, -1, 1e308, float("nan"), "x\ny" * 999, [], {}, {"a": [1]})
+
+
+def test_no_entry_of_a_manifest_is_believed(solution: Path) -> None:
+    """Whatever stands in the place of an entry, the folder is refused in one line."""
+    whole = (solution / "manifest.json").read_bytes()
+    record = ["sheets", "half2/t003-1-1"]
+    entries = [
+        *([name] for name in ("form", "ticks", "rows", "columns", "dtype", "chart", "ruleset")),
+        *(["chart", name] for name in ("hash", "table")),
+        *(["chart", "table", name] for name in ("plays", "rows", "columns", "format")),
+        *(["ruleset", name] for name in ("hash", "parameters")),
+        *(["ruleset", "parameters", name] for name in ("field", "kickoff", "barred")),
+        *(["clock", name] for name in ("tick", "half", "stops", "timeouts", "largest_margin")),
+        ["clock"],
+        record,
+        *([*record, name] for name in ("sha256", "largest_gap", "games", "constant")),
+    ]
+    for path in entries:
+        for odd in ODD:
+            if path[-1] == "stops" and odd == []:  # A clock without stops is a clock.
+                continue
+
+            def put(description: dict[str, Any], path: list[str] = path, odd: Any = odd) -> None:
+                *outer, last = path
+                for name in outer:
+                    description = description[name]
+                description[last] = odd
+
+            (solution / "manifest.json").write_bytes(whole)
+            rewrite(solution, put)
+            message = refusal(lambda: SheetFolder.open(solution))
+            assert message.startswith(str(solution)), (path, odd)
 
 
 @pytest.mark.parametrize(
     ("sheets", "message"),
     [
         ([1], r"manifest.json: is damaged \(sheets is \[1\]\)"),
-        ({"half2/t009-9-9": {}}, "the record of half2/t009-9-9 is damaged"),
-        ({"half2/t000-0-0": 5}, "the record of half2/t000-0-0 is damaged"),
-        ({"half2/t000-0-0": {"error": "0"}}, "the record of half2/t000-0-0 is damaged"),
+        ({"half2/t009-9-9": {}}, r"manifest.json: is damaged \(14 sheets, not 13\)"),
+        ({"half2/t000-0-0": 5}, r"the record of half2/t000-0-0 is damaged \(it is 5\)"),
+        (
+            {"half2/t000-0-0": {"games": "0"}},
+            r"the record of half2/t000-0-0 is damaged \(games is '0' and constant 0; there are",
+        ),
+        (
+            {"half2/t000-0-0": {"width": 1}},
+            r"half2/t000-0-0 is damaged \(entries missing or unknown: 'width'\)",
+        ),
+        (
+            {"half2/t000-0-0": {"largest_gap": -1}},
+            r"half2/t000-0-0 is damaged \(largest_gap is -1; allowed is 0 to 7\)",
+        ),
+        (
+            {"half2/t000-0-0": {"sha256": "../x"}},
+            r"half2/t000-0-0 is damaged \(sha256 is '../x'\)",
+        ),
     ],
 )
 def test_damaged_records_are_named(
     solution: Path, layout: Layout, sheets: Any, message: str
 ) -> None:
-    path = solution / "manifest.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    if isinstance(sheets, dict):
+    def change(description: dict[str, Any]) -> None:
+        if not isinstance(sheets, dict):
+            description["sheets"] = sheets
+            return
         records = description["sheets"]
         whole = records["half2/t000-0-0"]
         for name, changed in sheets.items():
             records[name] = {**whole, **changed} if isinstance(changed, dict) else changed
-    else:
-        description["sheets"] = sheets
-    path.write_text(json.dumps(description), encoding="utf-8")
+
+    rewrite(solution, change)
     for attempt in (SheetFolder.open, SheetFolder.create):
         with pytest.raises(StoreError, match=message):
             attempt(solution, layout)
 
 
+def test_a_record_of_another_sheet_is_named(solution: Path) -> None:
+    def rename(description: dict[str, Any]) -> None:
+        records = description["sheets"]
+        records["half2/t009-9-9"] = records.pop("half2/t000-0-0")
+
+    rewrite(solution, rename)
+    with pytest.raises(StoreError, match="there is a record of 'half2/t009-9-9', no sheet"):
+        SheetFolder.open(solution)
+
+
 def test_a_manifest_whose_parts_do_not_agree_is_refused(solution: Path) -> None:
-    path = solution / "manifest.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    description["chart"]["table"]["rows"]["A"][0] = "99"
-    path.write_text(json.dumps(description), encoding="utf-8")
+    def change(description: dict[str, Any]) -> None:
+        description["chart"]["table"]["rows"]["A"][0] = "99"
+
+    rewrite(solution, change)
     with pytest.raises(StoreError, match="is a solution with chart 'small'"):
         SheetFolder.open(solution)
 
@@ -475,10 +758,7 @@ def test_a_manifest_whose_parts_do_not_agree_is_refused(solution: Path) -> None:
 def test_a_ruleset_of_the_same_parameters_on_other_defaults_is_refused(
     solution: Path, layout: Layout
 ) -> None:
-    path = solution / "manifest.json"
-    description = json.loads(path.read_text(encoding="utf-8"))
-    description["ruleset"]["hash"] = "0" * 64
-    path.write_text(json.dumps(description), encoding="utf-8")
+    rewrite(solution, lambda description: description["ruleset"].update(hash="0" * 64))
     with pytest.raises(StoreError, match="is a solution with ruleset 000000"):
         SheetFolder.open(solution, layout)
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvent.model import dice_sum, probability_at_most
-from solvent.model.parameters import check_choice, spread
+from solvent.model import dice_sum, probability_at_most, ways_to_sum
+from solvent.model.parameters import (
+    LONGEST_SHOWN,
+    check_choice,
+    check_integer,
+    check_rational,
+    is_number,
+    shown,
+    spread,
+)
 
 
 @given(st.integers(0, 4), st.integers(1, 6))
@@ -24,10 +36,38 @@ def test_dice_sums_equal_enumeration(count: int, sides: int) -> None:
         assert probability_at_most(bound, count, sides) == at_most
 
 
-@pytest.mark.parametrize(("count", "sides"), [(-1, 6), (2, 0)])
-def test_impossible_dice_are_refused(count: int, sides: int) -> None:
-    with pytest.raises(ValueError, match=r"-1|0"):
-        dice_sum(count, sides)
+@pytest.mark.parametrize(
+    ("count", "sides", "message"),
+    [
+        (-1, 6, "count is -1; a number of dice is at least 0"),
+        (2, 0, "sides is 0; a die has at least 1 side"),
+    ],
+)
+def test_impossible_dice_are_refused(count: int, sides: int, message: str) -> None:
+    for function in (dice_sum, partial(ways_to_sum, 3)):
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            function(count, sides)
+
+
+def test_a_die_has_six_sides_unless_told() -> None:
+    assert dice_sum(1) == {face: Fraction(1, 6) for face in range(1, 7)}
+    assert probability_at_most(4, 1) == Fraction(2, 3)
+    assert [ways_to_sum(total, 2) for total in range(1, 14)] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+        5,
+        4,
+        3,
+        2,
+        1,
+        0,
+    ]
+    assert [ways_to_sum(total, 0) for total in (-1, 0, 1)] == [0, 1, 0]
 
 
 def test_a_spread_is_a_value_a_range_or_weights() -> None:
@@ -66,6 +106,120 @@ def test_anything_else_is_refused_by_name(value: Any) -> None:
         spread(value, "stamina", 0, 9)
 
 
+def test_bounds_are_allowed_themselves() -> None:
+    assert [check_integer(x, "x", -2, 5) for x in (-2, 5, np.int64(3))] == [-2, 5, 3]
+    assert [check_rational(x, "x", 0, 1) for x in (0, 1, "1/3", 0.1)] == [
+        0, 1, Fraction(1, 3), Fraction(1, 10)
+    ]  # fmt: skip
+    assert spread([0, 9], "x", 0, 9) == dict.fromkeys(range(10), Fraction(1, 10))
+    assert spread([4, 4], "x", 0, 9) == {4: 1}
+    assert list(spread({5: 1, 2: "1/2"}, "x", 0, 9)) == [2, 5]
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "message"),
+    [
+        (check_integer, -3, "x is -3; allowed are whole numbers from -2 to 5"),
+        (check_integer, 6, "x is 6; allowed are whole numbers from -2 to 5"),
+        (check_integer, True, "x is True; allowed are whole numbers from -2 to 5"),
+        (check_integer, 1.0, "x is 1.0; allowed are whole numbers from -2 to 5"),
+        (check_rational, "11/2", "x is '11/2'; allowed are numbers from -2 to 5"),
+        (check_rational, -2.5, "x is -2.5; allowed are numbers from -2 to 5"),
+        (check_rational, True, "x is True; allowed are numbers from -2 to 5"),
+        (check_rational, float("nan"), "x is nan; allowed are numbers from -2 to 5"),
+        (check_rational, "1/0", "x is '1/0'; allowed are numbers from -2 to 5"),
+        (check_rational, None, "x is None; allowed are numbers from -2 to 5"),
+        (spread, {}, "x is empty; a distribution needs at least one value"),
+        (spread, {3: 1, "3": 2}, "x gives the value 3 twice"),
+        (spread, {3: 0}, "x[3] has weight 0; allowed are positive numbers"),
+        (spread, {"3": True}, "x['3'] has weight True; allowed are positive numbers"),
+        (spread, {3: "1/0"}, "x[3] has weight '1/0'; allowed are positive numbers"),
+        (spread, {6: 1}, "x is 6; allowed are whole numbers from -2 to 5"),
+        (spread, {"--3": 1}, "x is '--3'; allowed are whole numbers from -2 to 5"),
+        (spread, {-3: 1}, "x is -3; allowed are whole numbers from -2 to 5"),
+        (spread, [1], "x is [1]; a range is a pair [low, high]"),
+        (spread, "12", "x is '12'; allowed are whole numbers from -2 to 5"),
+        (spread, [4, 3], "x is [4, 3]; the range is upside down"),
+        (spread, [-3, 5], "x is -3; allowed are whole numbers from -2 to 5"),
+        (spread, [0, 6], "x is 6; allowed are whole numbers from -2 to 5"),
+        (spread, 6, "x is 6; allowed are whole numbers from -2 to 5"),
+        (spread, -3, "x is -3; allowed are whole numbers from -2 to 5"),
+    ],
+)
+def test_what_is_refused_and_what_is_allowed_are_named(
+    check: Callable[..., Any], value: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        check(value, "x", -2, 5)
+
+
+def test_a_name_is_returned_or_all_are_listed() -> None:
+    assert check_choice("b", "x", {"a", "b"}) == "b"
+    with pytest.raises(ValueError, match=r"^x is 'zzz'; allowed are a, b\.$"):
+        check_choice("zzz", "x", {"b", "a"})
+    with pytest.raises(
+        ValueError, match=r"^x is 'heavz'; allowed are .*\. Did you mean 'heavy'\?$"
+    ):
+        check_choice("heavz", "x", ["heavily", "heavy"])
+
+
 def test_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(ValueError, match=r"opponent is 'hel-demon'.*Did you mean 'hell-demon'"):
         check_choice("hel-demon", "opponent", ["hell-demon", "dragon"])
+
+
+DEEP: Any = []
+for _ in range(100_000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 10**6,
+        list(range(10**5)),
+        10**5000,
+        -(10**5000),
+        DEEP,
+        np.zeros((9, 9)),
+        {1: "y" * 500},
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_error_repeats_a_line_of_a_value_at_most(value: Any) -> None:
+    assert len(shown(value)) <= LONGEST_SHOWN
+    assert "\n" not in shown(value)
+    refusals = [
+        lambda: check_integer(value, "luck", 0, 9),
+        lambda: check_rational(value, "luck", 0, 9),
+        lambda: check_choice(value, "luck", ["high", "low"]),
+        lambda: spread(value, "luck", 0, 9),
+        lambda: spread({1: value}, "luck", 0, 9),
+    ]
+    for refuse in refusals:
+        with pytest.raises(ValueError, match="luck") as caught:
+            refuse()
+        assert len(str(caught.value)) < LONGEST_SHOWN + 80
+        assert "\n" not in str(caught.value)
+
+
+def test_a_short_value_is_repeated_as_it_is() -> None:
+    for value in ("a  b", 3, None, [1, 2], "x" * 98):
+        assert shown(value) == repr(value)
+    assert shown("start" + "x" * 1000 + "end").startswith("'start")
+    assert shown("start" + "x" * 1000 + "end").endswith("end'")
+
+
+@pytest.mark.parametrize(
+    "text", ["1e999999999", "1e-999999999", "-1E+999999999", "1e0000999999999"]
+)
+def test_a_number_that_nobody_could_write_out_is_refused_at_once(text: str) -> None:
+    with pytest.raises(ValueError, match="luck is '"):
+        check_rational(text, "luck", 0, 1)
+    with pytest.raises(ValueError, match="has weight '"):
+        spread({1: text}, "luck", 0, 1)
+
+
+def test_numbers_are_finite_and_no_truth_values() -> None:
+    assert all(map(is_number, (0, -3, 0.5, 10**300)))
+    assert not any(map(is_number, (True, "1", None, float("nan"), float("inf"), 10**400, [1])))

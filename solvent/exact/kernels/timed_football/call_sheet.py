@@ -18,6 +18,7 @@ from solvent.games.football.results import Result
 from solvent.games.football.situation import Consequence, consequences
 from solvent.games.football.timed_position import TimedPosition
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,9 @@ def call_sheet(solution: TimedSolution, position: TimedPosition) -> CallSheet:
         ValueError: If it has another phase.
     """
     if position.phase != "call":
-        raise ValueError(f"phase is {position.phase!r}; both sides call in the phase 'call' only")
+        raise ValueError(
+            f"phase is {shown(position.phase)}; both sides call in the phase 'call' only"
+        )
     game = solution.game
     chart, rules = game.loaded_chart, game.loaded_ruleset
     situation, side = position.situation, position.offence

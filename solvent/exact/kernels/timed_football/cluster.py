@@ -49,6 +49,7 @@ from solvent.exact.kernels.timed_football.sheet_kernel import Block, BlockResult
 from solvent.exact.kernels.timed_football.store import Supports
 from solvent.exact.kernels.timed_football.tables import TimedTables
 from solvent.model.arrays import Floats, Ints
+from solvent.model.parameters import shown
 
 RETRIES = 20
 """How often a block is solved again when its process or machine has died."""
@@ -356,7 +357,8 @@ def _check_reachable(address: str) -> None:
     parts = re.fullmatch(r"(?:ray://)?\[?([^\s/]+?)\]?:(\d+)", address)
     if parts is None:
         raise ClusterError(
-            f"the cluster's address is {address!r}; allowed are HOST:PORT, ray://HOST:PORT and auto"
+            f"the cluster's address is {shown(address)}; allowed are HOST:PORT, ray://HOST:PORT "
+            f"and auto"
         )
     host, port = parts[1], int(parts[2])
     try:

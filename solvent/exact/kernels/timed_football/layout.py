@@ -168,6 +168,12 @@ class Layout:
         m = self.clock.largest_margin
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
 
+    @property
+    def count(self) -> int:
+        """How many sheets there are, without making a list of them."""
+        timed = self.most_ticks * (self.clock.timeouts + 1) ** 2
+        return len(self.halves) * (timed + self.clock.untimed_down)
+
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
         """All of them, in an order in which each comes after those that it reads."""
@@ -237,6 +243,20 @@ class Layout:
                 raise ValueError("the end of the first half needs the values of the second")
             return np.concatenate((second_half, -second_half[::-1]))
         return np.sign(self.margin(half)) / 2
+
+    def most(self, sheet: Sheet) -> float:
+        """No value of a sheet is larger, whichever its sign.
+
+        Every play and every kick takes a tick or a time-out, the untimed down excepted.
+        """
+        if not self.for_points:
+            return 0.5
+        return float(self.most_points * (sheet.ticks + sheet.own + sheet.other + 1))
+
+    @cached_property
+    def most_points(self) -> int:
+        """That a play or a kick can bring one of the sides."""
+        return int(max(np.abs(self.rules.points).max(), np.abs(self.rules.kick_points).max()))
 
     @property
     def states(self) -> int:

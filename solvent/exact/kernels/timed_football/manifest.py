@@ -2,10 +2,14 @@
 
 The manifest holds everything that the values depend on, the chart and the ruleset included, and
 nothing else: no time, no name of a machine. So two solves of the same game write the same bytes.
+Its last entry is the SHA-256 of all others, as JSON with sorted keys.
+
+Format 1 had no such entry, and held of every sheet the bound of its error, which is not read.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -18,9 +22,21 @@ from solvent.games.football.chart_json import json_text, read_json
 from solvent.games.football.clock import ClockRules
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.model.parameters import shown
 
 KIND = "solvent football with a clock"
-FORMAT = 1
+FORMAT = 2
+READ = (1, FORMAT)
+"""The formats that can be read."""
+
+MOST_BYTES = 64 << 20
+"""A manifest is no larger; that of the largest form, with nine time-outs, has some 20 MB."""
+
+LONGEST = 200
+"""Characters of a reason that are repeated in a message."""
+
+KEYS = {"kind", "format", "form", "ticks", "chart", "ruleset", "clock", "rows", "columns", "dtype"}
+"""What :func:`describe` says."""
 
 DTYPE = "<f8"
 """Of the values on disk: 8 bytes, little-endian."""
@@ -52,15 +68,33 @@ def check_kind(description: Any, folder: Path) -> None:
     """Raise unless a manifest is one that this version reads.
 
     Raises:
-        StoreError: If it is not.
+        StoreError: If it is not, or was changed since it was written.
     """
     if not isinstance(description, Mapping) or description.get("kind") != KIND:
         raise StoreError(f"{folder}: manifest.json is not that of a solution of timed football")
-    if description.get("format") != FORMAT:
+    version = description.get("format")
+    if type(version) is not int or version not in READ:
         raise StoreError(
-            f"{folder}: has format {description.get('format')!r}; this version reads format "
-            f"{FORMAT}"
+            f"{folder}: has format {shown(version)}; this version reads formats "
+            f"{' and '.join(map(str, READ))}"
         )
+    wanted = KEYS | {"sheets"} | ({"sha256"} if version > 1 else set())
+    different = sorted({*description} ^ wanted)
+    if different:
+        raise StoreError(
+            f"{folder}: manifest.json is damaged (keys missing or unknown: "
+            f"{', '.join(map(shown, different))})"
+        )
+    others = {name: part for name, part in description.items() if name != "sha256"}
+    if version > 1 and description["sha256"] != checksum_of(others):
+        raise StoreError(
+            f"{folder}: the checksum of manifest.json does not match; it was changed or damaged"
+        )
+
+
+def checksum_of(content: Any) -> str:
+    """The SHA-256 of JSON-able content, as text with sorted keys."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def layout_of(description: Mapping[str, Any], folder: Path) -> Layout:
@@ -81,7 +115,9 @@ def layout_of(description: Mapping[str, Any], folder: Path) -> Layout:
             description["ticks"],
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise StoreError(f"{folder}: manifest.json is damaged ({error})") from error
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        reason = reason if len(reason) <= LONGEST else f"{reason[:LONGEST]}..."
+        raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
     check_same(description, layout, folder)
     return layout
 
@@ -96,7 +132,7 @@ def check_same(description: Mapping[str, Any], layout: Layout, folder: Path) -> 
     differences = [*_differences(description, wanted)]
     if not differences:  # The sizes follow from the rest, unless the manifest was changed.
         differences = [
-            f"{name} {description.get(name)}, not {wanted[name]}"
+            f"{name} {_plain(description.get(name))}, not {wanted[name]}"
             for name in ("rows", "columns", "dtype")
             if description.get(name) != wanted[name]
         ]
@@ -108,10 +144,12 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
     """What two manifests do not have in common."""
     for name in ("form", "ticks"):
         if found.get(name) != wanted[name]:
-            yield f"{name} {found.get(name)}, not {wanted[name]}"
+            yield f"{name} {_plain(found.get(name))}, not {wanted[name]}"
     charts = [_part(manifest, "chart") for manifest in (found, wanted)]
     if charts[0].get("hash") != charts[1]["hash"]:
-        names = [f"{chart.get('name')!r} ({str(chart.get('hash'))[:12]})" for chart in charts]
+        names = [
+            f"{shown(chart.get('name'))} ({_plain(chart.get('hash'))[:12]})" for chart in charts
+        ]
         yield f"chart {names[0]}, not {names[1]}"
     ruleset, other = _part(found, "ruleset"), _part(wanted, "ruleset")
     if ruleset.get("hash") != other["hash"]:
@@ -119,7 +157,7 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterato
             _part(ruleset, "parameters"), _part(other, "parameters"), "as by default"
         )
         # The defaults themselves may have been others.
-        yield from [*changes] or [f"ruleset {ruleset.get('hash')}, not {other['hash']}"]
+        yield from [*changes] or [f"ruleset {_plain(ruleset.get('hash'))}, not {other['hash']}"]
     yield from _changes(_part(found, "clock"), _part(wanted, "clock"), "unknown")
 
 
@@ -127,7 +165,13 @@ def _changes(found: Mapping[str, Any], wanted: Mapping[str, Any], without: str) 
     for name in sorted({*found, *wanted}):
         before, now = found.get(name, without), wanted.get(name, without)
         if before != now:
-            yield f"{name} {before}, not {now}"
+            yield f"{_plain(name)} {_plain(before)}, not {_plain(now)}"
+
+
+def _plain(value: Any) -> str:
+    """A value as text, short if it is long or has more than a line."""
+    text = str(value)
+    return text if len(text) <= 64 and text.isprintable() else shown(value)
 
 
 def _part(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:

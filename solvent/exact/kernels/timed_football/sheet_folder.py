@@ -16,6 +16,12 @@ next is being solved; if the machine fails before that, the damaged file is foun
 solve goes on. The supports are kept as well, since from others the next games might come out
 different in the last bit. Sheets are read through a memory map, so that what is not looked at takes
 no memory.
+
+Nothing is believed that can be checked. When a process first reads a sheet, the size of its file is
+compared with the layout, its SHA-256 with the record, and its values with what is possible; so is
+every number of a record. The manifest and each line of the records so far hold a SHA-256 of their
+own. How far off the values may be is in no file: it follows from the sheets and their gaps
+(:func:`~.solve.proved_errors`).
 """
 
 from __future__ import annotations
@@ -33,9 +39,9 @@ from typing import Any
 
 import numpy as np
 
+from solvent.exact.folder_lock import NAME as LOCK
+from solvent.exact.folder_lock import FolderLock
 from solvent.exact.kernels.timed_football import manifest
-from solvent.exact.kernels.timed_football.folder_lock import NAME as LOCK
-from solvent.exact.kernels.timed_football.folder_lock import FolderLock
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.store import (
     SheetRecord,
@@ -43,14 +49,17 @@ from solvent.exact.kernels.timed_football.store import (
     Supports,
     tick_before,
 )
-from solvent.exact.store import StoreError, write_atomically
+from solvent.exact.store import TEMPORARY, StoreError, write_atomically
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
-_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}")
-"""What a write that was killed may leave behind."""
+_SHA = re.compile(r"[0-9a-f]{64}")
 
 _HEADER = 128
 """Bytes before the numbers of an array in a ``.npy`` file."""
+
+_checked: set[tuple[object, ...]] = set()
+"""The files that this process has found sound, each as it is on the disk and as it should be."""
 
 
 class SheetFolder(SheetStore):
@@ -64,6 +73,7 @@ class SheetFolder(SheetStore):
         self.folder = folder
         self._lock = lock
         self._checksums: dict[Sheet, str] = {}
+        self._supports_checksums: dict[Sheet, str] = {}
         self._flusher = ThreadPoolExecutor(1)
         self._flushing: Future[None] | None = None
 
@@ -106,7 +116,7 @@ class SheetFolder(SheetStore):
         Args:
             folder: That holds it.
             layout: What it has to be a solution of; whatever it is unless given.
-            verify: Whether to read all sheets and compare their SHA-256 with the manifest's.
+            verify: Whether to check all sheets now, not each when it is first read.
 
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.
@@ -118,11 +128,11 @@ class SheetFolder(SheetStore):
         else:
             manifest.check_same(description, layout, folder)
         store = cls(folder, layout, None)
-        if description.get("sheets") is None:
+        if description["sheets"] is None:
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
             )
-        store._take_records(description["sheets"])
+        store._take_manifest(description)
         try:
             store._check_complete()
         except ValueError as error:
@@ -135,6 +145,11 @@ class SheetFolder(SheetStore):
     def read(self, sheet: Sheet) -> Floats:
         if not self.has(sheet):
             raise KeyError(sheet)
+        self.verify(sheet)
+        return self._map(sheet)
+
+    def _map(self, sheet: Sheet) -> Floats:
+        """A sheet's values through a memory map."""
         path = self.path(sheet)
         try:
             values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -151,12 +166,16 @@ class SheetFolder(SheetStore):
         return values
 
     def supports(self, sheet: Sheet) -> Supports | None:
+        # None were kept, or they are not those that were: then games are started afresh.
+        if sheet not in self._supports_checksums:
+            return None
         try:
-            supports: Supports = np.load(
-                self._supports_path(sheet), mmap_mode="r", allow_pickle=False
-            )
-        except (OSError, ValueError, EOFError):
-            return None  # None were kept, or the machine failed: then games are started afresh.
+            content = self._supports_path(sheet).read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(content).hexdigest() != self._supports_checksums[sheet]:
+            return None
+        supports: Supports = np.load(io.BytesIO(content), allow_pickle=False)
         return supports
 
     def write(
@@ -166,14 +185,18 @@ class SheetFolder(SheetStore):
         try:
             self._wait_for_disk()
             paths = []
+            self._supports_checksums.pop(sheet, None)
             if supports is not None:
                 paths.append(self._supports_path(sheet))
-                write_atomically(paths[-1], _npy(supports), flush=False)
+                content = _npy(supports)
+                write_atomically(paths[-1], content, flush=False)
+                self._supports_checksums[sheet] = hashlib.sha256(content).hexdigest()
             content = _npy(values)
             paths.append(self.path(sheet))
             write_atomically(paths[-1], content, flush=False)
             self._checksums[sheet] = hashlib.sha256(content).hexdigest()
             self._records[sheet] = record
+            self._largest.pop(sheet, None)
             self._append(sheet)
             self._flushing = self._flusher.submit(_flush, paths)
         except StoreError as error:
@@ -193,14 +216,21 @@ class SheetFolder(SheetStore):
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def verify(self, sheet: Sheet) -> None:
-        """Compare the SHA-256 of a sheet's file with its record.
+        """Check a sheet's file, unless this process has and it is as it was: size, SHA-256, values.
 
         Raises:
-            StoreError: If it is another, or there is no such file.
+            StoreError: If there is none, it is not the one of its record, or a value in it is none
+                that is possible.
         """
         path = self.path(sheet)
         try:
             with path.open("rb") as file:
+                state = os.fstat(file.fileno())
+                self._check_size(sheet, state.st_size)
+                on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
+                seen = (*on_disk, self._checksums[sheet], self.layout.most(sheet))
+                if seen in _checked:
+                    return
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
@@ -208,6 +238,10 @@ class SheetFolder(SheetStore):
             raise StoreError(
                 f"{path}: the checksum does not match; the file was changed or damaged. {_CURE}"
             )
+        impossible = self._impossible(sheet, self._map(sheet))
+        if impossible is not None:
+            raise StoreError(f"{path}: holds {impossible}. {_CURE}")
+        _checked.add(seen)
 
     def path(self, sheet: Sheet) -> Path:
         """The file of a sheet's values."""
@@ -253,8 +287,8 @@ class SheetFolder(SheetStore):
         """Take what is solved from a folder that was begun."""
         description = _read_manifest(self.folder)
         manifest.check_same(description, self.layout, self.folder)
-        if description.get("sheets") is not None:
-            self._take_records(description["sheets"])
+        if description["sheets"] is not None:
+            self._take_manifest(description)
             if self.finished:
                 shutil.rmtree(self._unfinished, ignore_errors=True)
                 return
@@ -272,10 +306,24 @@ class SheetFolder(SheetStore):
         whole = content[: content.rfind(b"\n") + 1]
         if whole != content:
             write_atomically(self._journal, whole)
-        try:
-            return dict(json.loads(line) for line in whole.splitlines())
-        except ValueError as error:
-            raise StoreError(f"{self._journal}: is damaged ({error})") from error
+        records = {}
+        sheets = {_name(sheet): sheet for sheet in self.layout.sheets}
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                name, record, *rest = entry
+                records[name] = record
+            except (ValueError, TypeError, RecursionError) as error:
+                raise StoreError(f"{self._journal}: line {number} is damaged. {_CURE}") from error
+            if not rest:  # As before format 2.
+                continue
+            if len(rest) != 2 or rest[1] != manifest.checksum_of(entry[:-1]):
+                raise StoreError(
+                    f"{self._journal}: the checksum of line {number} does not match. {_CURE}"
+                )
+            if name in sheets and rest[0] is not None:
+                self._supports_checksums[sheets[name]] = rest[0]
+        return records
 
     def _wait_for_disk(self) -> None:
         """Wait until the disk has the sheet that was written last."""
@@ -284,7 +332,8 @@ class SheetFolder(SheetStore):
             flushing.result()
 
     def _append(self, sheet: Sheet) -> None:
-        line = json.dumps([_name(sheet), self._record_json(sheet)]) + "\n"
+        entry = [_name(sheet), self._record_json(sheet), self._supports_checksums.get(sheet)]
+        line = json.dumps([*entry, manifest.checksum_of(entry)]) + "\n"
         try:
             self._journal.parent.mkdir(exist_ok=True)
             with self._journal.open("a", encoding="utf-8") as file:
@@ -297,32 +346,79 @@ class SheetFolder(SheetStore):
     def _record_json(self, sheet: Sheet) -> dict[str, Any]:
         return {**self._records[sheet]._asdict(), "sha256": self._checksums[sheet]}
 
-    def _take_records(self, records: Any) -> None:
-        """Take the records of the sheets of which there is a file, and check its size."""
+    def _take_manifest(self, description: Mapping[str, Any]) -> None:
+        """Take the records of a finished solution."""
+        records = description["sheets"]
         if not isinstance(records, Mapping):
-            raise StoreError(f"{self._manifest}: is damaged (sheets is {records!r})")
+            raise StoreError(f"{self._manifest}: is damaged (sheets is {shown(records)})")
+        # Counted before they are listed: a damaged clock may ask for more than there is memory.
+        if len(records) != self.layout.count:
+            raise StoreError(
+                f"{self._manifest}: is damaged ({len(records)} sheets, not {self.layout.count})"
+            )
+        self._take_records(records)
+
+    def _take_records(self, records: Mapping[str, Any]) -> None:
+        """Take the records of the sheets of which there is a file, and check its size."""
         sheets = {_name(sheet): sheet for sheet in self.layout.sheets}
         for name, entries in records.items():
+            if name not in sheets:
+                raise StoreError(f"{self.folder}: there is a record of {shown(name)}, no sheet")
+            sheet = sheets[name]
             try:
-                sheet = sheets[name]
-                checksum, record = _read_record(entries)
-            except (KeyError, TypeError, ValueError) as error:
-                raise StoreError(f"{self.folder}: the record of {name} is damaged") from error
+                checksum, record = self._read_record(sheet, entries)
+            except ValueError as error:
+                raise StoreError(
+                    f"{self.folder}: the record of {name} is damaged ({error})"
+                ) from error
             path = self.path(sheet)
             if not path.exists():
                 continue
-            size = _HEADER + 8 * self.layout.rows * self.layout.columns(sheet.half)
-            if path.stat().st_size != size:
-                raise StoreError(f"{path}: has {path.stat().st_size} bytes, not {size}. {_CURE}")
+            self._check_size(sheet, path.stat().st_size)
             self._records[sheet], self._checksums[sheet] = record, checksum
 
+    def _check_size(self, sheet: Sheet, found: int) -> None:
+        """Raise unless a sheet's file has so many bytes as it should."""
+        size = _HEADER + 8 * self.layout.rows * self.layout.columns(sheet.half)
+        if found != size:
+            raise StoreError(f"{self.path(sheet)}: has {found} bytes, not {size}. {_CURE}")
+
+    def _read_record(self, sheet: Sheet, entries: Any) -> tuple[str, SheetRecord]:
+        """The SHA-256 of a sheet's file, and how it was solved.
+
+        Raises:
+            ValueError: If an entry is missing, unknown or not possible.
+        """
+        if not isinstance(entries, Mapping):
+            raise ValueError(f"it is {shown(entries)}")
+        # Before format 2 it held the bound of the error too.
+        names = {*SheetRecord._fields, "sha256"}
+        different = sorted((names ^ {*entries}) - {"error"})
+        if different:
+            raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
+        checksum, gap = entries["sha256"], entries["largest_gap"]
+        if not (isinstance(checksum, str) and _SHA.fullmatch(checksum)):
+            raise ValueError(f"sha256 is {shown(checksum)}")
+        most = self.layout.most(sheet)
+        if type(gap) not in (int, float) or not 0 <= gap <= most:
+            raise ValueError(f"largest_gap is {shown(gap)}; allowed is 0 to {most:g}")
+        games, constant = entries["games"], entries["constant"]
+        states = self.layout.kickoff_row * self.layout.columns(sheet.half)
+        counts = type(games) is int and type(constant) is int and min(games, constant) >= 0
+        if not counts or games + constant != states:
+            raise ValueError(
+                f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
+            )
+        return checksum, SheetRecord(float(gap), games, constant)
+
     def _write_manifest(self, content: Mapping[str, Any]) -> None:
+        content = {**content, "sha256": manifest.checksum_of(content)}
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
         write_atomically(self._manifest, f"{text}\n".encode())
 
     def _remove_temporary(self) -> None:
         for path in self.folder.rglob(".*"):
-            if _TEMPORARY.fullmatch(path.name):
+            if TEMPORARY.fullmatch(path.name):
                 path.unlink(missing_ok=True)
 
 
@@ -332,34 +428,21 @@ _CURE = "Remove it, and the command that solved it will solve it again"
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
     path = folder / "manifest.json"
     try:
-        description = json.loads(path.read_bytes())
+        with path.open("rb") as file:
+            content = file.read(manifest.MOST_BYTES + 1)
+        if len(content) > manifest.MOST_BYTES:
+            raise StoreError(f"{path}: has more than {manifest.MOST_BYTES:,} bytes")
+        description = json.loads(content)
     except FileNotFoundError as error:
         raise StoreError(f"{folder}: holds no solution; there is no manifest.json") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
+    except StoreError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, folder)
     return description  # type: ignore[no-any-return]
-
-
-def _read_record(entries: Any) -> tuple[str, SheetRecord]:
-    """The SHA-256 of a sheet's file, and how it was solved.
-
-    Raises:
-        TypeError: If an entry is missing, unknown or of another type; and so with ValueError.
-    """
-    facts = dict(entries)
-    checksum = facts.pop("sha256", None)
-    record = SheetRecord(**facts)
-    bounds, counts = record[:2], record[2:]
-    if not (
-        isinstance(checksum, str)
-        and all(isinstance(bound, int | float) for bound in bounds)
-        and all(isinstance(count, int) for count in counts)
-    ):
-        raise TypeError("an entry is of another type")
-    return checksum, record
 
 
 def _name(sheet: Sheet) -> str:

@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.sheet_folder import SheetFolder
+from solvent.exact.kernels.timed_football.solve import proved_errors
 from solvent.exact.kernels.timed_football.store import SheetStore
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.timed import TimedFootball
 from solvent.games.football.timed_position import TimedPosition
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
 
 class Place(NamedTuple):
@@ -59,7 +61,7 @@ def place_of(layout: Layout, position: TimedPosition) -> Place:
     elif position.phase in ("kickoff", "free kick"):
         row = layout.kickoff_row + (position.phase == "free kick")
     else:
-        raise ValueError(f"phase is {position.phase!r}; sheets hold calls and kicks only")
+        raise ValueError(f"phase is {shown(position.phase)}; sheets hold calls and kicks only")
     return Place(
         sheet=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
         row=row,
@@ -103,7 +105,7 @@ class TimedSolution:
             folder: That holds it.
             game: What it has to be a solution of, with the start that is meant; whatever it is,
                 from its usual start, unless given.
-            verify: Whether to compare the SHA-256 of all sheets with the manifest's.
+            verify: Whether to check all sheets now, not each when it is first read.
 
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.
@@ -135,7 +137,12 @@ class TimedSolution:
     @cached_property
     def error(self) -> float:
         """Proved bound of the error of `value`."""
-        return self.store.record(place_of(self.layout, self.start).sheet).error
+        return self.errors[place_of(self.layout, self.start).sheet]
+
+    @cached_property
+    def errors(self) -> dict[Sheet, float]:
+        """Proved bound of the error of the values of every sheet."""
+        return proved_errors(self.store)
 
     @property
     def lower(self) -> float:

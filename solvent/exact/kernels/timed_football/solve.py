@@ -9,8 +9,9 @@ matrix game moves no more than its largest entry, so
 
     error(sheet)  <=  largest error of the sheets it reads  +  largest duality gap  +  rounding
 
-where the rounding of sums and of the gap itself is bounded from their length
-(:func:`rounding_of`).
+where the rounding of sums and of the gap itself is bounded from their length and from the largest
+value that is read (:func:`proved_errors`). Bounds are not kept: whoever needs one computes it from
+the sheets and their gaps.
 """
 
 from __future__ import annotations
@@ -145,15 +146,27 @@ def solve_sheet(
         games += block.games
         constant += block.constant
     values[layout.kickoff_row :] = kick_rows(problem)
-    before = max((store.record(at).error for at in layout.reads(sheet)), default=0.0)
-    error = before + largest_gap + rounding_of(problem)
-    return values, supports, SheetRecord(largest_gap, error, games, constant)
+    return values, supports, SheetRecord(largest_gap, games, constant)
 
 
-def rounding_of(problem: SheetProblem) -> float:
-    """What rounding may add to the error of a sheet's values besides the duality gaps."""
-    largest = max(map(abs, problem.extremes))
-    return problem.tables.roundings * float(np.finfo(float).eps) / 2 * largest
+def proved_errors(store: SheetStore) -> dict[Sheet, float]:
+    """A bound of the error of the values of every sheet, from the sheets and their gaps.
+
+    Args:
+        store: In which all are solved. Where points count all are read; chances are one half at
+            most, as they are kept.
+    """
+    layout = store.layout
+    unit = timed_tables(layout.rules).roundings * float(np.finfo(float).eps) / 2
+    errors: dict[Sheet, float] = {}
+    for sheet in layout.sheets:
+        reads = layout.reads(sheet)
+        largest = layout.most(sheet)
+        if layout.for_points:
+            largest = layout.most_points + max(map(store.largest, reads), default=0.0)
+        before = max((errors[at] for at in reads), default=0.0)
+        errors[sheet] = before + store.record(sheet).largest_gap + unit * largest
+    return errors
 
 
 def _last_readers(layout: Layout) -> dict[Sheet, Sheet]:

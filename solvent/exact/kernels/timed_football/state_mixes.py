@@ -98,7 +98,7 @@ def solved_from(solution: TimedSolution) -> Solved:
         values[place, :, : layout.columns(at.half)] = solution.values(at)
         sheet[at.half - 1, at.ticks, at.own, at.other] = place
     final = np.zeros((2, most))
-    highest = int(max(np.abs(rules.points).max(), np.abs(rules.kick_points).max()))
+    highest = layout.most_points
     shifted = np.zeros((2, 2 * highest + 1, most), np.int64)
     for half in layout.halves:
         columns = layout.columns(half)

@@ -32,19 +32,20 @@ from solvent.model.arrays import Floats
 Supports = NDArray[np.uint32]
 """[downs + 1, lines, C, 2]: the calls that each side mixes, as bit masks, offence first."""
 
+SLACK = 1e-9
+"""Values may be beyond what is possible by so much, as they come out of computations."""
+
 
 class SheetRecord(NamedTuple):
     """How a sheet was solved.
 
     Attributes:
         largest_gap: The largest duality gap of its matrix games.
-        error: Proved bound of the error of its values; it includes that of the sheets it reads.
         games: Matrix games solved.
         constant: States that needed none, since whatever is called is worth the same there.
     """
 
     largest_gap: float
-    error: float
     games: int
     constant: int
 
@@ -61,6 +62,7 @@ class SheetStore:
         self._values: dict[Sheet, Floats] = {}
         self._supports: dict[Sheet, Supports] = {}
         self._records: dict[Sheet, SheetRecord] = {}
+        self._largest: dict[Sheet, float] = {}
 
     def has(self, sheet: Sheet) -> bool:
         """Whether a sheet is solved."""
@@ -73,6 +75,16 @@ class SheetStore:
             KeyError: If it is not.
         """
         return self._values[sheet]
+
+    def largest(self, sheet: Sheet) -> float:
+        """The largest value of a sheet that is solved, whichever its sign.
+
+        Raises:
+            KeyError: If it is not.
+        """
+        if sheet not in self._largest:
+            self._largest[sheet] = float(np.abs(self.read(sheet)).max())
+        return self._largest[sheet]
 
     def record(self, sheet: Sheet) -> SheetRecord:
         """How a sheet was solved.
@@ -98,7 +110,7 @@ class SheetStore:
             record: How it was solved.
 
         Raises:
-            ValueError: If a shape is not that of the sheet, or a value is not finite.
+            ValueError: If a shape is not that of the sheet, or a value is none that is possible.
         """
         self._check(sheet, values, supports)
         values = values.view()
@@ -107,6 +119,7 @@ class SheetStore:
         if supports is not None:
             self._supports[sheet] = supports
         self._supports.pop(tick_before(sheet), None)
+        self._largest.pop(sheet, None)
         self._records[sheet] = record
 
     def finish(self) -> None:
@@ -151,14 +164,24 @@ class SheetStore:
                 f"the values of {sheet} are {values.dtype} {values.shape}; they have to be "
                 f"float64 {(layout.rows, columns)}"
             )
-        if not np.isfinite(values).all():
-            raise ValueError(f"{sheet} has values that are not finite")
+        impossible = self._impossible(sheet, values)
+        if impossible is not None:
+            raise ValueError(f"{sheet} has {impossible}")
         shape = (layout.rules.ruleset.downs + 1, layout.lines, columns, 2)
         if supports is not None and (supports.shape != shape or supports.dtype != np.uint32):
             raise ValueError(
                 f"the supports of {sheet} are {supports.dtype} {supports.shape}; they have to be "
                 f"uint32 {shape}"
             )
+
+    def _impossible(self, sheet: Sheet, values: Floats) -> str | None:
+        """Which value of a sheet is none that is possible, and what is; None if all are."""
+        most = self.layout.most(sheet)
+        least, largest = float(values.min()), float(values.max())
+        if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
+            return None
+        value = largest if largest + least > 0 else least
+        return f"a value of {value:.3g}; possible are {-most:g} to {most:g}"
 
 
 def tick_before(sheet: Sheet) -> Sheet:

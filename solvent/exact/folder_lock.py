@@ -1,6 +1,7 @@
-"""Only one solver works on a folder at a time.
+"""Only one process writes into a folder at a time.
 
-The lock is the operating system's: it is gone when its process is, however that ended.
+The lock is the operating system's: it is gone when its process is, however that ended. What only
+reads a folder needs none.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import IO
 
-from solvent.exact.store import StoreError
+from solvent.exact.store import StoreError, remove_temporary
 
 NAME = ".lock"
 
@@ -18,8 +19,11 @@ NAME = ".lock"
 class FolderLock:
     """A folder's lock, held from when it is made until it is released.
 
+    It may be used in a ``with`` statement, which releases it at its end. What a writer that was
+    killed has left of unfinished files in the folder is removed when the lock is taken.
+
     Args:
-        folder: That is to be locked; it exists.
+        folder: That is to be locked; it is made if needed.
 
     Raises:
         StoreError: If another process holds it, or the folder cannot be written to.
@@ -30,6 +34,7 @@ class FolderLock:
         self._file: IO[str] | None = None
         while self._file is None:
             try:
+                folder.mkdir(parents=True, exist_ok=True)
                 file = self._path.open("a+", encoding="utf-8")
             except OSError as error:
                 raise StoreError(
@@ -44,9 +49,22 @@ class FolderLock:
                 self._file = file
             else:  # The holder before removed it after it was opened here.
                 file.close()
-        self._file.truncate(0)
-        self._file.write(f"process {os.getpid()}")
-        self._file.flush()
+        try:
+            self._file.truncate(0)
+            self._file.write(f"process {os.getpid()}")
+            self._file.flush()
+            remove_temporary(folder)
+        except OSError as error:
+            self.release()
+            raise StoreError(
+                f"{folder}: cannot be written to ({error.strerror or error})"
+            ) from error
+
+    def __enter__(self) -> FolderLock:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def _is_there_still(self, file: IO[str]) -> bool:
         try:
@@ -72,6 +90,8 @@ def _locked(file: IO[str]) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
+            # A byte that is the same for all, and beyond what is written, which others read.
+            os.lseek(file.fileno(), 2**30, os.SEEK_SET)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             import fcntl

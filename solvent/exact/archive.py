@@ -1,0 +1,283 @@
+"""Archives of plain arrays: what the project writes, and the only way in which it reads them.
+
+A file is a NumPy ``.npz`` archive, read without pickles: opening one runs no code. One of the
+arrays holds a JSON header with the kind of content, the hash of the model that it belongs to, and
+the SHA-256 of all other arrays.
+
+Nothing in a file is believed. A :class:`Schema` says what a kind of archive holds. The names, types
+and shapes that a file states are compared with it, and their sizes added up, before an array is
+unpacked: a file of a megabyte can state gigabytes of zeros.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact.store import StoreError, write_atomically
+from solvent.model.files import open_file, parse_json
+from solvent.model.parameters import brief, is_number, shown
+
+FORMAT = 1
+
+LARGEST = 2**30
+"""Bytes that the arrays of a file may take, besides those whose shapes are known beforehand."""
+
+LARGEST_HEADER = 2**24
+"""Bytes of JSON."""
+
+PLAIN = "biuf"
+"""Kinds of NumPy's types that are numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySchema:
+    """What an array has to be.
+
+    Attributes:
+        dtype: Its type, such as ``"float64"``; any numbers if empty.
+        dimensions: How many it has; any if None.
+    """
+
+    dtype: str = ""
+    dimensions: int | None = None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a kind of archive holds.
+
+    Attributes:
+        kind: Its name, which the header states.
+        header: The entries of the header and their types. A float is a finite number, whole or
+            not, and an int is no truth value. Others may be there.
+        arrays: The arrays by name. With a ``*`` in it, a name stands for any number of arrays,
+            else the array has to be there. Others may not be there.
+    """
+
+    kind: str
+    header: Mapping[str, type]
+    arrays: Mapping[str, ArraySchema]
+
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def write_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write a JSON-able header and named arrays as one file, with a checksum.
+
+    Args:
+        path: Where to.
+        header: Says at least its ``"kind"``.
+        arrays: Of plain numbers, by name.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    header = {"format": FORMAT, **header, "sha256": _checksum(header, arrays)}
+    text = json.dumps(header, sort_keys=True).encode()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, header=np.frombuffer(text, np.uint8), **arrays)
+    write_atomically(path, buffer.getvalue())
+
+
+def read_archive(
+    path: str | Path,
+    schema: Schema,
+    expected: Callable[[dict[str, Any]], Shapes] = lambda header: {},
+    *,
+    largest: int = LARGEST,
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read the header and the arrays of a file written by :func:`write_archive`.
+
+    Args:
+        path: The file.
+        schema: What it has to hold.
+        expected: Is given the header, and returns the shapes of those arrays that have to have
+            one. It may refuse the header with a ValueError.
+        largest: Bytes that all other arrays may take.
+
+    Raises:
+        StoreError: If the file is missing, damaged, too large, or not what the schema says.
+    """
+    with _opened(path) as (archive, members):
+        header, stated = _read_header(path, archive, members.pop("header"))
+        if header["kind"] != schema.kind:
+            raise StoreError(f"{path}: holds a {brief(header['kind'])}, not a {schema.kind}")
+        _check_header(path, header, schema)
+        try:
+            shapes = expected(header)
+        except StoreError:
+            raise
+        except ValueError as error:
+            raise StoreError(f"{path}: {error}") from error
+        _check_arrays(path, members, schema, shapes)
+        total = sum(member.size for name, member in members.items() if name not in shapes)
+        if total > largest:
+            raise StoreError(f"{path}: would take {total:,} bytes; at most {largest:,} are read")
+        arrays = {name: _unpack(archive, member) for name, member in members.items()}
+        if stated != _checksum(header, arrays):
+            raise StoreError(
+                f"{path}: the checksum does not match; the file was changed or damaged"
+            )
+    return header, {name: _native(array) for name, array in arrays.items()}
+
+
+def read_header(path: str | Path) -> dict[str, Any]:
+    """The header of a file of any kind; its arrays are not read, and its checksum not compared.
+
+    Raises:
+        StoreError: If the file is missing or damaged.
+    """
+    with _opened(path) as (archive, members):
+        return _read_header(path, archive, members["header"])[0]
+
+
+class _Member(NamedTuple):
+    """What a file states about one of its arrays."""
+
+    file: zipfile.ZipInfo
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the array."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, _Member]]]:
+    """A file with what it states about its arrays; whatever is wrong with it becomes one line."""
+    try:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+            yield archive, _members(archive)
+    except StoreError:
+        raise
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+        raise StoreError(f"{path}: not a file of solvent's, or damaged") from error
+    except Exception as error:  # zlib and zipfile raise many kinds for damaged archives.
+        raise StoreError(f"{path}: damaged ({type(error).__name__})") from error
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
+    """What is stated about each array; a ValueError if that is not plain or does not agree."""
+    read_by_version = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    members: dict[str, _Member] = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name == info.filename or name in members:
+            raise ValueError(f"{name} is no array, or there twice")
+        with archive.open(info) as file:
+            read = read_by_version[np.lib.format.read_magic(file)]
+            shape, _, dtype = read(file)
+            begin = file.tell()
+        member = _Member(info, dtype, shape)
+        plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
+        if not plain or info.file_size != begin + member.size:
+            raise ValueError(f"{name} is no plain array, or not of the size that it states")
+        members[name] = member
+    return members
+
+
+def _unpack(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
+    with archive.open(member.file) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        file.read(1)  # At the end the archive compares its own checksum.
+    return array
+
+
+def _read_header(
+    path: str | Path, archive: zipfile.ZipFile, member: _Member
+) -> tuple[dict[str, Any], Any]:
+    """The header and the checksum that it states."""
+    if member.dtype != np.uint8 or len(member.shape) != 1 or member.size > LARGEST_HEADER:
+        raise ValueError("the header is no text")
+    # What could not be proved is NaN in the curve of a checkpoint.
+    header = parse_json(_unpack(archive, member).tobytes(), nan=True)
+    stated, version = header.pop("sha256"), header.pop("format")
+    if version != FORMAT:
+        raise StoreError(f"{path}: has format {shown(version)}; this version reads format {FORMAT}")
+    if not isinstance(header["kind"], str):
+        raise StoreError(f"{path}: kind is {shown(header['kind'])}; expected a text")
+    if not isinstance(header.get("metadata", {}), dict):
+        raise StoreError(f"{path}: metadata is {shown(header['metadata'])}; expected an object")
+    return header, stated
+
+
+_ENGLISH = {
+    str: "a text",
+    int: "a whole number",
+    float: "a finite number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+}
+
+
+def _check_header(path: str | Path, header: dict[str, Any], schema: Schema) -> None:
+    for name, kind in schema.header.items():
+        if name not in header:
+            raise StoreError(f"{path}: lacks {name}; expected {_ENGLISH[kind]}")
+        value = header[name]
+        if kind is float:
+            fits = is_number(value)
+        else:
+            fits = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
+        if not fits:
+            raise StoreError(f"{path}: {name} is {shown(value)}; expected {_ENGLISH[kind]}")
+
+
+def _check_arrays(
+    path: str | Path, members: Mapping[str, _Member], schema: Schema, shapes: Shapes
+) -> None:
+    missing = [name for name in schema.arrays if "*" not in name and name not in members]
+    if missing:
+        raise StoreError(f"{path}: lacks {', '.join(missing)}")
+    for name, member in members.items():
+        wanted = next((a for n, a in schema.arrays.items() if fnmatchcase(name, n)), None)
+        if wanted is None:
+            raise StoreError(f"{path}: has the array {shown(name)}, which no {schema.kind} has")
+        found = member.dtype.newbyteorder("=")
+        if wanted.dtype and found != np.dtype(wanted.dtype):
+            raise StoreError(f"{path}: {name} is {found}; expected {wanted.dtype}")
+        if wanted.dimensions not in (None, len(member.shape)):
+            raise StoreError(
+                f"{path}: {name} has the shape {shown(member.shape)}; expected {wanted.dimensions} "
+                f"dimensions"
+            )
+        if name in shapes and member.shape != shapes[name]:
+            raise StoreError(
+                f"{path}: {name} has the shape {shown(member.shape)}; expected {shapes[name]}"
+            )
+
+
+def _native(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in the byte order of this machine."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _checksum(header: dict[str, Any], arrays: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name}{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

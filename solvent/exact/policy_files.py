@@ -1,0 +1,313 @@
+"""Policies and solutions on disk, as archives (:mod:`solvent.exact.archive`).
+
+What is read is verified: a policy has to be a distribution in every state, and of a solution the
+equations of optimality and the bracket are computed again if the game is at hand.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solvent.exact.archive import (
+    ArraySchema,
+    Schema,
+    Shapes,
+    read_archive,
+    read_header,
+    write_archive,
+)
+from solvent.exact.certificate import bracket
+from solvent.exact.evaluation import expectation
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+from solvent.exact.store import StoreError
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.parameters import shown
+
+POLICY = Schema(
+    "policy",
+    {"model_hash": str, "player": int, "name": str, "metadata": dict},
+    {"probabilities": ArraySchema("float64", 2)},
+)
+
+SOLUTION = Schema(
+    "solution",
+    {"model_hash": str, "value": float, "lower": float, "upper": float, "method": str},
+    {
+        "values": ArraySchema("float64", 1),
+        "action_values": ArraySchema("float64", 1),
+        "policy_0": ArraySchema("float64", 2),
+        "policy_1": ArraySchema("float64", 2),
+    },
+)
+
+SUM = 1e-9
+"""How far the sum of a distribution may be from 1."""
+
+BRACKET = 1e-9
+"""How far a stated bracket may be from the one that is proved, in units of the largest payoff."""
+
+OPTIMALITY = 1e-6
+"""How far values may be from what the equations of optimality make of them, in the same units."""
+
+
+def save_policy(
+    path: str | Path, policy: TabularPolicy, metadata: dict[str, Any] | None = None
+) -> None:
+    """Save a policy.
+
+    Args:
+        path: Where to; by custom ending in ``.npz``.
+        policy: What to save.
+        metadata: JSON-able facts to keep with it, such as how it was trained.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    header = {
+        "kind": POLICY.kind,
+        "model_hash": policy.model_hash,
+        "player": policy.player,
+        "name": policy.name,
+        "metadata": metadata or {},
+    }
+    write_archive(path, header, {"probabilities": np.asarray(policy.probabilities, float)})
+
+
+def load_policy(path: str | Path, game: TabularGame | None = None) -> TabularPolicy:
+    """Load a policy.
+
+    Without a game, only what can be told from the file is checked: that each row is a distribution
+    or all zeros. That the rows are those of the game's states, and that no illegal action has a
+    positive probability, is then not known.
+
+    Args:
+        path: A file written by :func:`save_policy`.
+        game: If given, the policy is checked against it.
+
+    Raises:
+        StoreError: If the file is missing, damaged, of another kind, or for another game, or what
+            it holds is no policy.
+    """
+
+    def expected(header: dict[str, Any]) -> Shapes:
+        if header["player"] not in (0, 1):
+            raise ValueError(f"player is {shown(header['player'])}; allowed are 0 and 1")
+        if game is None:
+            return {}
+        _policy(header, np.empty((0, 0))).check_is_for(game)
+        return {"probabilities": game.mask[header["player"]].shape}
+
+    header, arrays = read_archive(path, POLICY, expected)
+    return _checked_policy(path, game, _policy(header, arrays["probabilities"]))
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """The header of a saved policy, solution or network.
+
+    Only the header is read: what the file holds besides is not verified.
+
+    Raises:
+        StoreError: If the file is missing or damaged.
+    """
+    return read_header(path)
+
+
+def read_request(file: str | Path) -> dict[str, Any]:
+    """What ``train`` was asked for, from the file of a policy or a network that it wrote.
+
+    Returns:
+        Its ``"environment"``, empty if the file does not say it, and ``"env_kwargs"``.
+
+    Raises:
+        StoreError: If the file is missing or damaged.
+    """
+    request = read_metadata(file).get("metadata", {}).get("request", {})
+    held = {"environment": "", "env_kwargs": {}, **(request if isinstance(request, dict) else {})}
+    if not isinstance(held["environment"], str) or not isinstance(held["env_kwargs"], dict):
+        raise StoreError(f"{file}: its metadata is not that of a training of solvent's, or damaged")
+    return held
+
+
+def save_solution(path: str | Path, solution: Solution) -> None:
+    """Save a solution.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    header = {
+        "kind": SOLUTION.kind,
+        "model_hash": solution.model_hash,
+        "value": solution.value,
+        "lower": solution.lower,
+        "upper": solution.upper,
+        "method": solution.method,
+    }
+    arrays = {
+        "values": solution.values,
+        "action_values": solution.action_values,
+        "policy_0": solution.policies[0].probabilities,
+        "policy_1": solution.policies[1].probabilities,
+    }
+    write_archive(path, header, arrays)
+
+
+def load_solution(path: str | Path, game: TabularGame | None = None) -> Solution:
+    """Load a solution.
+
+    With a game it is proved again: the values have to solve the equations of optimality in every
+    state, and the bracket is recomputed from the values and the policies
+    (:mod:`solvent.exact.certificate`). Without one nothing is proved. It is only checked that all
+    numbers are finite, the value lies in the bracket, the policies are distributions and the
+    lengths agree.
+
+    Args:
+        path: A file written by :func:`save_solution`.
+        game: If given, the solution must be one of it.
+
+    Returns:
+        The solution; with a game its bracket is the one that was computed now.
+
+    Raises:
+        StoreError: If the file is missing, damaged, of another kind, or for another game, or what
+            it holds is no solution.
+    """
+
+    def expected(header: dict[str, Any]) -> Shapes:
+        if not header["lower"] <= header["value"] <= header["upper"]:
+            raise ValueError(
+                f"the value {header['value']!r} is not within its bracket "
+                f"[{header['lower']!r}, {header['upper']!r}]"
+            )
+        if game is None:
+            return {}
+        if header["model_hash"] != game.model_hash:
+            raise ValueError(
+                f"solves the model {header['model_hash'][:12]}, but this {game.info.name} is "
+                f"the model {game.model_hash[:12]}"
+            )
+        return {
+            "values": (game.n_states,),
+            "action_values": (game.n_rows,),
+            "policy_0": game.mask[0].shape,
+            "policy_1": game.mask[1].shape,
+        }
+
+    header, arrays = read_archive(path, SOLUTION, expected)
+    for name in ("values", "action_values"):
+        if not np.isfinite(arrays[name]).all():
+            raise StoreError(f"{path}: {name} has an entry that is not a finite number")
+    first, second = (
+        _checked_policy(
+            path,
+            game,
+            TabularPolicy(arrays[f"policy_{player}"], header["model_hash"], player, "optimal"),
+        )
+        for player in (0, 1)
+    )
+    states = {len(arrays[name]) for name in ("values", "policy_0", "policy_1")}
+    if len(states) > 1:
+        raise StoreError(
+            f"{path}: has values of {len(arrays['values'])} states, and policies for "
+            f"{len(arrays['policy_0'])} and {len(arrays['policy_1'])}"
+        )
+    solution = Solution(
+        value=float(header["value"]),
+        values=arrays["values"],
+        action_values=arrays["action_values"],
+        policies=(first, second),
+        lower=float(header["lower"]),
+        upper=float(header["upper"]),
+        method=header["method"],
+        model_hash=header["model_hash"],
+    )
+    if game is None:
+        return solution
+    try:
+        return _proved(game, solution)
+    except (ValueError, CertificateError, ImproperGameError) as error:
+        raise StoreError(f"{path}: not a solution of {game.info.name}: {error}") from error
+
+
+def _policy(header: dict[str, Any], probabilities: Floats) -> TabularPolicy:
+    return TabularPolicy(probabilities, header["model_hash"], header["player"], header["name"])
+
+
+def _checked_policy(
+    path: str | Path, game: TabularGame | None, policy: TabularPolicy
+) -> TabularPolicy:
+    """A policy that is one, of the game if there is one."""
+    if game is None:
+        rows = policy.probabilities
+        with np.errstate(all="ignore"):
+            total = rows.sum(axis=1)
+        wrong = ~((rows >= 0).all(axis=1) & ((total == 0) | (np.abs(total - 1) <= SUM)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise StoreError(
+                f"{path}: row {row} of the policy is no distribution: {shown(rows[row].tolist())}"
+            )
+        return policy
+    try:
+        return TabularPolicy.of(game, policy.probabilities, player=policy.player, name=policy.name)
+    except ValueError as error:
+        raise StoreError(f"{path}: {error}") from error
+
+
+def _proved(game: TabularGame, solution: Solution) -> Solution:
+    """The solution with the bracket that can be proved of it.
+
+    Raises:
+        ValueError: If the values do not solve the equations of optimality, or the bracket that is
+            stated is another.
+        CertificateError: If no bracket can be proved.
+        ImproperGameError: If a player does best by never ending.
+    """
+    values, q = solution.values, solution.action_values
+    scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
+    off = np.abs(q - expectation(game, values))
+    if off.max(initial=0.0) > BRACKET * scale:
+        state = game.states[int(game.row_state[int(off.argmax())])]
+        raise ValueError(f"an action value of state {shown(state)} is off by {off.max():.1e}")
+    if abs(game.at_start(values) - solution.value) > BRACKET * scale:
+        raise ValueError(
+            f"states the value {solution.value!r}, but the values make it {game.at_start(values)!r}"
+        )
+    for player in (0, 1):
+        off = np.abs(_best_of(game, solution, player) - values)
+        if off.max(initial=0.0) > OPTIMALITY * scale:
+            state = game.states[int(off.argmax())]
+            raise ValueError(f"the value of state {shown(state)} is off by {off.max():.1e}")
+    lower, upper = bracket(game, values, solution.policies)
+    if not max(abs(lower - solution.lower), abs(upper - solution.upper)) <= BRACKET * scale:
+        raise ValueError(
+            f"states the bracket [{solution.lower!r}, {solution.upper!r}], but what can be proved "
+            f"is [{lower!r}, {upper!r}]"
+        )
+    return Solution(
+        value=min(max(solution.value, lower), upper),
+        values=values,
+        action_values=q,
+        policies=solution.policies,
+        lower=lower,
+        upper=upper,
+        method=solution.method,
+        model_hash=solution.model_hash,
+    )
+
+
+def _best_of(game: TabularGame, solution: Solution, player: int) -> Floats:
+    """[S] what a player's best action gets against the other's policy, 0 where play has ended."""
+    mask, other = game.mask[player], solution.policies[1 - player].probabilities
+    weight = other[game.row_state, game.row_action[1 - player]]
+    place = game.row_state * mask.shape[1] + game.row_action[player]
+    of_action = grouped_sum(place, weight * solution.action_values, mask.size).reshape(mask.shape)
+    if player == 0:
+        best = np.where(mask, of_action, -np.inf).max(axis=1)
+    else:
+        best = np.where(mask, of_action, np.inf).min(axis=1)
+    found: Floats = np.where(game.terminal, 0.0, best)
+    return found

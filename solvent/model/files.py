@@ -1,0 +1,86 @@
+"""Reading files that somebody else may have written.
+
+A device or a pipe may have no end, so only regular files are opened, and none is read beyond a
+limit. JSON is taken for what the standard allows: no infinities, and no nesting that would exhaust
+the interpreter's stack.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+
+def open_file(path: str | Path) -> BufferedReader:
+    """Open a regular file to read its bytes.
+
+    Raises:
+        OSError: If there is none, or it cannot be read; a directory, a device and a pipe are
+            none.
+    """
+    # Without this flag a pipe would be waited for until somebody writes into it.
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return open(descriptor, "rb")  # noqa: PTH123  # There is no such method of a descriptor.
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_file(path: str | Path, largest: int) -> bytes:
+    """The content of a regular file.
+
+    Args:
+        path: The file.
+        largest: Bytes that it may have.
+
+    Raises:
+        OSError: If there is none, it cannot be read, or it is larger.
+    """
+    with open_file(path) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"larger than {largest:,} bytes", str(path))
+    return content
+
+
+def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
+    """Read JSON.
+
+    Args:
+        text: The JSON; bytes are UTF-8.
+        nan: Whether ``NaN`` may stand for a number that is not known.
+
+    Raises:
+        ValueError: If it is not JSON, is nested too deeply, or has an infinite number in it.
+    """
+
+    def constant(name: str) -> float:
+        if nan and name == "NaN":
+            return math.nan
+        raise ValueError(f"{name} is not allowed")
+
+    try:
+        return json.loads(text, parse_float=_finite, parse_constant=constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large")
+    return number

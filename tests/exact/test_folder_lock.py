@@ -1,0 +1,87 @@
+"""One process at a time writes into a folder, and what a killed one leaves does no harm."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from solvent.exact import StoreError, write_atomically
+from solvent.exact.folder_lock import FolderLock
+
+HOLD = """
+import os, sys, time
+from pathlib import Path
+from solvent.exact import write_atomically
+from solvent.exact.folder_lock import FolderLock
+
+folder = Path(sys.argv[1])
+
+def never_done(_):
+    print("ready", flush=True)
+    time.sleep(600)
+
+with FolderLock(folder):
+    # As if the disk took its time: the new content is beside the file, which is as it was.
+    os.fsync = never_done
+    write_atomically(folder / "kept.txt", b"new")
+"""
+
+
+@contextmanager
+def writer(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another process that holds the folder's lock and is in the middle of writing a file."""
+    words = [sys.executable, "-c", HOLD, str(folder)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write_atomically(folder / "kept.txt", b"old")
+    (folder / ".hidden.file").write_text("mine")
+    with writer(folder) as process:
+        with pytest.raises(StoreError) as caught:
+            FolderLock(folder)
+        told = f"{folder}: process {process.pid} is at work on it; wait until it is done"
+        assert str(caught.value) == told
+        left = {path.name for path in folder.iterdir()} - {".lock", "kept.txt", ".hidden.file"}
+        assert len(left) == 1
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert left < {path.name for path in folder.iterdir()}
+    with FolderLock(folder):
+        here = {path.name for path in folder.iterdir()}
+        assert here == {".lock", "kept.txt", ".hidden.file"}
+    assert {path.name for path in folder.iterdir()} == {"kept.txt", ".hidden.file"}
+    assert (folder / "kept.txt").read_bytes() == b"old"
+
+
+def test_a_folder_is_made_and_let_go_of(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    with pytest.raises(RuntimeError), FolderLock(folder):
+        raise RuntimeError
+    lock = FolderLock(folder)
+    lock.release()
+    lock.release()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"file: cannot be written to \("):
+        FolderLock(tmp_path / "file")
+    with pytest.raises(StoreError, match=r"below: cannot be written to \("):
+        FolderLock(tmp_path / "file" / "below")
