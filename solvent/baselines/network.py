@@ -17,13 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.envs.simulation import Simulation
-from solvent.exact import StoreError
-from solvent.exact.store import read_archive, write_archive
+from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_archive
 from solvent.model import project
 from solvent.model.arrays import Floats, Ints
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 Array = NDArray[np.float32]
+
+SCHEMA = Schema(
+    "network",
+    {
+        "activation": str,
+        "rule": str,
+        "masked": bool,
+        "observation": str,
+        "name": str,
+        "layers": int,
+        "metadata": dict,
+    },
+    {"weight *": ArraySchema("float32", 2), "bias *": ArraySchema("float32", 1)},
+)
+"""Of a network's file."""
 
 
 def _relu(values: Array) -> Array:
@@ -79,6 +93,8 @@ class Network:
     def __post_init__(self) -> None:
         """Check the activation and that the layers fit."""
         check_choice(self.activation, "activation", ACTIVATIONS)
+        if not self.weights:
+            raise ValueError("a network has at least one layer")
         widths = [weight.shape for weight in self.weights]
         for (_, outputs), bias in zip(widths, self.biases, strict=True):
             if bias.shape != (outputs,):
@@ -169,7 +185,7 @@ def save_network(
     """
     network = player.network
     header = {
-        "kind": "network",
+        "kind": SCHEMA.kind,
         "activation": network.activation,
         "rule": player.rule,
         "masked": player.masked,
@@ -189,8 +205,13 @@ def load_network(path: str | Path) -> NetworkPlayer:
     Raises:
         StoreError: If the file is missing, damaged or of another kind.
     """
-    header, arrays = read_archive(path, "network", ())
+    header, arrays = read_archive(path, SCHEMA)
     try:
+        if 2 * header["layers"] != len(arrays):
+            raise ValueError(f"layers is {shown(header['layers'])}; there are {len(arrays)} arrays")
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} has an entry that is not a finite number")
         layers = range(header["layers"])
         network = Network(
             tuple(arrays[f"weight {k}"] for k in layers),
@@ -200,5 +221,5 @@ def load_network(path: str | Path) -> NetworkPlayer:
         return NetworkPlayer(
             network, header["rule"], header["masked"], header["observation"], header["name"]
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise StoreError(f"{path}: not a network of solvent's, or damaged ({error})") from error

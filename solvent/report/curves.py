@@ -1,4 +1,9 @@
-"""Exact learning curves: the value with the optimum as a line, and the gap on a log axis."""
+"""Learning curves: the value with the optimum as a line, and the gap on a log axis.
+
+The points were computed exactly while the network was trained. Of the networks of that time only
+the last is kept, so that they are drawn as recorded; where a curve's end is not what the last
+network's policies give now, :func:`ends` says so.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from solvent.report.axes import Axis, decades
+from solvent.report.numbers import small, whole
 from solvent.report.panel import Panel
 from solvent.report.results import Agent, CurvePoint, Task
 
 LEAST_GAP = 1e-6
 """Smaller gaps are drawn here."""
+
+ROUNDING = 1e-9
+"""How far the end of a curve may be from what the policies give."""
 
 ALONG = "environment steps"
 """The name of the horizontal axes."""
@@ -25,12 +34,34 @@ def panels(task: Task, curves: Curves, colours: Mapping[str, str]) -> tuple[str,
     return draw(task, curves, colours), gap_panel(task, curves, colours)
 
 
+def ends(task: Task, curves: Curves) -> tuple[str, ...]:
+    """What is to be said of curves that do not end at the steps and gaps of their agents.
+
+    Args:
+        task: Its agents' gaps are computed from their policies.
+        curves: As recorded.
+    """
+    said = []
+    for agent in task.agents:
+        last = curves[agent.name][-1]
+        pairs = ((last.gap, agent.gap), (last.mode_gap, agent.mode_gap))
+        close = all(abs(drawn - own) <= ROUNDING * max(1.0, abs(own)) for drawn, own in pairs)
+        if last.timesteps != agent.timesteps or not close:
+            said.append(
+                f"The curve of {agent.name} ends after {whole(last.timesteps)} steps at gaps of "
+                f"{small(last.mode_gap)} (most probable action) and {small(last.gap)} (sampled); "
+                f"its policies, after {whole(agent.timesteps)}, have {small(agent.mode_gap)} and "
+                f"{small(agent.gap)}."
+            )
+    return tuple(said)
+
+
 def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
     gaps = [gap for curve in curves.values() for p in curve for gap in (p.gap, p.mode_gap)]
     largest = max((gap for gap in gaps if isfinite(gap)), default=1.0)
     panel = Panel(
-        f"Exact exploitability over the training on {task.env}",
+        f"Recorded exploitability over the training on {task.env}",
         "exploitability",
         _steps(curves),
         Axis(-0.06 * max(largest, 1e-9), 1.06 * max(largest, 1e-9)),
@@ -55,7 +86,7 @@ def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     ] or [task.optimum]
     margin = 0.06 * max(task.optimum - min(values), 1e-9)
     panel = Panel(
-        f"Exact value over the training on {task.env}",
+        f"Recorded value over the training on {task.env}",
         "value",
         _steps(curves),
         Axis(min(values) - margin, task.optimum + margin),
@@ -84,7 +115,7 @@ def gap_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
         if isfinite(own)
     ]
     panel = Panel(
-        f"Exact {gap} over the training on {task.env}",
+        f"Recorded {gap} over the training on {task.env}",
         gap,
         _steps(curves),
         decades(gaps, least=LEAST_GAP),
@@ -115,7 +146,7 @@ def _draw_both(
         (f"{agent.name}, sampled", sampled, True),
         (agent.name, mode, False),
     ):
-        text = f"{name}: {numbers[-1]:.6g} in the end"
+        text = f"{name}: {numbers[-1]:.6g} in the end, as recorded"
         # What could not be proved has no place.
         known = [pair for pair in zip(steps, numbers, strict=True) if isfinite(pair[1])]
         xs, ys = [x for x, _ in known], [y for _, y in known]

@@ -14,7 +14,7 @@ from solvent.exact import write_atomically
 from solvent.model import Game, TooManyStatesError
 from solvent.report.colours import ALGORITHMS
 from solvent.report.cross import CrossTable, everybody
-from solvent.report.curves import panels
+from solvent.report.curves import ends, panels
 from solvent.report.distances import Distances, distances
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import brief, exact, small, whole
@@ -42,7 +42,8 @@ class AlgorithmRow:
 class TaskView:
     """What the template shows of a task.
 
-    Of a game without a table `states` and `model_hash` are None.
+    Of a game without a table `states` and `model_hash` are None. `curve_ends` says which curves do
+    not end where their agents are.
     """
 
     anchor: str
@@ -56,6 +57,7 @@ class TaskView:
     algorithms: tuple[AlgorithmRow, ...]
     distances: Distances | None
     curves: tuple[str, ...]
+    curve_ends: tuple[str, ...]
     accounts: tuple[tuple[Agent, str, GapAccount], ...]
     cross: CrossTable | None
     sections: tuple[Section, ...]
@@ -183,6 +185,7 @@ def _view(solved: SolvedTask) -> TaskView:
         algorithms=_algorithms(task),
         distances=distances(task) if task.agents or task.baselines else None,
         curves=panels(task, curves, colours) if curves else (),
+        curve_ends=ends(task, curves),
         accounts=tuple(
             (
                 item.agent,
@@ -214,12 +217,14 @@ def _view_untabled(game: Game, known: Untabled) -> TaskView:
         states=None,
         method=known.method,
         model_hash=None,
-        is_chance=info.reward_range == (0, 1),
+        # Half the chance of a tie is in it.
+        is_chance=False,
         colours={},
         agents=(),
         algorithms=(),
         distances=distances(task) if task.baselines else None,
         curves=(),
+        curve_ends=(),
         accounts=(),
         cross=None,
         sections=known.sections,

@@ -12,6 +12,12 @@ WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
 LABEL = 12
 """Least vertical distance of two labels."""
+KEYS = 24
+"""Height of the legend below a chart."""
+STYLE = (
+    "text{fill:#5b6670}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}"
+    ".grid{stroke:#dde2e6}.baseline{stroke:#9aa4ac;stroke-dasharray:5 4}"
+)
 
 
 class Panel:
@@ -43,14 +49,31 @@ class Panel:
         )
 
     def line(
-        self, xs: Sequence[float], ys: Sequence[float], colour: str, text: str, *, dashed: bool
+        self,
+        xs: Sequence[float],
+        ys: Sequence[float],
+        colour: str,
+        text: str,
+        *,
+        dashed: bool,
+        wide: bool = False,
     ) -> None:
         """A curve; the text shows when it is pointed at."""
         points = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in zip(xs, ys, strict=True))
         kind = "sampled" if dashed else "mode"
+        width = ' style="stroke-width:3.2"' if wide else ""
         self.parts.append(
-            f'<polyline class="{kind}" stroke="{colour}" points="{points}">'
+            f'<polyline class="{kind}" stroke="{colour}"{width} points="{points}">'
             f"<title>{escape(text)}</title></polyline>"
+        )
+
+    def dots(self, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
+        """Points of one kind."""
+        places = "".join(
+            f"M{self._x(x):.1f} {self._y(y):.1f}h0" for x, y in zip(xs, ys, strict=True)
+        )
+        self.parts.append(
+            f'<path d="{places}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
         )
 
     def drawn(self) -> str:
@@ -87,3 +110,18 @@ class Panel:
 
     def _y(self, value: float) -> float:
         return HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
+
+
+def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> str:
+    """Parts in rows of two, as an SVG that needs nothing else."""
+    rows = -(-len(parts) // 2)
+    groups = "".join(
+        f'<g transform="translate({n % 2 * width} {n // 2 * height})">{part}</g>'
+        for n, part in enumerate(parts)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {rows * height}" '
+        f'width="{2 * width}" height="{rows * height}" role="img" font-size="12" '
+        f'font-family="system-ui, sans-serif"><title>{escape(title)}</title>'
+        f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{groups}</svg>'
+    )

@@ -1,17 +1,24 @@
 """The results of a bench, read from its folder.
 
 The folder holds ``results.json`` and a folder for every agent; `solvent.training.bench` says what
-is in them. Everything is checked here, so that what comes later can rely on it.
+is in them. The form of everything is checked here, so that what comes later can rely on it. The
+figures are what a file states; :mod:`solvent.report.solved` computes them from the policies.
 """
 
 from __future__ import annotations
 
 import csv
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
+
+from solvent.model.files import parse_json, read_file
+from solvent.model.parameters import is_number, shown
+
+LARGEST_RESULTS = 2**28
+"""Bytes of a file that is read."""
 
 
 class ResultsError(ValueError):
@@ -22,9 +29,9 @@ class ResultsError(ValueError):
 class Agent:
     """A trained network.
 
-    All numbers are exact. Those that begin with ``mode`` are of the policy that takes the most
-    probable action, the others of the policy as it is sampled. In a game for two they are means
-    over both seats, and a gap is an exploitability.
+    As it is read, what a file states. Numbers that begin with ``mode`` are of the policy that takes
+    the most probable action, the others of the policy as it is sampled. In a game for two they are
+    means over both seats, and a gap is an exploitability.
 
     Attributes:
         name: For tables.
@@ -38,8 +45,8 @@ class Agent:
         mode_gap: The optimum minus `mode_value`.
         mode_normalized: As above.
         mode_worst_start_gap: As above.
-        timesteps: Environment steps of the training.
-        cpu_seconds: CPU time of the training.
+        timesteps: Environment steps of the training, as recorded.
+        cpu_seconds: CPU time of the training, as recorded.
         folder: Of its files, relative to that of the results.
         exploitability: In either seat of a game for two, else None.
         mode_exploitability: As above.
@@ -107,7 +114,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """A point of an exact learning curve."""
+    """A point of a learning curve, as recorded."""
 
     timesteps: int
     value: float
@@ -125,7 +132,8 @@ def read_results(folder: str | Path) -> tuple[Task, ...]:
     """
     path = Path(folder) / "results.json"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        # What could not be proved is NaN.
+        content = parse_json(read_file(path, LARGEST_RESULTS), nan=True)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -147,18 +155,25 @@ def read_curve(path: Path) -> tuple[CurvePoint, ...]:
     """
     names = [item.name for item in fields(CurvePoint)]
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            points = tuple(
-                CurvePoint(int(row["timesteps"]), *(float(row[name]) for name in names[1:]))
-                for row in csv.DictReader(file)
-            )
+        lines = read_file(path, LARGEST_RESULTS).decode().splitlines()
+        points = tuple(
+            _point(int(row["timesteps"]), *(float(row[name]) for name in names[1:]))
+            for row in csv.DictReader(lines)
+        )
     except OSError as error:
         raise ResultsError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise ResultsError(f"{path}: not a learning curve, or damaged") from error
     if not points:
         raise ResultsError(f"{path}: holds no point")
     return points
+
+
+def _point(timesteps: int, *figures: float) -> CurvePoint:
+    """A point of a curve; a ValueError if it is none. What could not be proved is NaN."""
+    if timesteps < 0 or any(map(math.isinf, figures)) or math.isnan(figures[-1]):
+        raise ValueError("not a point of a curve")
+    return CurvePoint(timesteps, *figures)
 
 
 def _task(item: Any, where: str) -> Task:
@@ -167,7 +182,7 @@ def _task(item: Any, where: str) -> Task:
     assert bracket is not None
     parameters = item.get("parameters")
     if not isinstance(parameters, dict):
-        raise ResultsError(f"{where}: parameters is {parameters!r}; expected an object")
+        raise ResultsError(f"{where}: parameters is {shown(parameters)}; expected an object")
     return Task(
         env=_entry(item, "env", str, where),
         game=_entry(item, "game", str, where),
@@ -175,7 +190,7 @@ def _task(item: Any, where: str) -> Task:
         optimum=_entry(item, "optimum", float, where),
         bracket=bracket,
         agents=tuple(
-            _record(Agent, agent, f"{where}, agent {number}")
+            _agent(agent, f"{where}, agent {number}")
             for number, agent in enumerate(_list(item, "agents", where))
         ),
         baselines=tuple(
@@ -183,6 +198,16 @@ def _task(item: Any, where: str) -> Task:
             for number, baseline in enumerate(_list(item, "baselines", where))
         ),
     )
+
+
+def _agent(item: Any, where: str) -> Agent:
+    agent: Agent = _record(Agent, item, where)
+    folder = PurePath(agent.folder)
+    if folder.is_absolute() or folder.drive or ".." in folder.parts:
+        raise ResultsError(
+            f"{where}: folder is {shown(agent.folder)}; expected one within that of the results"
+        )
+    return agent
 
 
 _KINDS: dict[Any, type] = {"str": str, "int": int, "float": float}
@@ -206,7 +231,7 @@ def _pair(item: Any, key: str, where: str) -> tuple[float, float] | None:
     if value is None:
         return None
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
-        raise ResultsError(f"{where}: {key} is {value!r}; expected two numbers")
+        raise ResultsError(f"{where}: {key} is {shown(value)}; expected two numbers")
     return float(value[0]), float(value[1])
 
 
@@ -215,7 +240,7 @@ def _entry(item: Any, key: str, kind: type, where: str) -> Any:
     if kind is float and _is_number(value):
         return float(value)
     if not isinstance(value, kind) or isinstance(value, bool):
-        raise ResultsError(f"{where}: {key} is {value!r}; expected {_ENGLISH[kind]}")
+        raise ResultsError(f"{where}: {key} is {shown(value)}; expected {_ENGLISH[kind]}")
     return value
 
 
@@ -225,9 +250,10 @@ _ENGLISH = {str: "a text", int: "a whole number", float: "a number"}
 def _list(item: Any, key: str, where: str) -> list[Any]:
     value = item.get(key) if isinstance(item, dict) else None
     if not isinstance(value, list):
-        raise ResultsError(f"{where}: {key} is {value!r}; expected a list")
+        raise ResultsError(f"{where}: {key} is {shown(value)}; expected a list")
     return value
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """Whether it is a number, or NaN."""
+    return is_number(value) or (isinstance(value, float) and math.isnan(value))

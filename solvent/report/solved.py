@@ -1,18 +1,25 @@
 """A task of a bench with its game solved again and its agents' policies scored again.
 
-Nothing that the page draws is taken on trust: the numbers of the results are recomputed from the
-files of the policies, and a folder whose numbers and policies disagree is refused.
+Nothing that the page calls exact is taken on trust: optimum, bracket, and every figure of agents
+and baselines are computed here, and take the place of those of the results. A folder whose figures
+and policies disagree is refused. What no policy can tell (steps, CPU time, names, learning curves,
+of which only the last network is kept) is as recorded, and the page says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from math import isnan
 from pathlib import Path
-from statistics import mean
+from typing import Any
 
-from solvent.baselines import baseline_policies
+import numpy as np
+
+from solvent.baselines import baseline_names, baseline_policies
 from solvent.exact import (
     GapLocation,
+    Score,
     Solution,
     load_policy,
     locate_gap,
@@ -25,7 +32,11 @@ from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.report.results import Agent, Baseline, CurvePoint, ResultsError, Task, read_curve
 
 TOLERANCE = 1e-9
-"""How far a stated figure may be from the computed one."""
+"""How far a stated figure may be from the computed one, in units of the computed one if that is
+larger than 1."""
+
+FIGURES = ("value", "gap", "normalized", "worst_start_gap")
+"""Of a policy."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +44,8 @@ class SolvedAgent:
     """An agent with its most probable actions as policies, one for each seat.
 
     Attributes:
-        agent: Its record.
-        curve: Its exact learning curve.
+        agent: Its record, with the figures that were computed.
+        curve: Its learning curve as recorded.
         policies: Its most probable actions in each seat.
         locations: Where the gaps of `policies` are lost.
     """
@@ -60,7 +71,7 @@ class SolvedTask:
     """A task with its game solved.
 
     Attributes:
-        task: Its record.
+        task: Its record, with the figures that were computed.
         game: The rules.
         table: The same as arrays.
         solution: The optimum.
@@ -89,9 +100,34 @@ def solve_task(task: Task, folder: Path) -> SolvedTask:
     game = make_game(task.game, **task.parameters)
     table = compile_game(game)
     solution = solve(table)
-    _compare("optimum", task.optimum, solution.value, f"{folder}: {task.env}")
+    where = f"{folder}: {task.env}"
+    bracket = (solution.lower, solution.upper)
+    _compare("optimum", task.optimum, solution.value, where)
+    for end, computed in zip(task.bracket, bracket, strict=True):
+        _compare("bracket", end, computed, where)
+    for name in ("name", "folder"):
+        _check_distinct(name, [getattr(agent, name) for agent in task.agents], where)
     agents = tuple(_solve_agent(agent, folder, table, solution) for agent in task.agents)
-    return SolvedTask(task, game, table, solution, agents)
+    names = [baseline.name for baseline in task.baselines]
+    for name in names:
+        if name not in baseline_names(table):
+            raise ResultsError(f"{where}: {task.game} has no baseline {name!r:.80}")
+    baselines = _baselines(table, solution, names)
+    for stated, found in zip(task.baselines, baselines, strict=True):
+        _compare_figures(stated, found, f"{where}: {found.name}")
+    return SolvedTask(
+        task=replace(
+            task,
+            optimum=solution.value,
+            bracket=bracket,
+            agents=tuple(item.agent for item in agents),
+            baselines=baselines,
+        ),
+        game=game,
+        table=table,
+        solution=solution,
+        agents=agents,
+    )
 
 
 def solve_game(game: Game) -> SolvedTask:
@@ -103,21 +139,6 @@ def solve_game(game: Game) -> SolvedTask:
     """
     table = compile_game(game)
     solution = solve(table)
-    seats = [baseline_policies(table, player=p) for p in range(table.info.players)]
-    baselines = []
-    for name in seats[0]:
-        scores = [score(table, policies[name], solution) for policies in seats]
-        gaps = tuple(result.optimality_gap for result in scores)
-        baselines.append(
-            Baseline(
-                name,
-                mean(result.value for result in scores),
-                mean(gaps),
-                mean(result.normalized for result in scores),
-                max(result.worst_start_gap for result in scores),
-                (gaps[0], gaps[1]) if len(gaps) == 2 else None,
-            )
-        )
     info = game.info
     task = Task(
         env=info.name,
@@ -126,7 +147,7 @@ def solve_game(game: Game) -> SolvedTask:
         optimum=solution.value,
         bracket=(solution.lower, solution.upper),
         agents=(),
-        baselines=tuple(baselines),
+        baselines=_baselines(table, solution),
     )
     return SolvedTask(task, game, table, solution, ())
 
@@ -137,26 +158,104 @@ def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solut
     seats = ("_0", "_1") if table.info.players == 2 else ("",)
     sampled = tuple(load_policy(place / f"policy{seat}.npz", table) for seat in seats)
     mode = tuple(load_policy(place / f"policy_mode{seat}.npz", table) for seat in seats)
-    for prefix, policies, pair in (
-        ("", sampled, agent.exploitability),
-        ("mode_", mode, agent.mode_exploitability),
-    ):
+    for own, most_probable in zip(sampled, mode, strict=True):
+        _check_mode(table, own, most_probable, where)
+    computed: dict[str, Any] = {}
+    for prefix, policies in (("", sampled), ("mode_", mode)):
         scores = [score(table, policy, solution, tolerance=LEARNED) for policy in policies]
-        value = mean(result.value for result in scores)
-        _compare(f"{prefix}value", getattr(agent, f"{prefix}value"), value, where)
-        if table.info.players == 2:
-            if pair is None:
-                raise ResultsError(f"{where}: {prefix}exploitability is missing")
-            for stated, result in zip(pair, scores, strict=True):
-                _compare(f"{prefix}exploitability", stated, result.optimality_gap, where)
+        computed |= {f"{prefix}{name}": figure for name, figure in _figures(scores).items()}
+    found = replace(agent, **computed)
+    _compare_figures(agent, found, where)
+    curve = read_curve(place / "curve.csv")
+    _check_sums(curve, found.value + found.gap, str(place / "curve.csv"))
     return SolvedAgent(
-        agent=agent,
-        curve=read_curve(place / "curve.csv"),
+        agent=found,
+        curve=curve,
         policies=mode,
         locations=tuple(locate_gap(table, policy, solution, tolerance=LEARNED) for policy in mode),
     )
 
 
+def _baselines(
+    table: TabularGame, solution: Solution, names: Sequence[str] | None = None
+) -> tuple[Baseline, ...]:
+    """Baselines of a game, all of them unless named, scored."""
+    seats = [baseline_policies(table, names, player=p) for p in range(table.info.players)]
+    return tuple(
+        Baseline(name, **_figures([score(table, own[name], solution) for own in seats]))
+        for name in seats[0]
+    )
+
+
+def _figures(scores: Sequence[Score]) -> dict[str, Any]:
+    """The figures of a policy, or of one for each seat, as an agent and a baseline have them."""
+    count = len(scores)
+    gaps = [result.optimality_gap for result in scores]
+    return {
+        "value": sum(result.value for result in scores) / count,
+        "gap": sum(gaps) / count,
+        "normalized": sum(result.normalized for result in scores) / count,
+        "worst_start_gap": max(result.worst_start_gap for result in scores),
+        "exploitability": (gaps[0], gaps[1]) if count == 2 else None,
+    }
+
+
+def _check_mode(
+    table: TabularGame, sampled: TabularPolicy, mode: TabularPolicy, where: str
+) -> None:
+    """Refuse a policy that does not take the most probable actions of another.
+
+    An illegal choice counts as the lowest legal action. Where that has weight, the network's own
+    most probable action may therefore be any of the others' most probable one.
+    """
+    chances, live = sampled.probabilities, ~table.terminal
+    rows = np.arange(len(live))
+    chosen = mode.probabilities.argmax(axis=1)
+    lowest = table.mask[mode.player].argmax(axis=1)
+    others = chances.copy()
+    others[rows, lowest] = -1.0
+    largest = np.where(chosen == lowest, chances.max(axis=1), others.max(axis=1))
+    wrong = live & ((mode.probabilities[rows, chosen] != 1) | (chances[rows, chosen] < largest))
+    if wrong.any():
+        state = table.states[int(np.argmax(wrong))]
+        raise ResultsError(
+            f"{where}: the mode of player {mode.player} is not the most probable action of the "
+            f"policy in state {state!r}"
+        )
+
+
+def _check_sums(curve: Sequence[CurvePoint], optimum: float, where: str) -> None:
+    """Refuse a curve of which a value and its gap are not the optimum together."""
+    for point in curve:
+        for value, gap in ((point.value, point.gap), (point.mode_value, point.mode_gap)):
+            if not isnan(value + gap):
+                _compare(f"value + gap at {point.timesteps} steps", value + gap, optimum, where)
+
+
+def _check_distinct(what: str, values: Sequence[str], where: str) -> None:
+    for number, value in enumerate(values):
+        if value in values[:number]:
+            raise ResultsError(f"{where}: two agents have the {what} {value!r:.80}")
+
+
+def _compare_figures(stated: Any, computed: Any, where: str) -> None:
+    """Refuse a record of which any figure is not what was computed."""
+    for item in fields(computed):
+        name = item.name.removeprefix("mode_")
+        if name not in (*FIGURES, "exploitability"):
+            continue
+        said, found = getattr(stated, item.name), getattr(computed, item.name)
+        if name == "exploitability":
+            if found is not None and said is None:
+                raise ResultsError(f"{where}: {item.name} is missing")
+            for one, other in zip(said or (), found or (), strict=False):
+                _compare(item.name, one, other, where)
+        else:
+            _compare(item.name, said, found, where)
+
+
 def _compare(name: str, stated: float, computed: float, where: str) -> None:
-    if not abs(stated - computed) <= TOLERANCE:
+    if isnan(stated) and isnan(computed):
+        return
+    if not abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed)):
         raise ResultsError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")

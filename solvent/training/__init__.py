@@ -5,6 +5,7 @@ from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
+from solvent.training.normalization import Normalization
 from solvent.training.self_play import SelfPlayResult, train_self_play
 from solvent.training.self_play_curve import SelfPlayEvalCallback, SelfPlayEvaluation
 from solvent.training.train import TrainingResult, train
@@ -19,6 +20,7 @@ __all__ = [
     "MaskedDQN",
     "MirrorDescent",
     "NativeVecEnv",
+    "Normalization",
     "SelfPlayEvalCallback",
     "SelfPlayEvaluation",
     "SelfPlayResult",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.model.parameters import check_choice
+from solvent.model.files import open_file
+from solvent.model.parameters import brief, check_choice
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
 
@@ -79,8 +79,13 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
             f"say that you trust the author (trust=True), or load a policy.npz instead"
         )
     try:
-        return model.load(path, device="cpu")
+        # Stable-Baselines3 adds the ending to a name without one.
+        bare = not Path(path).suffix and not Path(path).exists()
+        with open_file(f"{path}.zip" if bare else path) as file:
+            found = model.load(file, device="cpu")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, KeyError, TypeError, AssertionError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path}: not a network of {algorithm} ({error})") from error
+    except Exception as error:  # What is unpickled may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"{path}: not a network of {algorithm} ({what})") from error
+    return found

@@ -71,6 +71,7 @@ from rich.progress import Progress, TaskID
 
 from solvent.baselines import baseline_policies
 from solvent.exact import Score, Solution, score, solve, write_atomically
+from solvent.exact.folder_lock import FolderLock
 from solvent.model import TabularGame
 from solvent.training.algorithms import find_algorithm
 from solvent.training.environments import table_named
@@ -186,36 +187,38 @@ def bench(
 
     Raises:
         ValueError: If an environment or algorithm is unknown, or `out` holds other trainings.
-        StoreError: If a file is damaged or cannot be written.
+        StoreError: If a file is damaged or cannot be written, or another process is at work in
+            `out`.
     """
     out = Path(out)
     for item in tasks:
         for run in item.runs:
             find_algorithm(run.algorithm)
     games = {item.env: table_named(item.env, dict(item.parameters)) for item in tasks}
-    with _trainings(out, tasks, processes, progress) as futures:
-        # While the processes train, this one solves the games and scores the baselines.
-        solutions = {env: solve(game) for env, game in games.items()}
-        baselines = {env: _baselines(game, solutions[env]) for env, game in games.items()}
-        for future in as_completed(futures.values()):
-            future.result()
-        trained = {run: future.result() for run, future in futures.items()}
+    with FolderLock(out):
+        with _trainings(out, tasks, processes, progress) as futures:
+            # While the processes train, this one solves the games and scores the baselines.
+            solutions = {env: solve(game) for env, game in games.items()}
+            baselines = {env: _baselines(game, solutions[env]) for env, game in games.items()}
+            for future in as_completed(futures.values()):
+                future.result()
+            trained = {run: future.result() for run, future in futures.items()}
 
-    results = {
-        "tasks": [
-            {
-                "env": item.env,
-                "game": games[item.env].info.name,
-                "parameters": dict(games[item.env].info.parameters),
-                "optimum": solutions[item.env].value,
-                "bracket": [solutions[item.env].lower, solutions[item.env].upper],
-                "agents": [_agent(run, trained[run]) for run in item.runs],
-                "baselines": baselines[item.env],
-            }
-            for item in tasks
-        ]
-    }
-    write_atomically(out / "results.json", (json.dumps(results, indent=2) + "\n").encode())
+        results = {
+            "tasks": [
+                {
+                    "env": item.env,
+                    "game": games[item.env].info.name,
+                    "parameters": dict(games[item.env].info.parameters),
+                    "optimum": solutions[item.env].value,
+                    "bracket": [solutions[item.env].lower, solutions[item.env].upper],
+                    "agents": [_agent(run, trained[run]) for run in item.runs],
+                    "baselines": baselines[item.env],
+                }
+                for item in tasks
+            ]
+        }
+        write_atomically(out / "results.json", (json.dumps(results, indent=2) + "\n").encode())
     return results
 
 

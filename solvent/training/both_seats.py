@@ -19,7 +19,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from solvent.envs.observations import observations
-from solvent.envs.spaces import action_space, check_actions, observation_space
+from solvent.envs.spaces import action_space, check_actions, check_options, observation_space
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -79,8 +79,12 @@ class BothSeatsVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
 
         Args:
             seed: One for all; of several the first is used.
-            options: Not used.
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
         """
+        check_options(options)
         first = seed[0] if isinstance(seed, Sequence) else seed
         if first is not None:
             self._rng = np.random.default_rng(first)

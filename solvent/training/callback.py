@@ -7,6 +7,7 @@ but that of learning itself.
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.exact import Solution, StoreError, solve, write_atomically
 from solvent.model import TabularGame
+from solvent.model.files import read_file
+from solvent.model.parameters import is_number, shown
 from solvent.training.extract import extract
 from solvent.training.learned_score import learned_score
 
@@ -96,6 +99,10 @@ def write_curve(
     write_atomically(path, "\n".join([*lines, ""]).encode())
 
 
+LARGEST_CURVE = 2**28
+"""Bytes of a learning curve that is read."""
+
+
 def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:  # type: ignore[assignment]
     """Read a learning curve.
 
@@ -107,17 +114,38 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
         StoreError: If the file is missing or is not one.
     """
     try:
-        header, *lines = Path(path).read_text(encoding="utf-8").splitlines()
+        header, *lines = read_file(path, LARGEST_CURVE).decode().splitlines()
         if tuple(header.split(",")) != columns(kind):
             raise ValueError
         return [
-            kind(int(steps), *(float(x) for x in rest))  # type: ignore[call-arg]
+            read_point(kind, [int(steps), *map(float, rest)])
             for steps, *rest in (line.split(",") for line in lines)
         ]
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise StoreError(f"{path}: not a learning curve of solvent's, or damaged") from error
+
+
+def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
+    """A point of a curve from figures that were read.
+
+    Args:
+        kind: Its class.
+        figures: In the order of :func:`columns`. Steps are a whole number and time is finite; the
+            others may be NaN, since not all can be proved.
+
+    Raises:
+        ValueError: If they are not such figures.
+    """
+    held = dict(zip(columns(kind), figures, strict=True))
+    if type(held["timesteps"]) is not int or held["timesteps"] < 0:
+        raise ValueError(f"timesteps is {shown(held['timesteps'])}")
+    for name, figure in held.items():
+        unknown = isinstance(figure, float) and math.isnan(figure) and name != "seconds"
+        if not unknown and not is_number(figure):
+            raise ValueError(f"{name} is {shown(figure)}")
+    return kind(**held)
 
 
 class CurveCallback(BaseCallback, ABC):
@@ -143,7 +171,7 @@ class CurveCallback(BaseCallback, ABC):
     ) -> None:
         super().__init__()
         if every < 1:
-            raise ValueError(f"every is {every!r}; allowed are whole numbers from 1")
+            raise ValueError(f"every is {shown(every)}; allowed are whole numbers from 1")
         self.every = every
         self.path = path
         self.curve = list(curve)
@@ -190,8 +218,9 @@ class ExactEvalCallback(CurveCallback):
     """Scores the network exactly every so many steps and when training ends.
 
     For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
-    takes. Evaluations happen between a learning step and the next collection of experience, and
-    draw no random numbers: training is the same with and without them.
+    takes, under ``VecNormalize`` with its statistics of the moment. Evaluations happen between a
+    learning step and the next collection of experience, and draw no random numbers: training is
+    the same with and without them.
 
     Args:
         game: The table that the training environments sample.

@@ -16,6 +16,7 @@ every other file of the project: nothing is unpickled when training goes on.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -29,14 +30,34 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
-from solvent.exact import StoreError, read_archive, write_archive
-from solvent.training.callback import CurvePoint, Evaluation, Point
+from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_archive
+from solvent.exact.archive import LARGEST
+from solvent.model.parameters import is_number, shown
+from solvent.training.callback import CurvePoint, Evaluation, Point, read_point
 from solvent.training.packed_bits import is_binary, pack, unpack
 from solvent.training.vec_env import NativeVecEnv
 
 Arrays = dict[str, NDArray[Any]]
 
-KIND = "checkpoint"
+SCHEMA = Schema(
+    "checkpoint",
+    {
+        "request": str,
+        "counters": dict,
+        "groups": list,
+        "python": list,
+        "numpy": list,
+        "actions": dict,
+        "curve": list,
+    },
+    {
+        "torch": ArraySchema("uint8", 1),
+        "numpy": ArraySchema("uint32", 1),
+        **dict.fromkeys(("policy:*", "moments:*", "env:*", "replay:*", "_last_*"), ArraySchema()),
+    },
+)
+"""Of a checkpoint's file."""
+
 COUNTERS = (
     "num_timesteps",
     "_n_updates",
@@ -73,7 +94,7 @@ def save_checkpoint(
     # Stable-Baselines3 draws from NumPy's global generator.
     name, words, *position = np.random.get_state(legacy=True)  # noqa: NPY002
     header = {
-        "kind": KIND,
+        "kind": SCHEMA.kind,
         "request": request,
         "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
         "groups": optimizer["param_groups"],
@@ -123,36 +144,78 @@ def restore_checkpoint(
     Raises:
         StoreError: If the file is missing, damaged, or of another training.
     """
-    header, arrays = read_archive(path, KIND, ("torch", "numpy"))
+    buffer = _replay_buffer(model)
+    contents = {} if buffer is None else _contents(buffer)
+    largest = LARGEST + sum(array.nbytes for array in contents.values())
+    header, arrays = read_archive(path, SCHEMA, largest=largest)
     if header["request"] != request:
         raise StoreError(f"{path}: is of another training than the one in this folder")
+    try:
+        curve = [read_point(kind, figures) for figures in header["curve"]]
+        _restore_learner(model, header, arrays)
+        if buffer is not None:
+            _restore_replay(buffer, header["replay"], _without_prefix("replay", arrays))
+        _env(model).set_state(_without_prefix("env", arrays))
+        _restore_generators(model, header, arrays)
+    except (KeyError, IndexError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        raise StoreError(f"{path}: not a checkpoint of this training ({shown(error)})") from error
+    return curve
+
+
+def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
+    """The network, the optimizer, how far they have come, and what the learner saw last."""
     model.policy.load_state_dict(_to_torch(_without_prefix("policy", arrays)))
     moments: dict[int, dict[str, torch.Tensor]] = {}
     for key, tensor in _to_torch(_without_prefix("moments", arrays)).items():
         parameter, name = key.split("/")
         moments.setdefault(int(parameter), {})[name] = tensor
     model.policy.optimizer.load_state_dict({"state": moments, "param_groups": header["groups"]})
+    for weight, state in model.policy.optimizer.state.items():
+        for name, tensor in state.items():
+            if tensor.shape not in ((), weight.shape):
+                raise ValueError(f"{name} of the optimizer has the shape {tuple(tensor.shape)}")
     for name, value in header["counters"].items():
+        if name not in COUNTERS or not is_number(value):
+            raise ValueError(f"counter {name} is {shown(value)}")
         setattr(model, name, value)
     for name in LAST_SEEN:
         if name in arrays:
+            if len(arrays[name]) != model.n_envs:
+                raise ValueError(f"{name} is of {len(arrays[name])} environments")
             setattr(model, name, arrays[name])
-    buffer = _replay_buffer(model)
-    if buffer is not None:
-        buffer.pos, buffer.full, binary = header["replay"]
-        contents = _contents(buffer)
-        for name, kept in _without_prefix("replay", arrays).items():
-            value = unpack(kept, tuple(binary[name])) if name in binary else kept
-            contents[name][: len(value)] = value
 
-    _env(model).set_state(_without_prefix("env", arrays))
+
+def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
+    """The replay buffer."""
+    position, full, binary = held
+    contents = _contents(buffer)
+    if (
+        type(position) is not int
+        or not 0 <= position < buffer.buffer_size
+        or type(full) is not bool
+    ):
+        raise ValueError(f"the replay buffer is filled up to {shown(position)}")
+    filled = buffer.buffer_size if full else position
+    for name, kept in arrays.items():
+        shape = (filled, *contents[name].shape[1:])
+        if name in binary:
+            if kept.size != -(-math.prod(shape) // 8):
+                raise ValueError(f"{name} of the replay buffer has {kept.size} bytes")
+            kept = unpack(kept, shape)
+        if kept.shape != shape:
+            raise ValueError(f"{name} of the replay buffer has the shape {kept.shape}")
+        contents[name][:filled] = kept
+    buffer.pos, buffer.full = position, full
+
+
+def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Arrays) -> None:
+    """The random generators."""
     model.action_space.np_random.bit_generator.state = header["actions"]
     version, words, gauss = header["python"]
     random.setstate((version, tuple(words), gauss))
     name, *rest = header["numpy"]
     np.random.set_state((name, arrays["numpy"], *rest))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(arrays["torch"]))
-    return [kind(*point) for point in header["curve"]]
 
 
 def _env(model: BaseAlgorithm) -> NativeVecEnv:

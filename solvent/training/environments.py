@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from solvent.envs import SeatVectorEnv, TabularVectorEnv, register_envs
 from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.model import Game, TabularGame, against
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 
 def make_vector_env(
@@ -45,7 +45,7 @@ def make_vector_env(
         raise ValueError(f"environment {game!r} cannot be made: {error}") from error
     if not isinstance(getattr(env.unwrapped, "game", None), TabularGame):
         env.close()
-        raise ValueError(f"environment is {game!r}; allowed are those that sample a table")
+        raise ValueError(f"environment is {shown(game)}; allowed are those that sample a table")
     return env
 
 

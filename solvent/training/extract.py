@@ -9,6 +9,9 @@ What an algorithm does with illegal actions is kept. One that is told the legal 
 (MaskablePPO, :class:`~solvent.training.masked_dqn.MaskedDQN`) chooses among them. One that is
 not may choose any, and the environment plays the lowest legal action in the place of an illegal
 one: its table is projected in the same way, and the probability that was moved is reported.
+
+What the network is asked is what it was given in training, which :mod:`solvent.training.seen`
+checks.
 """
 
 from __future__ import annotations
@@ -22,15 +25,18 @@ import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from scipy.special import softmax
+from stable_baselines3 import DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch.distributions import Categorical
 
-from solvent.envs.observations import observations
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats
-from solvent.training.masked_dqn import MaskedDQN
+from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
+from solvent.training.normalization import Normalization
+from solvent.training.seen import inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +66,7 @@ def extract_policy(
     deterministic: bool = False,
     batch_size: int = 8192,
     name: str | None = None,
+    normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
     """The policy that a network plays; the arguments are those of :func:`extract`.
 
@@ -71,9 +78,19 @@ def extract_policy(
         deterministic: Whether the network's mode is wanted, as in its ``predict``.
         batch_size: See there.
         name: See there.
+        normalization: See there.
+
+    Raises:
+        ValueError: As for :func:`extract`.
     """
     both = extract(
-        model, game, observation=observation, player=player, batch_size=batch_size, name=name
+        model,
+        game,
+        observation=observation,
+        player=player,
+        batch_size=batch_size,
+        name=name,
+        normalization=normalization,
     )
     return both.mode if deterministic else both.sampled
 
@@ -86,6 +103,7 @@ def extract(
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
+    normalization: Normalization | VecNormalize | None = None,
 ) -> Extraction:
     """Evaluate a network on every state of a game.
 
@@ -96,12 +114,18 @@ def extract(
         player: Whose policy it is.
         batch_size: How many states are evaluated at once.
         name: Of the policy; that of the algorithm's class if left out.
+        normalization: The statistics of ``VecNormalize``, if it was trained under that and comes
+            from a file, which does not hold them. The statistics of its own environment are used
+            unasked, as they are now.
 
     Raises:
-        ValueError: If the network is of another kind, or made for other observations or actions.
+        ValueError: If the network is of another kind, depends on the past, or was trained on
+            other observations, other actions or another game.
     """
     mask = game.mask[player]
-    sampled = _ask(model, _action_probabilities, game, observation, player, batch_size)
+    sampled = _ask(
+        model, _action_probabilities, game, observation, player, batch_size, normalization
+    )
     best = np.eye(mask.shape[1])[sampled.argmax(axis=1)]
     mode = np.where(game.on_turn(player)[:, None], best, mask)
     name = name or type(model).__name__
@@ -122,6 +146,7 @@ def extract_boltzmann(
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
+    normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
     """The Boltzmann policy of a network of action values: pi(a|s) in proportion to e^(Q(s,a)/T).
 
@@ -138,6 +163,7 @@ def extract_boltzmann(
         player: See there.
         batch_size: See there.
         name: Of the policy; that of the algorithm's class and T if left out.
+        normalization: See there.
 
     Raises:
         ValueError: If `temperature` is not a positive number, the network has no action values,
@@ -153,7 +179,7 @@ def extract_boltzmann(
     def softened(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
         return np.asarray(softmax(_action_values(model, seen, legal) / temperature, axis=1))
 
-    probabilities = _ask(model, softened, game, observation, player, batch_size)
+    probabilities = _ask(model, softened, game, observation, player, batch_size, normalization)
     return TabularPolicy.of(
         game,
         project(probabilities, game.mask[player]),
@@ -173,13 +199,12 @@ def _ask(
     observation: str,
     player: int,
     batch_size: int,
+    normalization: Normalization | VecNormalize | None,
 ) -> Floats:
     """A network's answers in all states in which the player acts, as probabilities, [S, A]."""
-    seen = observations(game, player, observation)
     mask = game.mask[player]
-    if observation == "index":
-        seen = seen[:, 0]
-    _check_fits(model, seen, mask, observation)
+    _check_kind(model, mask)
+    seen = inputs(model, game, observation, player, normalization)
     acting = np.flatnonzero(game.on_turn(player))
     # Where it is the other's turn the player has one action, and is not asked.
     answers = np.where(game.on_turn(player)[:, None], 0.0, mask)
@@ -221,21 +246,19 @@ def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal
     return probabilities
 
 
-def _check_fits(
-    model: BaseAlgorithm, seen: NDArray[np.generic], mask: Bools, observation: str
-) -> None:
+def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
     kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, DQNPolicy)
     if not isinstance(model.policy, kinds):
         raise ValueError(
             f"the network is a {type(model.policy).__name__}; "
             f"allowed are {', '.join(kind.__name__ for kind in kinds)}"
         )
-    expected = model.observation_space.shape
-    if expected != seen.shape[1:]:
-        raise ValueError(
-            f"the network takes observations of shape {expected}, "
-            f"but observation={observation!r} has shape {seen.shape[1:]}"
-        )
+    if isinstance(model, DQN):
+        # A file of one can be loaded as the other, which then plays something else.
+        told = issubclass(model.replay_buffer_class or MaskedReplayBuffer, MaskedReplayBuffer)
+        if told != isinstance(model, MaskedDQN):
+            one, other = ("MaskedDQN", "DQN") if told else ("DQN", "MaskedDQN")
+            raise ValueError(f"the network was trained by {one}, but loaded as one of {other}")
     actions = getattr(model.action_space, "n", None)
     if actions != mask.shape[1]:
         raise ValueError(

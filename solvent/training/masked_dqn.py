@@ -20,6 +20,8 @@ from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.vec_env import VecNormalize
 from torch.nn import functional
 
+from solvent.model.parameters import shown
+
 Masks = NDArray[np.bool_]
 Action = TypeVar("Action", bound=NDArray[Any])
 
@@ -90,7 +92,7 @@ class MaskedDQN(DQN):
 
     def _setup_model(self) -> None:
         if self.n_steps != 1:
-            raise ValueError(f"n_steps is {self.n_steps!r}; MaskedDQN allows 1 only")
+            raise ValueError(f"n_steps is {shown(self.n_steps)}; MaskedDQN allows 1 only")
         if self.replay_buffer_class is None:
             self.replay_buffer_class = MaskedReplayBuffer
         super()._setup_model()

@@ -10,6 +10,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 
 from solvent.baselines.network import Network, NetworkPlayer
+from solvent.training.seen import refuse_changes
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 
@@ -32,8 +33,10 @@ def network_player(
         name: What to call it.
 
     Raises:
-        ValueError: If the network is of another kind.
+        ValueError: If the network is of another kind, depends on the past, or sees something
+            else than its game shows.
     """
+    refuse_changes(model)
     policy = model.policy
     if isinstance(policy, DQNPolicy):
         modules = list(policy.q_net.q_net)

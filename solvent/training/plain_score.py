@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from solvent.exact import Score
+from solvent.exact import Score, StoreError
 from solvent.model import TabularGame
+from solvent.model.parameters import is_number, shown
+
+FIGURES = (
+    "value", "optimum", "optimality_gap", "exploitability", "normalized", "worst_start_gap",
+)  # fmt: skip
+"""Of a score, those that its policy decides."""
+
+ROUNDING = 1e-9
+"""How far a stated figure may be from the computed one, in units of the latter if it is larger
+than 1."""
 
 
 def plain(result: Score) -> dict[str, Any]:
@@ -16,12 +28,46 @@ def plain(result: Score) -> dict[str, Any]:
     return {**asdict(result), "worst_start": repr(result.worst_start)}
 
 
-def from_plain(held: dict[str, Any], game: TabularGame) -> Score:
+def from_plain(held: Any, game: TabularGame) -> Score:
     """A score from what :func:`plain` returned.
+
+    Args:
+        held: What was read.
+        game: The game.
 
     Raises:
         KeyError: If the game has no such start.
-        TypeError: If it is not a score.
+        TypeError: If it is not a score; a figure that could not be proved is NaN.
     """
+    if not isinstance(held, dict):
+        raise TypeError(f"a score is {shown(held)}")
+    for name, figure in held.items():
+        unknown = isinstance(figure, float) and math.isnan(figure) and name != "optimum"
+        alone = name == "exploitability" and figure is None
+        if name != "worst_start" and not (unknown or alone or is_number(figure)):
+            raise TypeError(f"{name} is {shown(figure)}")
     named = {repr(game.states[s]): game.states[s] for s in np.flatnonzero(game.initial).tolist()}
     return Score(**{**held, "worst_start": named[held["worst_start"]]})
+
+
+def checked(stated: Score, computed: Score, where: Path) -> Score:
+    """A score as it is computed from a policy, if it is what a record states.
+
+    Args:
+        stated: By the record.
+        computed: From the policy. What it gave to illegal actions is not known of that any more,
+            and is as stated.
+        where: The record.
+
+    Raises:
+        StoreError: If a figure differs by more than rounding.
+    """
+    for name in FIGURES:
+        said, found = getattr(stated, name), getattr(computed, name)
+        if said is None and found is None:
+            continue
+        said, found = (float("nan") if figure is None else figure for figure in (said, found))
+        close = abs(said - found) <= ROUNDING * max(1.0, abs(found))
+        if not close and not (math.isnan(said) and math.isnan(found)):
+            raise StoreError(f"{where}: {name} is stated as {said!r}, but computed as {found!r}")
+    return replace(computed, illegal_mass=stated.illegal_mass)

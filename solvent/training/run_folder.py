@@ -1,7 +1,8 @@
 """The folder of a training: what was asked for in it, and whether it is finished.
 
 A folder belongs to one training. Its record says what was asked for, so that a call with other
-arguments is refused instead of going on with somebody else's network.
+arguments is refused instead of going on with somebody else's network. While a process trains in a
+folder it holds the folder's lock (:mod:`solvent.exact.folder_lock`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from typing import Any
 
 from solvent import __version__
 from solvent.exact import StoreError, write_atomically
+from solvent.model.files import parse_json, read_file
+from solvent.model.parameters import is_number, shown
 
 PACKAGES = ("gymnasium", "numpy", "stable-baselines3", "sb3-contrib", "torch")
 """Whose versions are kept."""
+
+LARGEST_RECORD = 2**24
+"""Bytes."""
 
 
 class RunFolder:
@@ -64,26 +70,34 @@ class RunFolder:
             held = self.read()
             for name, wanted in self.request.items():
                 if held["request"].get(name) != wanted:
-                    raise ValueError(
-                        f"{self.folder} holds another training: its {name} is "
-                        f"{held['request'].get(name)!r}, not {wanted!r}"
-                    )
+                    what = _difference(name, held["request"].get(name), wanted)
+                    raise ValueError(f"{self.folder} holds another training: its {what}")
             return held["result"] is not None
         self.write(None)
         self.checkpoint.unlink(missing_ok=True)
         return False
 
     def read(self) -> dict[str, Any]:
-        """The record.
+        """The record; a result has its steps and its time, the rest of it is as it was read.
 
         Raises:
-            StoreError: If it is damaged.
+            StoreError: If it cannot be read or is damaged.
         """
         try:
-            held = json.loads(self.record.read_text(encoding="utf-8"))
-            if not isinstance(held["request"], dict) or "result" not in held:
+            # A score that could not be proved is NaN.
+            held = parse_json(read_file(self.record, LARGEST_RECORD), nan=True)
+            result = held["result"]
+            if not isinstance(held["request"], dict):
                 raise TypeError
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            if result is not None and (
+                type(result["timesteps"]) is not int or not is_number(result["cpu_seconds"])
+            ):
+                raise TypeError
+        except OSError as error:
+            raise StoreError(
+                f"{self.record}: cannot be read ({error.strerror or error})"
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"{self.record}: not the record of a training, or damaged") from error
         return dict(held)
 
@@ -96,3 +110,25 @@ class RunFolder:
             "result": result,
         }
         write_atomically(self.record, (json.dumps(record, indent=2) + "\n").encode())
+
+
+def _difference(name: str, held: Any, wanted: Any) -> str:
+    """What is not the same, of mappings the first entry."""
+    if isinstance(held, dict) and isinstance(wanted, dict):
+        for key in sorted({*held, *wanted}):
+            if held.get(key) != wanted.get(key):
+                return _difference(f"{name}[{key!r}]", held.get(key), wanted.get(key))
+    return f"{name} is {shown(held)}, not {shown(wanted)}"
+
+
+def request_beside(path: Path) -> dict[str, Any] | None:
+    """What was asked for in the training that a file belongs to; None if there is no record of it.
+
+    Args:
+        path: A file in the folder of a training.
+
+    Raises:
+        StoreError: If the record is damaged.
+    """
+    run = RunFolder(path.parent, {})
+    return dict(run.read()["request"]) if run.record.exists() else None

@@ -49,9 +49,10 @@ from gymnasium.vector import AutoresetMode
 
 from solvent.envs import SeatVectorEnv
 from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, solve
+from solvent.exact.folder_lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import SELF_PLAY_ALGORITHMS, Algorithm, find_algorithm
 from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.callback import read_curve
@@ -61,7 +62,7 @@ from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.learned_score import learned_score
 from solvent.training.learning import learn, new_model, one_thread, save_model
 from solvent.training.past_selves import PastSelvesEnv
-from solvent.training.plain_score import from_plain, plain
+from solvent.training.plain_score import checked, from_plain, plain
 from solvent.training.progress import Report, bar_for
 from solvent.training.roles import with_roles
 from solvent.training.run_folder import RunFolder
@@ -170,7 +171,8 @@ def train_self_play(
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
             training.
-        StoreError: If a file in the folder is damaged or cannot be written.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
     """
     chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS)
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
@@ -202,11 +204,14 @@ def train_self_play(
     )
     env = _self_play_env(table, setup.n_envs, run.request)
     try:
-        if not run.open(resume):
-            shown = bar_for(f"{env_id or table.info.name} {algorithm} self-play seed {seed}")
-            with shown if progress is True else nullcontext(progress or None) as report:
-                _learn(run, chosen, setup, env, table, solution or solve(table), report)
-        return _read_back(run, table)
+        with FolderLock(run.folder):
+            finished = run.open(resume)
+            if not finished:
+                bar = bar_for(f"{env_id or table.info.name} {algorithm} self-play seed {seed}")
+                with bar if progress is True else nullcontext(progress or None) as report:
+                    _learn(run, chosen, setup, env, table, solution or solve(table), report)
+            found = _read_back(run, table)
+            return _scored_again(found, run, table, solution) if finished else found
     finally:
         env.close()
 
@@ -227,7 +232,7 @@ def _table(game: str | Game | TabularGame, parameters: Mapping[str, Any]) -> Tab
 def _check_share(value: float, name: str, *, positive: bool = False) -> float:
     if not isinstance(value, (int, float)) or not 0 <= value <= 1 or (positive and value == 0):
         allowed = "above 0 and up to 1" if positive else "from 0 to 1"
-        raise ValueError(f"{name} is {value!r}; allowed are numbers {allowed}")
+        raise ValueError(f"{name} is {shown(value)}; allowed are numbers {allowed}")
     return float(value)
 
 
@@ -373,3 +378,26 @@ def _read_back(run: RunFolder, table: TabularGame) -> SelfPlayResult:
         )
     except (KeyError, TypeError, IndexError) as error:
         raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
+
+
+def _scored_again(
+    found: SelfPlayResult, run: RunFolder, table: TabularGame, solution: Solution | None
+) -> SelfPlayResult:
+    """A result with scores that are computed from its policies, if they are those it states."""
+    known = solution or solve(table)
+
+    def again(
+        stated: tuple[Score, Score], policies: tuple[TabularPolicy, TabularPolicy]
+    ) -> tuple[Score, Score]:
+        first, second = (
+            checked(said, learned_score(table, policy, known), run.record)
+            for said, policy in zip(stated, policies, strict=True)
+        )
+        return first, second
+
+    return replace(
+        found,
+        scores=again(found.scores, found.policies),
+        mode_scores=again(found.mode_scores, found.modes),
+        average_scores=again(found.average_scores, found.averages),
+    )

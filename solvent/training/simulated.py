@@ -39,6 +39,7 @@ from solvent.envs import register_envs
 from solvent.envs.registration import SIMULATED
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.exact import StoreError
+from solvent.exact.folder_lock import FolderLock
 from solvent.model.parameters import check_choice, check_integer
 from solvent.training.algorithms import find_algorithm
 from solvent.training.callback import CurveCallback, read_curve
@@ -165,7 +166,8 @@ def train_simulated(
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
             training.
-        StoreError: If a file in the folder is damaged or cannot be written.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
     """
     chosen = find_algorithm(algorithm)
     check_choice(env_id, "environment without a table", SIMULATED)
@@ -185,15 +187,16 @@ def train_simulated(
             "evaluations": check_integer(evaluations, "evaluations", 1, 10**6),
         },
     )
-    if not run.open(resume):
-        venv = _environment(env_id, setup, env_kwargs, past_selves)
-        try:
-            shown = bar_for(f"{env_id} {algorithm} seed {seed}")
-            with shown if progress is True else nullcontext(progress or None) as report:
-                _learn(run, setup, venv, report)
-        finally:
-            venv.close()
-    return _read_back(run)
+    with FolderLock(run.folder):
+        if not run.open(resume):
+            venv = _environment(env_id, setup, env_kwargs, past_selves)
+            try:
+                bar = bar_for(f"{env_id} {algorithm} seed {seed}")
+                with bar if progress is True else nullcontext(progress or None) as report:
+                    _learn(run, setup, venv, report)
+            finally:
+                venv.close()
+        return _read_back(run)
 
 
 def _environment(

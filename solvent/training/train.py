@@ -14,7 +14,7 @@ A training writes everything into one folder:
 
 It may be killed at any moment. Called again with the same arguments it goes on from the last
 checkpoint and ends with the same policy as if it had not been interrupted; a finished training
-is read back.
+is read back, and its policies are scored again.
 """
 
 from __future__ import annotations
@@ -36,8 +36,10 @@ from solvent.exact import (
     save_policy,
     solve,
 )
+from solvent.exact.folder_lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
-from solvent.model.parameters import check_integer
+from solvent.model.arrays import Floats
+from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import Algorithm, find_algorithm
 from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
 from solvent.training.entropy import EntropyCallback
@@ -46,7 +48,7 @@ from solvent.training.extract import extract
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.learned_score import learned_exploitability, learned_score
 from solvent.training.learning import learn, new_model, one_thread, save_model
-from solvent.training.plain_score import from_plain, plain
+from solvent.training.plain_score import checked, from_plain, plain
 from solvent.training.progress import Report, bar_for
 from solvent.training.run_folder import RunFolder
 from solvent.training.starts import begin_at_stakes
@@ -123,13 +125,14 @@ def train(
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
             training.
-        StoreError: If a file in the folder is damaged or cannot be written.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
     """
     chosen = find_algorithm(algorithm)
     seed = check_integer(seed, "seed", 0, 2**31 - 1)
     evaluations = check_integer(evaluations, "evaluations", 1, 10**6)
     if isinstance(stakes, bool) or not isinstance(stakes, (int, float)) or not 0 <= stakes <= 1:
-        raise ValueError(f"stakes is {stakes!r}; allowed are numbers from 0 to 1")
+        raise ValueError(f"stakes is {shown(stakes)}; allowed are numbers from 0 to 1")
     env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
@@ -151,16 +154,17 @@ def train(
                 "evaluations": evaluations,
             },
         )
-        finished = run.open(resume)
-        if not finished:
-            shown = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
-            solution = solution or solve(task.game)
-            optimum = solution if task.left is task.game else solve(task.left)
-            if stakes > 0:
-                env = _at_stakes(env, task, optimum, stakes, env_kwargs)
-            with shown if progress is True else nullcontext(progress or None) as report:
-                _learn(run, chosen, setup, env, task, solution, optimum, report)
-        return _read_back(run, task.game)
+        with FolderLock(run.folder):
+            finished = run.open(resume)
+            if not finished:
+                bar = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
+                solution = solution or solve(task.game)
+                optimum = solution if task.left is task.game else solve(task.left)
+                if stakes > 0:
+                    env = _at_stakes(env, task, optimum, stakes, env_kwargs)
+                with bar if progress is True else nullcontext(progress or None) as report:
+                    _learn(run, chosen, setup, env, task, solution, optimum, report)
+            return _read_back(run, task, solution, again=finished)
     finally:
         env.close()
 
@@ -187,7 +191,7 @@ def _at_stakes(
         ValueError: If there are several opponents.
     """
     if not isinstance(env.unwrapped, TabularVectorEnv) and task.left is task.game:
-        raise ValueError(f"stakes is {share!r}; it has to be 0 against several opponents")
+        raise ValueError(f"stakes is {shown(share)}; it has to be 0 against several opponents")
     own = {name: env_kwargs[name] for name in ("observation", "illegal") if name in env_kwargs}
     return make_vector_env(
         begin_at_stakes(task.left, optimum, share), env.num_envs, {**own, "player": task.player}
@@ -236,13 +240,8 @@ def _learn(
         ("policy.npz", "score", policies.sampled, policies.illegal),
         ("policy_mode.npz", "mode_score", policies.mode, policies.illegal_mode),
     ):
-        result = learned_score(table, policy, optimum, illegal=illegal)
         policy = replace(policy, model_hash=task.game.model_hash)
-        if table is not task.game:
-            # The gap is to the best answer to one opponent, exploitability to the worst opponent.
-            worst = learned_exploitability(task.game, policy, solution)
-            result = replace(result, exploitability=worst)
-        scores[name] = plain(result)
+        scores[name] = plain(_score(task, policy, solution, optimum, illegal))
         save_policy(run.folder / file, policy, origin)
     save_model(run.folder, model)
     run.write(
@@ -254,12 +253,39 @@ def _learn(
     )
 
 
-def _read_back(run: RunFolder, table: TabularGame) -> TrainingResult:
-    """The result of a finished run, from its files."""
+def _score(
+    task: Task,
+    policy: TabularPolicy,
+    solution: Solution,
+    optimum: Solution,
+    illegal: Floats | None = None,
+) -> Score:
+    """The score of a policy for the game that is played, as :class:`TrainingResult` has it."""
+    own = replace(policy, model_hash=task.left.model_hash)
+    result = learned_score(task.left, own, optimum, illegal=illegal)
+    if task.left is task.game:
+        return result
+    # The gap is to the best answer to one opponent, exploitability to the worst opponent.
+    worst = learned_exploitability(task.game, policy, solution)
+    return replace(result, exploitability=worst)
+
+
+def _read_back(
+    run: RunFolder, task: Task, solution: Solution | None, *, again: bool
+) -> TrainingResult:
+    """The result of a finished run, from its files.
+
+    Args:
+        run: The folder.
+        task: What was learned.
+        solution: Of `task.game`, if it is at hand.
+        again: Whether it was finished before, so that its scores are to be computed again.
+    """
+    table = task.game
     result = run.read()["result"]
     run.checkpoint.unlink(missing_ok=True)
     try:
-        return TrainingResult(
+        found = TrainingResult(
             folder=run.folder,
             algorithm=run.request["algorithm"],
             seed=run.request["seed"],
@@ -273,3 +299,12 @@ def _read_back(run: RunFolder, table: TabularGame) -> TrainingResult:
         )
     except (KeyError, TypeError) as error:
         raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
+    if not again:
+        return found
+    solution = solution or solve(table)
+    optimum = solution if task.left is table else solve(task.left)
+    score, mode_score = (
+        checked(stated, _score(task, policy, solution, optimum), run.record)
+        for stated, policy in ((found.score, found.policy), (found.mode_score, found.mode))
+    )
+    return replace(found, score=score, mode_score=mode_score)

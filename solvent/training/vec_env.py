@@ -22,6 +22,9 @@ from stable_baselines3.common.vec_env.base_vec_env import (
     VecEnvStepReturn,
 )
 
+from solvent.envs.spaces import check_options
+from solvent.model.parameters import shown
+
 
 class NativeVecEnv(VecEnv):
     """A Gymnasium vector environment behind the interface of Stable-Baselines3.
@@ -49,7 +52,13 @@ class NativeVecEnv(VecEnv):
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
     def reset(self) -> VecEnvObs:
-        """Begin new plays, with the seeds of :meth:`seed` if it was called since the last time."""
+        """Begin new plays, with the seeds of :meth:`seed` if it was called since the last time.
+
+        Raises:
+            ValueError: If :meth:`set_options` has set any.
+        """
+        for options in self._options:
+            check_options(options)
         # Typed for one seed, but Gymnasium's vector environments take one for each, or None.
         observation, infos = self.env.reset(seed=self._seeds)  # type: ignore[arg-type]
         self._reset_seeds()
@@ -119,7 +128,7 @@ class NativeVecEnv(VecEnv):
             ValueError: If only some are meant.
         """
         if indices is not None:
-            raise ValueError(f"indices is {indices!r}; a native environment is set as a whole")
+            raise ValueError(f"indices is {shown(indices)}; a native environment is set as a whole")
         setattr(self._native, attr_name, value)
 
     def env_method(

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bad_files import CONTENTS, no_files
 
 from solvent.report.page import render
-from solvent.report.results import ResultsError, read_results
+from solvent.report.results import ResultsError, read_curve, read_results
 
 
 @pytest.fixture
@@ -31,6 +32,7 @@ def refused(folder: Path) -> str:
         render(folder)
     message = str(caught.value)
     assert "\n" not in message
+    assert len(message) < 400 + len(str(folder))
     assert str(folder) in message or "game" in message
     return message
 
@@ -76,6 +78,26 @@ def test_a_truncated_file(copy: Path, content: str) -> None:
             "task 1, agent 0: exploitability is [0.1]; expected two numbers",
         ),
         (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 2: name is None"),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(value="<script>"),
+            "agent 0: value is '<script>'; expected a number",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(value=10**400),
+            "agent 0: value is 1000",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(name=["x" * 100_000]),
+            "agent 0: name is ['xxx",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(folder="../../elsewhere"),
+            "agent 0: folder is '../../elsewhere'; expected one within that of the results",
+        ),
+        (
+            lambda c: c["tasks"][0]["agents"][0].update(folder="/elsewhere"),
+            "agent 0: folder is '/elsewhere'; expected one within that of the results",
+        ),
     ],
 )
 def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
@@ -127,6 +149,41 @@ def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
     assert str(path) in refused(copy)
     path.unlink()
     assert "cannot be read" in refused(copy)
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("file", ["results.json", "Combat-v0/ppo-0/curve.csv"])
+def test_other_content_is_one_line(copy: Path, file: str, name: str) -> None:
+    (copy / file).write_bytes(CONTENTS[name])
+    read = read_curve if file.endswith(".csv") else lambda path: read_results(path.parent)
+    with pytest.raises(ResultsError) as caught:
+        read(copy / file)
+    assert str(caught.value).startswith(f"{copy / file}: ")
+    assert len(str(caught.value)) < len(str(copy / file)) + 150
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "9,inf,0,0,0,1",
+        "9,0,0,0,0,nan",
+        "-9,0,0,0,0,1",
+        "9,0,0,0",
+        f"9,{'9' * 200_000},0,0,0,1",
+        '9,"0\n,0,0,0,1',
+    ],
+)
+def test_a_curve_is_not_believed(copy: Path, line: str) -> None:
+    path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
+    path.write_text(f"{path.read_text()}{line}\n")
+    with pytest.raises(ResultsError, match="not a learning curve, or damaged"):
+        read_curve(path)
+
+
+def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
+    for path in no_files(tmp_path, ".csv"):
+        with pytest.raises(ResultsError, match="cannot be read"):
+            read_curve(path)
 
 
 def test_a_curve_without_a_point(copy: Path) -> None:

@@ -35,7 +35,7 @@ def without_times(results: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
-    tasks = [task(ENV, 10_000, ppo=1, dqn=1)]
+    tasks = [task(ENV, 2_500, ppo=1, dqn=1)]
     returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
     results = json.loads((tmp_path / "results.json").read_text())
     assert results == returned
@@ -83,7 +83,7 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
 
 
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
-    tasks = [task(GREED, 4096, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
+    tasks = [task(GREED, 2048, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
     results = bench(tmp_path, tasks=tasks, processes=1, progress=False)
     assert json.loads((tmp_path / "results.json").read_text()) == results
     [item] = results["tasks"]
@@ -158,7 +158,7 @@ def test_a_failing_training_stops_the_others(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "run.json").write_text("damaged")
     with pytest.raises(StoreError, match=r"run\.json: not the record"):
-        bench(tmp_path, tasks=[task(ENV, ppo=1, dqn=2)], processes=1, progress=False)
+        bench(tmp_path, tasks=[task(ENV, 2_500, ppo=1, dqn=2)], processes=1, progress=False)
     assert not (tmp_path / "results.json").exists()
 
 

@@ -25,7 +25,7 @@ def start(folder: Path, name: str = "maskable_ppo", **env_kwargs: Any) -> Traini
     return train(
         "solvent/Greed-v0",
         name,
-        timesteps=15_000,
+        timesteps=4_096,
         folder=folder,
         env_kwargs={"limit": 8, "sides": 3, **env_kwargs},
         hyperparameters=SETTINGS,

@@ -20,7 +20,7 @@ def test_a_short_training_beats_the_agent_by_more_than_optimal_play_does(tmp_pat
         folder=tmp_path,
         progress=False,
     )
-    assert result.score.optimum == pytest.approx(4.278810951, abs=1e-6)
+    assert result.score.optimum == pytest.approx(4.056183789, abs=1e-6)
     assert result.curve[0].mode_value < 1
     assert result.mode_score.value > 2.8
     assert result.score.value > 1

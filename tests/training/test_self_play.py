@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from solvent.training import SelfPlayEvaluation, SelfPlayResult, read_curve, tra
 from solvent.training.progress import Moment
 from solvent.training.self_play import exploring_starts
 
-STEPS = 12_000
+STEPS = 4_096
+ENOUGH_TO_LEARN = 12_000
 SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 64, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
     "masked_dqn": {"n_envs": 16, "batch_size": 64, "learning_starts": 500, "gradient_steps": 1},
@@ -38,7 +40,7 @@ def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> SelfPlay
     arguments = {
         "timesteps": STEPS,
         "evaluations": 4,
-        "refresh": 2000,
+        "refresh": 1000,
         "exploring": 0.2,
         "hyperparameters": SETTINGS[name.removeprefix("maskable_")],
         "progress": False,
@@ -48,7 +50,13 @@ def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> SelfPlay
 
 @pytest.fixture(scope="module")
 def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> SelfPlayResult:
-    return start(greed, "maskable_ppo", tmp_path_factory.mktemp("self-play"))
+    return start(
+        greed,
+        "maskable_ppo",
+        tmp_path_factory.mktemp("self-play"),
+        timesteps=ENOUGH_TO_LEARN,
+        refresh=2000,
+    )
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -124,11 +132,25 @@ def test_one_network_plays_both_seats_alike(trained: SelfPlayResult, greed: Tabu
 
 
 def test_a_finished_training_is_read_back(trained: SelfPlayResult, greed: TabularGame) -> None:
-    again = start(greed, "maskable_ppo", trained.folder)
+    again = start(greed, "maskable_ppo", trained.folder, timesteps=ENOUGH_TO_LEARN, refresh=2000)
     assert again.scores == trained.scores
     assert again.curve == trained.curve
     with pytest.raises(ValueError, match=r"holds another training: its refresh is 2000, not 3000"):
-        start(greed, "maskable_ppo", trained.folder, refresh=3000)
+        start(greed, "maskable_ppo", trained.folder, timesteps=ENOUGH_TO_LEARN, refresh=3000)
+
+
+def test_a_stated_score_that_the_policy_contradicts_is_refused(
+    greed: TabularGame, trained: SelfPlayResult, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(trained.folder, tmp_path / "run"))
+    good = json.loads((folder / "run.json").read_text())
+    for name in ("scores", "mode_scores", "average_scores"):
+        for seat in (0, 1):
+            record = json.loads(json.dumps(good))
+            record["result"][name][seat]["exploitability"] -= 1e-6
+            (folder / "run.json").write_text(json.dumps(record))
+            with pytest.raises(StoreError, match=r"run\.json: exploitability is stated as"):
+                start(greed, "maskable_ppo", folder)
 
 
 def test_a_damaged_record_is_refused(greed: TabularGame, tmp_path: Path) -> None:

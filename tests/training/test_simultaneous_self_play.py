@@ -16,7 +16,7 @@ from solvent.training import SelfPlayResult, train_self_play
 from solvent.training.progress import Moment
 from solvent.training.self_play import exploring_starts
 
-STEPS = 8192
+STEPS = 4096
 SETTINGS = {"n_envs": 128, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
 
 
@@ -33,7 +33,7 @@ def start(game: TabularGame, folder: Path, **kwargs: Any) -> SelfPlayResult:
     arguments: dict[str, Any] = {
         "timesteps": STEPS,
         "evaluations": 2,
-        "refresh": 2048,
+        "refresh": 1024,
         "exploring": 0.5,
         "hyperparameters": SETTINGS,
         "progress": False,

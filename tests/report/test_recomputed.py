@@ -1,0 +1,232 @@
+"""What the page calls exact is computed from the policies; what is recorded is called so."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import load_policy, save_policy, solve
+from solvent.games import make_game
+from solvent.model import TabularPolicy, compile_game
+from solvent.report.page import render
+from solvent.report.results import ResultsError, read_results
+from solvent.report.solved import SolvedTask, solve_task
+
+GAMES: dict[str, tuple[str, str, dict[str, Any], list[tuple[str, int]]]] = {
+    "one": (
+        "solvent/Combat-v0",
+        "ff-combat",
+        {"skill_difference": [-1, 1], "stamina": 5, "opponent_stamina": 3, "luck": 2},
+        [("ppo", 3), ("dqn", 1)],
+    ),
+    "two": ("solvent/Greed-v0", "greed", {"limit": 5, "sides": 3}, [("ppo", 2)]),
+}
+FOUR = ("value", "gap", "normalized", "worst_start_gap")
+
+
+@pytest.fixture(scope="module")
+def written(
+    tmp_path_factory: pytest.TempPathFactory, task_maker: Callable[..., dict[str, Any]]
+) -> dict[str, Path]:
+    """A folder of results for a game for one and one for a game for two."""
+    folders = {}
+    for name, arguments in GAMES.items():
+        folder = folders[name] = tmp_path_factory.mktemp(name)
+        (folder / "results.json").write_text(
+            json.dumps({"tasks": [task_maker(folder, *arguments)]})
+        )
+    return folders
+
+
+@pytest.fixture
+def copied(written: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+    return lambda name: Path(shutil.copytree(written[name], tmp_path / name))
+
+
+def solved(folder: Path) -> SolvedTask:
+    [task] = read_results(folder)
+    return solve_task(task, folder)
+
+
+def edit(folder: Path, change: Callable[[Any], None]) -> None:
+    path = folder / "results.json"
+    content = json.loads(path.read_text())
+    change(content["tasks"][0])
+    path.write_text(json.dumps(content))
+
+
+def refused(folder: Path, message: str) -> None:
+    with pytest.raises(ResultsError, match=message) as caught:
+        solved(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_number_of_the_results_is_checked(
+    name: str, written: dict[str, Path], copied: Callable[[str], Path]
+) -> None:
+    solved(written[name])
+    folder = copied(name)
+    good = (folder / "results.json").read_text()
+    task = json.loads(good)["tasks"][0]
+    places: list[tuple[Any, ...]] = [("optimum",), ("bracket", 0), ("bracket", 1)]
+    for kind, prefixes in (("agents", ("", "mode_")), ("baselines", ("",))):
+        for number in range(len(task[kind])):
+            for prefix in prefixes:
+                places += [(kind, number, prefix + figure) for figure in FOUR]
+                if name == "two":
+                    pair = f"{prefix}exploitability"
+                    places += [(kind, number, pair, seat) for seat in (0, 1)]
+    assert len(places) == {"one": 3 + 4 * 8 + 2 * 4, "two": 3 + 2 * 12 + 2 * 6}[name]
+    for place in places:
+
+        def tamper(task: Any, place: tuple[Any, ...] = place) -> None:
+            for step in place[:-1]:
+                task = task[step]
+            task[place[-1]] -= 1e-4
+
+        (folder / "results.json").write_text(good)
+        edit(folder, tamper)
+        what = next(step for step in reversed(place) if isinstance(step, str))
+        refused(folder, f"{what} is stated as")
+
+
+def test_a_stated_gap_of_nothing_does_not_rank_first(copied: Callable[[str], Path]) -> None:
+    folder = copied("one")
+    edit(folder, lambda task: task["agents"][3].update(mode_gap=1e-9))
+    refused(folder, "dqn 0: mode_gap is stated as 1e-09, but computed as")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_is_within_the_tolerance_is_not_printed_either(
+    name: str, written: dict[str, Path], copied: Callable[[str], Path]
+) -> None:
+    folder = copied(name)
+    true = json.loads((folder / "results.json").read_text())["tasks"][0]
+
+    def nudge(task: Any) -> None:
+        task["optimum"] += 5e-10
+        task["bracket"] = [end - 5e-10 for end in task["bracket"]]
+        for item in (*task["agents"], *task["baselines"]):
+            for key, value in item.items():
+                if key.removeprefix("mode_") in FOUR:
+                    item[key] = value + 5e-10
+                elif "exploitability" in key:
+                    item[key] = [gap + 5e-10 for gap in value]
+
+    edit(folder, nudge)
+    found = solved(folder).task
+    assert (found.optimum, *found.bracket) == (true["optimum"], *true["bracket"])
+    for own, record in zip(
+        (*found.agents, *found.baselines), (*true["agents"], *true["baselines"]), strict=True
+    ):
+        for key, value in record.items():
+            shown = getattr(own, key)
+            assert (list(shown) if isinstance(value, list) else shown) == value
+    assert render(folder) == render(written[name])
+
+
+def test_the_mode_has_to_be_the_most_probable_actions(copied: Callable[[str], Path]) -> None:
+    folder = copied("one")
+    [task] = read_results(folder)
+    table = compile_game(make_game(task.game, **task.parameters))
+    best = solve(table).policies[0]
+    place = folder / task.agents[3].folder
+    save_policy(place / "policy_mode.npz", best)
+    refused(folder, "dqn 0: the mode of player 0 is not the most probable action of the policy")
+    sampled = load_policy(place / "policy.npz", table)
+    save_policy(place / "policy_mode.npz", sampled)
+    refused(folder, "is not the most probable action")
+
+
+def test_the_mode_of_a_network_that_chose_illegal_actions_passes(
+    copied: Callable[[str], Path],
+) -> None:
+    """Two illegal choices together may make the lowest legal action the most probable one."""
+    folder = copied("two")
+    [task] = read_results(folder)
+    table = compile_game(make_game(task.game, **task.parameters))
+    mask = table.mask[0]
+    state = int(np.flatnonzero(mask.sum(axis=1) == 3)[0])
+    first, second, third = np.flatnonzero(mask[state])
+    chances = TabularPolicy.uniform(table).probabilities.copy()
+    chances[state] = 0
+    chances[state, [first, second, third]] = [0.5, 0.2, 0.3]
+    place = folder / task.agents[0].folder
+    sampled = TabularPolicy.of(table, chances)
+    save_policy(place / "policy_0.npz", sampled)
+    for action, passes in ((first, True), (second, False), (third, True)):
+        mode = TabularPolicy.uniform(table).mode().probabilities.copy()
+        mode[state] = np.eye(len(mode[0]))[action]
+        save_policy(place / "policy_mode_0.npz", TabularPolicy.of(table, mode))
+        refused(folder, "value is stated as" if passes else "the mode of player 0 is not the most")
+
+
+def test_agents_and_baselines_are_themselves(copied: Callable[[str], Path]) -> None:
+    for key in ("name", "folder"):
+        folder = copied("one")
+        edit(folder, lambda task, key=key: task["agents"][1].update({key: task["agents"][0][key]}))
+        refused(folder, f"two agents have the {key}")
+        shutil.rmtree(folder)
+    folder = copied("one")
+    edit(folder, lambda task: task["baselines"][0].update(name="genius"))
+    refused(folder, "ff-combat has no baseline 'genius'")
+
+
+def tampered_curve(folder: Path, change: Callable[[list[dict[str, str]]], None]) -> None:
+    path = folder / "Combat-v0" / "ppo-1" / "curve.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    change(rows)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_curves_steps_and_times_are_called_recorded(written: dict[str, Path]) -> None:
+    text = render(written["one"])
+    assert "<h3>Learning curves, as recorded</h3>" in text
+    assert re.search(r'<th colspan="2" class="group">recorded</th>', text)
+    lines = re.findall(r"<polyline [^>]*><title>([^<]*)</title>", text)
+    assert lines
+    assert all(line.endswith("in the end, as recorded") for line in lines)
+    charts = re.findall(r"<title>(\w+) [\w ]+ over the training on", text)
+    assert charts == ["Recorded", "Recorded"]
+    assert "The curve of" not in text
+
+
+def test_a_curve_that_does_not_end_at_its_policies_says_so(copied: Callable[[str], Path]) -> None:
+    folder = copied("one")
+
+    def flatter(rows: list[dict[str, str]]) -> None:
+        optimum = float(rows[-1]["mode_value"]) + float(rows[-1]["mode_gap"])
+        rows[-1] |= {"mode_gap": "1e-05", "mode_value": repr(optimum - 1e-5)}
+
+    tampered_curve(folder, flatter)
+    text = render(folder)
+    assert re.search(r"<b>The curve of ppo 1 ends after 1\W000 steps at gaps of 1.00×10⁻⁵", text)
+    assert text.count("The curve of") == 1
+
+    folder = copied("one") if not folder.exists() else folder
+    tampered_curve(folder, lambda rows: rows.pop())
+    assert "The curve of ppo 1 ends after 500 steps" in render(folder)
+
+
+@pytest.mark.parametrize("column", ["value", "gap", "mode_value", "mode_gap"])
+def test_a_curve_above_the_optimum_is_refused(column: str, copied: Callable[[str], Path]) -> None:
+    folder = copied("one")
+
+    def raise_it(rows: list[dict[str, str]]) -> None:
+        rows[1][column] = repr(float(rows[1][column]) + 1e-4)
+
+    tampered_curve(folder, raise_it)
+    refused(folder, r"curve\.csv: value \+ gap at 500 steps is stated as")
