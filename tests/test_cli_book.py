@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.games.gamebook.loader import load_book
+
+PAGE = (Path(__file__).parents[1] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
 
 
 def run(*words: str | Path) -> Any:
@@ -101,6 +106,83 @@ def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
     assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
 
 
+PURSE = """\
+format: solvent-gamebook
+version: 1
+title: The Purse
+variables: {gold: {initial: 1d2 + 3, max: 9}, idle: {initial: 1d2, max: 9}}
+flags: {paid: }
+endings: {home: {score: 1}, robbed: {score: 0}}
+sections:
+  1:
+    chances:
+      - {probability: 1/3, do: [{lose: {gold: 4}}], ending: robbed}
+      - {probability: 2/3, do: [{set: paid}], goto: 2}
+  2: {do: [{lose: {gold: 2}}], ending: home}
+"""
+
+
+@pytest.fixture
+def purse(tmp_path: Path) -> Path:
+    path = tmp_path / "purse.yaml"
+    path.write_text(PURSE, encoding="utf-8")
+    return path
+
+
+def test_final_states_are_told_by_fields(purse: Path) -> None:
+    result = run("solve", purse, "--by", "gold", "--by", "paid", "--exact")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "The Purse: 8 states",
+        "Winning probability: 0.6666666666666666 [2 / 3]",
+        "0.6667  home (score 1)",
+        "    0.3333  section 2: gold 2, paid 1 [1 / 3]",
+        "    0.3333  section 2: gold 3, paid 1 [1 / 3]",
+        "0.3333  robbed (score 0)",
+        "    0.1667  section 1: gold 0, paid 0 [1 / 6]",
+        "    0.1667  section 1: gold 1, paid 0 [1 / 6]",
+    ]
+    floats = run("solve", purse, "--by", "gold", "--by", "paid").stdout.splitlines()
+    assert floats[2:] == [line.partition(" [")[0] for line in result.stdout.splitlines()[2:]]
+
+
+def test_final_states_by_fields_for_programs(purse: Path) -> None:
+    found = json.loads(run("solve", purse, "--by", "gold", "--by", "idle", "--json").stdout)
+    assert found["ends"][0] == {
+        "ending": "home",
+        "section": 2,
+        "fields": {"gold": 2, "idle": 1},
+        "probability": pytest.approx(1 / 6),
+    }
+    assert len(found["ends"]) == 8
+    exact = json.loads(run("solve", purse, "--by", "gold", "--json", "--exact").stdout)
+    shares = [Fraction(end["probability_exact"].replace(" ", "")) for end in exact["ends"]]
+    assert (len(shares), sum(shares)) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("gould", "did you mean 'gold'?"), ("rope", "there are gold, idle, paid")]
+)
+def test_a_field_that_is_not_there(purse: Path, name: str, said: str) -> None:
+    result = run("solve", purse, "--by", name)
+    assert result.exit_code == 2
+    assert result.stderr == f"solvent: 'The Purse' has no field {name!r}; {said}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", re.findall(r"^```console\n(.*?)^```", PAGE, re.M | re.S))
+def test_the_page_on_the_format_shows_what_the_command_prints(
+    block: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(MILL.parent)
+    prompt, *shown = block.splitlines()
+    result = run(*shlex.split(prompt.removeprefix("$ solvent book ")))
+    # The last digit of the value depends on the machine's arithmetic.
+    assert [re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in result.stdout.splitlines()] == [
+        re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in shown
+    ]
+
+
 def test_a_faulty_book_is_not_solved(faulty: Path) -> None:
     result = run("solve", faulty)
     assert result.exit_code == 2
@@ -131,6 +213,47 @@ def test_import_makes_a_book(tmp_path: Path) -> None:
         "there seems to be code in the text of: Start",
     ]
     assert load_book(out).targets(1) == (2,)
+
+
+def test_import_names_passages_whose_names_no_terminal_can_write(tmp_path: Path) -> None:
+    story, out = tmp_path / "s.json", tmp_path / "s.yaml"
+    story.write_text(
+        '{"passages": [{"name": "a\\ud800\\nb", "text": "$x"}], "start": "a\\ud800\\nb"}',
+        encoding="utf-8",
+    )
+    result = run("import", story, "--out", out)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == ["there seems to be code in the text of: a  b"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", FERRY, "--by", "a" * 5000],
+        ["check", "!" * 100_000 + " a"],
+        ["check", FERRY.replace("title", "'" + "a\n\n" * 100_000 + "'")],
+        ["check", FERRY.replace("The Ferry", "[" * 100_000)],
+        ["check", FERRY.replace("1/6", "1/" + "6" * 100_000)],
+        ["solve", FERRY.replace("1/6", "1" + "6" * 100_000 + "/1")],
+        ["solve", FERRY.replace("label: Row.", "label: Row., when: " + "(" * 400)],
+        ["solve", FERRY.replace("label: Row.", "label: Row., when: " + "1//" * 160 + "1")],
+        ["solve", FERRY.replace("The Ferry", "T").replace("  2:", "  0x2:")],
+        ["import", "[" * 100_000, "--out", "new.yaml"],
+    ],
+    ids=lambda words: f"{words[0]} {words[1][:8]!r}",
+)
+def test_bad_input_gets_one_line_that_is_not_long(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "book.json" if words[0] == "import" else "book.yaml"
+    Path(name).write_text(words[1], encoding="utf-8")
+    result = run(words[0], name, *words[2:])
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.count("\n") == 1
+    assert max(map(len, result.output.splitlines())) < 500
+    assert not Path("new.yaml").exists()
 
 
 def test_import_overwrites_nothing(tmp_path: Path) -> None:

@@ -67,6 +67,14 @@ def solve(
     exact: Annotated[
         bool, typer.Option("--exact", help="Calculate in fractions instead of floats.")
     ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Tell final states apart by this variable, flag, item or discipline, too; "
+            "repeatable.",
+        ),
+    ] = None,
     decisions: Annotated[int, typer.Option(min=0, help="How many decisions to list.")] = 10,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
@@ -77,7 +85,7 @@ def solve(
     from solvent.games.gamebook.loader import load_book
     from solvent.games.gamebook.machine import Gamebook
 
-    game = Gamebook(load_book(file))
+    game = Gamebook(load_book(file), keep=tuple(by or ()))
     with Console(stderr=True).status(f"solving {file}"):
         model = game.tabulate_exactly()
         if exact:
@@ -101,6 +109,7 @@ def import_(
     """
     from solvent.exact.store import write_atomically
     from solvent.games.gamebook.loader import check_book
+    from solvent.games.gamebook.problems import one_line
     from solvent.games.gamebook.twee import book_text, read_story
 
     if out.exists():
@@ -108,7 +117,7 @@ def import_(
     story = read_story(story_file)
     write_atomically(out, book_text(story).encode())
     typer.echo(f"{out}: {_number(len(story.passages), 'section')}")
-    with_code = [passage.name for passage in story.passages.values() if passage.has_code]
+    with_code = [one_line(p.name) for p in story.passages.values() if p.has_code]
     if with_code:
         typer.echo(f"there seems to be code in the text of: {', '.join(with_code)}")
     for problem in check_book(out):

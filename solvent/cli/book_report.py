@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
 from solvent.exact import BestPlay, Stake
 from solvent.games.gamebook.machine import Gamebook
+from solvent.games.gamebook.page import FinalState
 
 LONGEST_FRACTION = 2000
 """Digits of a fraction that is printed whole."""
@@ -16,6 +16,8 @@ LONGEST_FRACTION = 2000
 
 def report(game: Gamebook, play: BestPlay, most: int) -> str:
     """The value, how best play ends, and the decisions with the largest stakes.
+
+    How it ends is told by the fields that the game keeps, if there are any.
 
     Args:
         game: The book.
@@ -27,11 +29,11 @@ def report(game: Gamebook, play: BestPlay, most: int) -> str:
         f"{book.title}: {len(play.table.states):,} states",
         f"{value_name(game)}: {_number(play.value)}",
     ]
-    ends = _ends(play)
+    ends = play.ends(game.final_state)
     for name, ending in book.endings.items():
-        here = {section: p for (which, section), p in ends.items() if which == name}
-        lines.append(f"{float(sum(here.values())):.4f}  {name} (score {ending.score})")
-        lines += [f"    {float(p):.4f}  section {section}" for section, p in here.items()]
+        here = [(end, p) for end, p in ends if end.ending == name]
+        lines.append(f"{float(sum(p for _, p in here)):.4f}  {name} (score {ending.score})")
+        lines += [f"    {float(p):.4f}  {_end_text(game, end, p)}" for end, p in here]
     stakes = _stakes(play, most)
     if stakes:
         lines.append("Decisions with the largest stakes (visits x loss by the second best choice):")
@@ -57,11 +59,12 @@ def report_json(game: Gamebook, play: BestPlay, most: int) -> str:
             **_json_number("value", play.value),
             "ends": [
                 {
-                    "ending": ending,
-                    "section": section,
+                    "ending": end.ending,
+                    "section": end.section,
+                    **({"fields": _fields(game, end)} if game.keep else {}),
                     **_json_number("probability", p),
                 }
-                for (ending, section), p in _ends(play).items()
+                for end, p in play.ends(game.final_state)
             ],
             "decisions": [
                 {
@@ -87,12 +90,19 @@ def value_name(game: Gamebook) -> str:
     return "Winning probability" if scores <= {0, 1} else "Expected score"
 
 
-def _ends(play: BestPlay) -> dict[tuple[str, int], Any]:
-    """The probability of each ending in each section, the likeliest first."""
-    found: dict[tuple[str, int], Any] = defaultdict(int)
-    for page, p in play.ends():
-        found[page.ending, page.section] += p
-    return dict(sorted(found.items(), key=lambda end: -end[1]))
+def _fields(game: Gamebook, end: FinalState) -> dict[str, int | None]:
+    """The fields that were asked for, by name."""
+    return dict(zip(game.keep, end.values, strict=True))
+
+
+def _end_text(game: Gamebook, end: FinalState, probability: Fraction | float) -> str:
+    """A final state in words, with its probability as a fraction where fields were asked for."""
+    place = f"section {end.section}"
+    if not game.keep:
+        return place
+    fields = ", ".join(f"{name} {value}" for name, value in _fields(game, end).items())
+    exact = f" [{_fraction(probability)}]" if isinstance(probability, Fraction) else ""
+    return f"{place}: {fields}{exact}"
 
 
 def _stakes(play: BestPlay, most: int) -> list[Stake]:

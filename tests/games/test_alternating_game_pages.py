@@ -7,11 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from solvent.baselines import baseline_names, make_baseline
+from solvent.baselines.greed import PLANS, policy_of
 from solvent.exact import Solution, exploitability, solve
 from solvent.exact.kernels.greed import solve_greed
+from solvent.exact.kernels.greed_rational import solve_greed_exact
 from solvent.games import Greed, Pig
 from solvent.games.greed import LARGEST_TABLE
 from solvent.model import TabularGame, TooManyStatesError, compile_game
@@ -125,6 +128,107 @@ def test_other_numbers_of_greed() -> None:
     assert LARGEST_TABLE == 100_000_000
     with pytest.raises(TooManyStatesError):
         compile_game(Greed(144))
+
+
+@cache
+def by_points_left(sides: int, limit: int = 100) -> tuple[Any, Any]:
+    """Ratings and fewest optimal dice before the last turn, [x, y] by points left."""
+    ratings = solve_greed(limit, sides)
+    return ratings.normal[::-1, ::-1], ratings.normal_roll[::-1, ::-1]
+
+
+def test_only_the_points_left_count() -> None:
+    ratings, dice = by_points_left(6)
+    smaller, fewer = by_points_left(6, 60)
+    assert (ratings[:61, :61] == smaller).all()
+    assert (dice[:61, :61] == fewer).all()
+    exact, inner = solve_greed_exact(9, 4), solve_greed_exact(6, 4)
+    assert (exact.normal[3:, 3:] == inner.normal).all()
+    assert (exact.last_rolls[3:, 3:] == inner.last_rolls).all()
+    for limit in (1, 20, 77):
+        assert solve_greed(limit).value == ratings[limit, limit]
+
+
+def read_off(ratings: Any, x: Any, y: Any) -> tuple[float, float, Any]:
+    """A, B and the errors of A + B ln(y / x), by least squares."""
+    terms = np.stack((np.ones(ratings.size), np.log(y / x).ravel()), axis=1)
+    (a, b), *_ = np.linalg.lstsq(terms, ratings.ravel(), rcond=None)
+    return a, b, ratings.ravel() - terms @ (a, b)
+
+
+@pytest.mark.parametrize("row", table("greed", "sides"), ids=lambda row: row[0])
+def test_the_rating_can_be_read_off_far_from_the_limit(row: tuple[str, ...]) -> None:
+    sides = int(row[0])
+    ratings, dice = by_points_left(sides)
+    x, y = np.indices(ratings.shape)[:, 2 * sides :, 2 * sides :]
+    far = ratings[2 * sides :, 2 * sides :]
+    a, b, errors = read_off(far, x, y)
+    square, plain = np.sqrt((errors**2).mean()), np.abs(far - far.mean()).max()
+    numbers = (a, b, np.abs(errors).max(), square, plain)
+    assert row[1:6] == tuple(f"{number:.4f}" for number in numbers)
+    common = np.array([[np.bincount(line).argmax()] for line in dice])
+    assert row[6] == f"{(dice == common).mean():.1%}"
+
+
+def test_what_is_said_of_the_rating_at_six_sides() -> None:
+    ratings, dice = by_points_left(6)
+    far = ratings[12:, 12:]
+    x, y = np.indices(ratings.shape)[:, 12:, 12:]
+    errors = np.abs(far - 0.515 - 0.02 * np.log(y / x))
+    assert f"off by {errors.mean():.3f} on\naverage and by {errors.max():.3f} at" in PAGES["greed"]
+    more_for_other, more_for_oneself = np.diff(far, axis=1), np.diff(far, axis=0)
+    said = re.findall(
+        r"in ([\d.]+)%\s+of the cells at \(100, 6\), by up to ([\d.]+), and rises with one point "
+        r"more for oneself in ([\d.]+)%, by up to\s+([\d.]+)\.\s",
+        PAGES["greed"],
+    )
+    falls, rises = (more_for_other < 0).mean(), (more_for_oneself > 0).mean()
+    assert said == [
+        (
+            f"{100 * falls:.1f}",
+            f"{-more_for_other.min():.4f}",
+            f"{100 * rises:.1f}",
+            f"{more_for_oneself.max():.4f}",
+        )
+    ]
+    [near] = re.findall(r"ratings are (0\.067.*?)\.\n", PAGES["greed"], re.DOTALL)
+    assert re.findall(r"\d\.\d+", near) == [f"{rating:.3f}" for rating in ratings[100, :9]]
+    # The dice at y = 100: none, then 2 at x = 10, and one more after 4 points or, twice, 5.
+    column = dice[:, 100]
+    begins = [int(np.argmax(column == n)) for n in range(2, 25)]
+    assert not column[:10].any()
+    assert (np.diff(column[10:]) >= 0).all()
+    assert sorted(np.diff(begins).tolist()) == [4] * 20 + [5] * 2
+    assert (begins[0], begins[-1], column[100]) == (10, 100, 24)
+    assert all(((dice[x] == 0) == (np.arange(101) >= x)).all() for x in range(4))
+    assert dice[10:].all()
+
+
+SLOW_RULES = [
+    pytest.param(row, marks=slow_if(row[0].startswith("(100")), id=row[0])
+    for row in table("greed", "limit and sides")
+]
+
+
+@pytest.mark.parametrize("row", SLOW_RULES)
+def test_what_the_rule_to_remember_loses(row: tuple[str, ...]) -> None:
+    check_exploitabilities("one-in-twenty", *greed(*ruleset(row[0])), row[1:])
+
+
+@pytest.mark.parametrize("limit", [50, pytest.param(100, marks=pytest.mark.slow)])
+def test_what_the_rule_of_a_quarter_loses(limit: int) -> None:
+    game, solution = greed(limit, 6)
+    own, other = np.indices((limit + 1, limit + 1))
+    x = limit - own
+    plan = PLANS["one-in-twenty"](Greed(limit, 6))
+    most = -(-2 * x // 7)
+    plan[0] = np.minimum(np.maximum(x // 4 - 1, 1), most)
+    plan[0][(x <= 3) & (own >= other)] = 0
+    lost = [
+        f"{exploitability(game, policy_of(plan, game, player, 'quarter'), solution):.6f}"
+        for player in (0, 1)
+    ]
+    assert re.search(rf"{lost[0]} and\s+{lost[1]} at \({limit}, 6\)", PAGES["greed"])
 
 
 @pytest.mark.parametrize(

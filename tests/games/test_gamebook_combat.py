@@ -138,6 +138,110 @@ def test_where_nothing_is_suffered_killed_is_still_killed() -> None:
     assert fought(game)["defeat", 0] > 0
 
 
+BESIDES = "\n      added: {hero: 'max(0, skill - 8)', enemy: skill > 9}"
+SAFE = "\n      invulnerable: {rounds: 2..3, when: skill == 10}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "besides"),
+    [
+        ("added: {hero: 2}", (0, 2)),
+        ("added: {enemy: 1}", (1, 0)),
+        ("added: {hero: 'max(0, skill - 9)', enemy: 3 * (skill > 9)}", (3, 1)),
+    ],
+)
+def test_what_is_added_to_losses_is_lost_in_every_round(
+    keys: str, besides: tuple[int, int]
+) -> None:
+    plain = Plain(9, (10,), ((9, 5), (6, 4)), COLUMNS, dealt=2, suffered=2, besides=besides)
+    game = results_table_book(f"{TWO_WOLVES}\n      {keys}\n      dealt: 2\n      suffered: 2", 9)
+    # Added after the multiplication: the other way round gives other odds.
+    assert fought(game) == plain.outcomes()
+
+
+@pytest.mark.parametrize(
+    ("rounds", "safe"),
+    [("..2", range(1, 3)), ("2", range(2, 3)), ("2..3", range(2, 4)), ("3..", range(3, 99))],
+)
+@pytest.mark.parametrize("condition", ["", ", when: skill == 10", ", when: skill < 10"])
+def test_who_is_invulnerable_loses_nothing_in_those_rounds(
+    rounds: str, safe: range, condition: str
+) -> None:
+    keys = f"\n      invulnerable: {{rounds: {rounds}{condition}}}\n      added: {{hero: 1}}"
+    plain = Plain(
+        hero=5,
+        skills=(10,),
+        enemies=((9, 5), (9, 4)),
+        table=COLUMNS,
+        besides=(0, 1),
+        safe=() if "<" in condition else safe,
+    )
+    game = results_table_book(TWO_WOLVES.replace("skill: 6", "skill: 9") + keys, hero=5)
+    assert fought(game) == plain.outcomes()
+
+
+def test_who_is_invulnerable_is_not_killed_either() -> None:
+    fight = ONE_WOLF.replace("skill: 9", "skill: 20")
+    mortal, safe = (
+        fought(results_table_book(f"{fight}{keys}"))
+        for keys in ("", "\n      invulnerable: {rounds: 1..}")
+    )
+    assert mortal["defeat", 0] > 0
+    assert safe == {("victory", 6): 1}
+
+
+@pytest.mark.parametrize("parting", [False, True])
+@pytest.mark.parametrize("keys", [BESIDES, SAFE, BESIDES + SAFE])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda rounds, hero, number, left: rounds >= 1,
+        lambda rounds, hero, number, left: hero <= 4,
+        lambda rounds, hero, number, left: number == 1,
+    ],
+    ids=["after the first", "when weak", "from the second"],
+)
+def test_escape_from_a_fight_with_losses_besides_and_safe_rounds(
+    rule: Callable[[int, int, int, int], bool], keys: str, parting: bool
+) -> None:
+    way = f"\n      escape: {{after: 0, parting: {str(parting).lower()}, goto: 3}}"
+    plain = Plain(
+        6,
+        (10,),
+        ((9, 5), (6, 4)),
+        COLUMNS,
+        besides=(1, 2) if BESIDES in keys else (0, 0),
+        safe=range(2, 4) if SAFE in keys else (),
+        escapes=rule,
+        parting=parting,
+    )
+    # A bonus in a far round lets the rounds be counted, so that a rule may look at them.
+    count = "\n      bonuses: [{name: none, size: 0, rounds: 9}]"
+    assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
+
+
+def test_what_no_field_decides_is_no_part_of_a_state() -> None:
+    way = "\n      escape: {after: 0, goto: 3}"
+
+    def local(keys: str) -> set[int]:
+        states = results_table_book(ONE_WOLF + way + keys).tabulate().states
+        return {len(page.local) for page in states if page.step == "escape"}
+
+    [plain] = local("")
+    # In rounds of their own a state knows the hero's skill before, in and after them.
+    assert local("\n      added: {hero: 2, enemy: 1 + 1}") == {plain}
+    assert local("\n      invulnerable: {rounds: ..2}") == {plain + 1}
+    assert local(BESIDES) == {plain + 2}
+
+
+def test_when_invulnerability_is_over_it_makes_no_difference_between_states() -> None:
+    way = "\n      escape: {after: 0, goto: 3}"
+    keys = "\n      invulnerable: {rounds: ..1, when: endurance > 7}"
+    states = results_table_book(ONE_WOLF + way + keys, hero=8).tabulate().states
+    safe = {(page.local[2], page.local[-1]) for page in states if page.step == "escape"}
+    assert safe == {(0, 1), (1, 0)}
+
+
 @pytest.mark.parametrize("parting", [False, True])
 @pytest.mark.parametrize("after", [0, 1, 2])
 @pytest.mark.parametrize(

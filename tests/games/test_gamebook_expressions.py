@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 from typing import Any
 
@@ -53,6 +54,12 @@ def values(**given: int) -> dict[str, int]:
         ("a >= b", 0),
         ("a + 1 == b", 1),
         ("a != 3", 0),
+        ("7 // 2", 3),
+        ("-7 // 2", -4),
+        ("7 // b * 3", 3),
+        ("3 * 7 // b", 5),
+        ("100 // 7 // 2", 7),
+        ("1 + b // 3", 2),
         ("not a == 3", 0),
         ("not a", 0),
         ("not flag and flag", 0),
@@ -78,7 +85,9 @@ def test_what_an_expression_is_worth(text: str, value: int) -> None:
         ("a b", "did not expect 'b' at character 3"),
         ("a = 3", "equality is written =="),
         ("1 < a < 3", "compares three things"),
-        ("a / 2", "has '/' in it"),
+        ("a / 2", "has '/' in it; division, which rounds down, is written //"),
+        ("a /// 2", "has '/' in it"),
+        ("//".join("1" * 122), "has more than 120 operations within each other"),
         ("a ** 2", "did not expect '*'"),
         ("a.b", "has '.' in it"),
         ("a[0]", "has '[' in it"),
@@ -115,6 +124,31 @@ def test_the_longest_expressions_can_be_worked_with() -> None:
     assert parse(text_of(short)) == short
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+".join(["a"] * 250),
+        "-".join(["a"] * 250),
+        "*".join(["1"] * 250),
+        " or ".join(["a"] * 83),
+        "//".join(["a"] * 121).replace("//a", "//2"),
+        "not " * 20 + "a" + "+1" * 200,
+    ],
+)
+def test_no_expression_is_so_deep_that_walking_through_it_fails(text: str) -> None:
+    expression = parse(text)
+    # Of all walks these two take the most levels of the stack.
+    assert pickle.dumps(expression)
+    assert replaced(expression, lambda part: None) == expression
+    assert len(text_of(expression)) > 400
+
+
+@given(st.lists(st.sampled_from("+-"), min_size=95, max_size=245))
+def test_a_long_sum_is_added_up_from_left_to_right(signs: list[str]) -> None:
+    text = "".join(f"{sign}{n % 3}" for n, sign in enumerate(["", *signs]))
+    assert evaluate(parse(text), {}) == eval(text)
+
+
 def test_dice_are_thrown() -> None:
     shifted = {total + 3: p for total, p in dice_sum(2).items()}
     assert distribution(parse("2d6 + 3"), {}) == shifted
@@ -145,7 +179,7 @@ def test_replacing_goes_from_the_outside_inwards() -> None:
     assert replaced(parse("a + max(a, b)"), constant) == parse("7 + max(7, b)")
 
 
-BINARY = [o for o in OPERATORS if o not in ("not", "negative")]
+BINARY = [o for o in OPERATORS if o not in ("not", "negative", "//")]
 EXPRESSIONS = st.recursive(
     st.one_of(
         st.builds(Number, st.integers(0, 5)),
@@ -154,6 +188,9 @@ EXPRESSIONS = st.recursive(
     lambda inner: st.one_of(
         st.builds(lambda o, x: Operation(o, (x,)), st.sampled_from(["not", "negative"]), inner),
         st.builds(lambda o, x, y: Operation(o, (x, y)), st.sampled_from(BINARY), inner, inner),
+        st.builds(
+            lambda x, y: Operation("//", (x, Operation("max", (Number(1), y)))), inner, inner
+        ),
     ),
     max_leaves=8,
 )
@@ -174,6 +211,9 @@ def test_text_is_read_back(expression: Expression) -> None:
         "not a == 3 and (b or flag)",
         "min(a, 2) + -b",
         "2d6 + digit",
+        "2 * a // 3 * b",
+        "a // (2 * max(1, b))",
+        "(a + 1) // 2",
     ],
 )
 def test_text_has_no_needless_parentheses(text: str) -> None:
@@ -202,6 +242,14 @@ def test_only_names_that_are_read_are_needed(expression: Expression) -> None:
     for name in state:
         with pytest.raises(KeyError):
             evaluate(expression, {other: 0 for other in state if other != name})
+
+
+@pytest.mark.parametrize("text", ["1 // a", "1 // (b - 1)", "flag // flag", "1 // 0", "1 // -2"])
+def test_what_divides_has_to_be_1_at_least(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"the divisor .* can be .*; it should be at least 1"):
+        bounds(parse(text), RANGES)
+    with pytest.raises(ExpressionError, match="the divisor"):
+        largest(parse(f"b + ({text})"), RANGES)
 
 
 def test_possible_results_of_dice() -> None:

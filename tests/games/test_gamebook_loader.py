@@ -34,9 +34,10 @@ from solvent.games.gamebook.book import (
     Shop,
     When,
 )
-from solvent.games.gamebook.expressions import TRUE, evaluate, parse, text_of
+from solvent.games.gamebook.expressions import FALSE, TRUE, evaluate, parse, text_of
 from solvent.games.gamebook.loader import load_book, parse_book
 from solvent.games.gamebook.problems import BookError
+from solvent.games.gamebook.schema import read_rational
 from solvent.games.gamebook.source import parse_source
 
 BOOK = load_book(MILL)
@@ -184,6 +185,40 @@ def test_a_table_of_results_is_turned_into_columns() -> None:
     assert evaluate(bare.size, {"axe": 0}) == -2
     assert text_of(fight.dealt) == "1 + (gold >= 10)"
     assert fight.suffered == TRUE
+    assert (fight.dealt_besides, fight.suffered_besides, fight.invulnerable) == (FALSE, FALSE, None)
+
+
+def test_what_a_fight_adds_and_where_it_spares_the_hero() -> None:
+    text = changed(
+        (
+            "      dealt: 1 + (gold >= 10)\n",
+            "      added: {enemy: rested, hero: 2 * (not rested)}\n"
+            "      invulnerable: {rounds: 2..3, when: axe > 0}\n",
+        )
+    )
+    fight = parse_book(text.encode()).block(8).exit
+    assert isinstance(fight, ResultsTableFight)
+    assert text_of(fight.dealt_besides) == "rested"
+    assert text_of(fight.suffered_besides) == "2 * (not rested)"
+    assert fight.invulnerable is not None
+    assert [fight.invulnerable.counts_in(round_) for round_ in (1, 2, 3, 4)] == [0, 1, 1, 0]
+    assert [evaluate(fight.invulnerable.size, {"axe": axe}) for axe in (0, 2)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("123456789012345/987654321098765", Fraction(123456789012345, 987654321098765)),
+        ("0." + 99 * "0" + "1", Fraction(1, 10**100)),
+        (f"{10**99}/{10**99 + 1}", Fraction(10**99, 10**99 + 1)),
+        ("12.345678901234567890%", Fraction(1234567890123456789, 10**19)),
+        ("-.5", Fraction(-1, 2)),
+    ],
+)
+def test_a_rational_of_many_digits_is_read_exactly(text: str, value: Fraction) -> None:
+    assert read_rational(text) == value
+    book = parse_book(changed(("score: 1/2", f"score: {text}")).encode())
+    assert book.endings["escape"].score == value
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ SMALL_MILL = changed(
         Gamebook(parse_book(SMALL_MILL.encode())),
         Gamebook(generated_book(14, seed=1, endurance=4)),
         Gamebook(generated_book(10, seed=3, endurance=3), forget=False),
+        Gamebook(generated_book(14, seed=5, endurance=6, rare=True), keep=("gold", "flag0")),
     ]
 )
 def test_books_conform(game: Any, check: Any) -> None:
@@ -47,6 +48,8 @@ def test_tables_of_generated_books_agree_with_the_rules(seed: int) -> None:
     for game in (
         Gamebook(generated_book(24, seed, endurance=6)),
         Gamebook(generated_book(9, seed, endurance=4), forget=False),
+        Gamebook(generated_book(24, seed, endurance=6, rare=True)),
+        Gamebook(generated_book(24, seed, endurance=6, rare=True), keep=("gold", "meal")),
     ):
         ours, rules = compile_game(game), compile_game(game, reference=True)
         assert set(ours.states) == set(rules.states)
@@ -337,7 +340,7 @@ def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
 def test_what_matters_no_more_is_forgotten_and_changes_no_value() -> None:
     for book in (
         parse_book(SMALL_MILL.encode()),
-        *(generated_book(9, seed, endurance=4) for seed in range(4)),
+        *(generated_book(9, seed, endurance=4, rare=seed > 1) for seed in (0, 1, 6, 8)),
     ):
         short, long = (
             Gamebook(book).tabulate_exactly(),
@@ -345,6 +348,53 @@ def test_what_matters_no_more_is_forgotten_and_changes_no_value() -> None:
         )
         assert solve_exactly(short).value == solve_exactly(long).value
         assert short.table.n_states < long.table.n_states
+
+
+def test_flags_start_as_the_book_says() -> None:
+    head = HERO.replace("cursed: ,", "cursed: {initial: true, description: Woe}, lit: true,")
+    assert "lit: true" in head
+    book = small("\n  1: {branch: [{when: cursed and lit, ending: won}, {ending: lost}]}\n", head)
+    flags = {field.name: field for field in book.fields if field.kind == "flag"}
+    assert {n: (f.initial.value, f.description) for n, f in flags.items()} == {  # type: ignore[union-attr]
+        "cursed": (1, "Woe"),
+        "lit": (1, ""),
+        "rested": (0, ""),
+    }
+    assert solve_value(Gamebook(book).tabulate()) == 1
+
+
+def test_division_rounds_down_below_0_too() -> None:
+    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: gold // 2}}], ending: won}\n"
+    assert after(sections) == {(2, "won", ("gold", 2)): 1}
+    assert after(sections.replace("gold // 2", "4 + (endurance - 15) // 4")) == {
+        (2, "won", ("gold", 2)): 1  # 4 + floor(-7 / 4)
+    }
+
+
+def test_probabilities_of_many_digits_mean_exactly_that() -> None:
+    sections = """
+  1:
+    chances:
+      - {probability: 123456789012345678901/300000000000000000000, goto: 2}
+      - {probability: 0.588477369958847736996666666666, goto: 2}
+      - {probability: 2/3000000000000000000000000000000, goto: 3}
+  2: {ending: won}
+  3: {ending: lost}
+"""
+    assert after(sections)[3, "lost"] == Fraction(2, 3 * 10**30)
+
+
+def test_a_probability_that_is_0_as_a_float_is_refused_with_its_section() -> None:
+    small_chance = "1/1" + "0" * 99
+    rest = "9" * 99 + "/1" + "0" * 99
+    inner = "ending: won"
+    for _ in range(4):
+        inner = (
+            f"chances: [{{probability: {small_chance}, {inner}}}, "
+            f"{{probability: {rest}, ending: lost}}]"
+        )
+    with pytest.raises(ValueError, match=r"section 1: something has a probability .* 10\^-323"):
+        Gamebook(small(f"\n  1: {{{inner}}}\n")).tabulate()
 
 
 def test_a_field_is_forgotten_after_its_last_use_and_not_thrown_before_its_first() -> None:
@@ -454,6 +504,18 @@ def test_a_page_is_drawn_with_text_hero_and_numbered_options() -> None:
     assert "gold" in drawn
     # The bag is full, so nothing can be bought.
     assert drawn.endswith("  0. leave\n  2. sell meal for 1 gold")
+
+
+def test_a_long_word_is_broken_into_lines_without_copying_its_rest_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("textwrap.TextWrapper._handle_long_word")
+    word = "abcdefgh" * 1000
+    game = Gamebook(small(f"\n  1: {{text: {word}, ending: won}}\n"))
+    page = Page(1, 0, "", (None,) * len(game.book.fields))
+    lines = game.draw(page).splitlines()
+    assert max(map(len, lines)) == 76
+    assert "".join(lines[2:]).startswith(word)
 
 
 def test_a_circle_of_sections_is_refused_at_once() -> None:

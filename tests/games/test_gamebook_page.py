@@ -10,9 +10,9 @@ import pytest
 from gamebooks import mill
 
 from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.expressions import parse
+from solvent.games.gamebook.expressions import TRUE, parse
 from solvent.games.gamebook.loader import parse_book
-from solvent.games.gamebook.schema import WAYS_ON
+from solvent.games.gamebook.schema import WAYS_ON, Fight
 from solvent.games.gamebook.source import parse_source
 
 PAGE = (Path(__file__).parents[2] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
@@ -25,7 +25,9 @@ ADDED: dict[str, Any] = {
         "luck": {"initial": 7, "max": 12},
         "wounds": {"initial": 0, "max": 5},
     },
-    "flags": {"cursed": None, "drank_potion": None, "unarmed": None, "silver_blade": None},
+    "flags": dict.fromkeys(
+        ("cursed", "drank_potion", "unarmed", "silver_blade", "mindshield", "from_behind")
+    ),
 }
 
 
@@ -80,6 +82,10 @@ def test_the_parts_make_a_hero() -> None:
     book = book_with({1: {"ending": "victory"}})
     names = {field.name for field in book.fields}
     assert names >= {"skill", "endurance", "gold", "saw_light", "sword", "rope", "tracking"}
+    at_first = {
+        field.name for field in book.fields if field.kind == "flag" and field.initial == TRUE
+    }
+    assert at_first == {"by_day", "unhurt"}
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,12 @@ def test_the_sections_and_effects_of_the_page_are_read() -> None:
     assert book_with(sections).targets(2) == (3, 4)
     [effects] = [data(b)["do"] for b in BLOCKS if key_of(b) == "do"]
     assert len(book_with({1: {"do": effects, "ending": "victory"}}).block(1).effects) == 2
+
+
+def test_every_key_of_a_fight_is_described() -> None:
+    table = PAGE[PAGE.index("| `rules` | that of") : PAGE.index("Rounds are counted through")]
+    described = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
+    assert sorted(described) == sorted(Fight.model_fields)
 
 
 def test_every_effect_of_the_table_is_read() -> None:
@@ -124,6 +136,6 @@ def test_every_way_on_is_described() -> None:
 
 def test_the_expressions_of_the_page_are_read() -> None:
     table = PAGE[PAGE.index("| numbers, names |") : PAGE.index("`not` binds")]
-    for text in ("3", "min(a, b)", "count(backpack)", "room(backpack)", "2d6", "digit"):
+    for text in ("3", "min(a, b)", "a // b", "count(backpack)", "room(backpack)", "2d6", "digit"):
         assert f"`{text}`" in table
         parse(text)

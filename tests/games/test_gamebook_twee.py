@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from gamebooks import faults
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from solvent.games.gamebook.book import Book, Choices, End, Goto
@@ -115,6 +116,97 @@ def test_a_story_in_json(start: dict[str, object]) -> None:
     story = parse_twine_json(twine(**start))
     assert (story.title, story.start, list(story.passages)) == ("Two", "Top", ["Top", "Low"])
     assert graph(parse_book(book_text(story).encode())) == {"Top": [("Down", "Low")], "Low": []}
+
+
+# The patterns that say what a link, a header and code are. Where much in a text looks like a
+# beginning, the time that they take grows with the square of its length, or worse.
+LINK = re.compile(r"\[\[(.+?)\](?:\[[^\]\n]*\])?\]")
+HEADER = re.compile(r"((?:\\.|[^\\\[\]{}])*)(?:\[((?:\\.|[^\\\]])*)\])?\s*(?:\{.*\})?\s*")
+CODE = re.compile(r"<<\w|\(\w+:|\{[^}\n]*\}|\$\w")
+
+
+@given(st.text("[]->|{}(a:$< \n", max_size=25))
+@example("[[a]")
+@example("[[]]]")
+@example("[[a[[b]][c]] [[d]][e]]")
+@example("{{}")
+def test_links_and_code_are_what_the_patterns_find(text: str) -> None:
+    [passage] = parse_twine_json(
+        json.dumps({"passages": [{"name": "A", "text": text}], "start": "A"})
+    ).passages.values()
+    found = [match[1] for match in LINK.finditer(text)]
+    assert [link.target for link in passage.links] == [_target(inside) for inside in found]
+    assert passage.has_code == (CODE.search(text) is not None)
+    labels = iter(link.label for link in passage.links)
+    lines = []
+    for line in text.split("\n"):
+        labelled = LINK.sub(lambda match: next(labels), line)
+        if LINK.sub("", line).strip(" *->"):
+            lines.append(labelled.rstrip())
+        elif labelled == line:
+            lines.append("")
+    assert passage.text == re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
+
+
+def _target(inside: str) -> str:
+    if "->" in inside:
+        return inside.rpartition("->")[2].strip()
+    return (inside.partition("<-")[0] if "<-" in inside else inside.rpartition("|")[2]).strip()
+
+
+@given(st.text("[]{}\\a ", max_size=14))
+@example("a   [b c] {} ")
+@example("a\\[b]\\")
+def test_a_header_is_what_the_pattern_says(header: str) -> None:
+    header = header.strip()
+    match = HEADER.fullmatch(header)
+    name = re.sub(r"\\(.)", r"\1", header if match is None else match[1]).strip()
+    if not name:
+        with pytest.raises(StoryError, match="the passage has no name"):
+            parse_twee(f"::{header}\n")
+        return
+    assert set(parse_twee(f"::{header}\n:: Start\n").passages) == {name, "Start"}
+
+
+MANY = 200_000
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["[[", "[[a]", "[[a][", "][", "[[a]][", "{", "(", "\\", " ", "\n", "\n::", "[[a]]"],
+)
+@pytest.mark.parametrize("place", ["text", "header", "name", "tags", "metadata"])
+def test_a_large_text_of_any_kind_is_read(piece: str, place: str) -> None:
+    """Each takes milliseconds; where the time grew with the square it would take hours."""
+    much = piece * (MANY // len(piece))
+    text = {
+        "text": f":: Start\n{much}\n",
+        "header": f":: Start\n\n::a{much}x\n",
+        "name": f":: Start\n\n:: a{much}{{x\n",
+        "tags": f":: Start\n\n:: a [{much}\n",
+        "metadata": f":: Start\n\n:: a {{{much} x\n",
+    }[place]
+    try:
+        said = book_text(parse_twee(text))
+    except StoryError as error:
+        said = str(error)
+        fits = len(said) < 400 and "\n" not in said
+    else:
+        fits = True
+    assert said
+    assert fits
+
+
+def test_a_story_whose_data_is_deep_or_no_text_is_refused_in_one_line() -> None:
+    deep = "[" * 900 + "]" * 900
+    story = '{"passages": [{"name": "A", "text": "", "tags": %s}], "start": %s, "startnode": %s}'
+    assert parse_twine_json(story % (deep, '"A"', deep)).start == "A"
+    for start in (deep, f'"{"x" * MANY}"', "{}", "1e999"):
+        with pytest.raises(StoryError) as error:
+            parse_twine_json(story % ("[]", start, "null"))
+        assert len(str(error.value)) < 400
+    with pytest.raises(StoryError, match="not JSON"):
+        parse_twine_json("[" * MANY)
 
 
 def test_a_link_to_nothing_is_a_fault_of_the_book(tmp_path: Path) -> None:

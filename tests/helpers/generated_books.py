@@ -31,19 +31,29 @@ TABLE = {
 }
 
 
-def generated_book(sections: int = 350, seed: int = 0, endurance: int = 25) -> Book:
-    """A book of so many sections."""
-    return parse_book(generated_text(sections, seed, endurance).encode())
+def generated_book(
+    sections: int = 350, seed: int = 0, endurance: int = 25, *, rare: bool = False
+) -> Book:
+    """A book of so many sections; if asked for, with what few printed ones have.
+
+    That is: losses besides and invulnerability in fights, division, probabilities of many digits,
+    and flags that are set at the start. The rest of the book is drawn as without.
+    """
+    return parse_book(generated_text(sections, seed, endurance, rare=rare).encode())
 
 
-def generated_text(sections: int = 350, seed: int = 0, endurance: int = 25) -> str:
+def generated_text(
+    sections: int = 350, seed: int = 0, endurance: int = 25, *, rare: bool = False
+) -> str:
     """The same as a file."""
-    return json.dumps(_Writer(sections, seed, endurance).book())
+    return json.dumps(_Writer(sections, seed, endurance, rare).book())
 
 
 class _Writer:
-    def __init__(self, sections: int, seed: int, endurance: int) -> None:
+    def __init__(self, sections: int, seed: int, endurance: int, rare: bool) -> None:
         self.random = random.Random(seed)
+        # Draws of its own, so that they do not change the others.
+        self.rare = random.Random(f"rare {seed}") if rare else None
         self.sections = sections
         self.endurance = endurance
         self.reached = 1
@@ -62,7 +72,7 @@ class _Writer:
                 "luck": {"initial": 7, "max": 12},
                 "gold": {"initial": 6, "max": 6},
             },
-            "flags": dict.fromkeys(self.flags),
+            "flags": {name: self.rarely(0.5) or None for name in self.flags},
             "slots": {"belt": {"capacity": 2, "kinds": ["weapon"]}, "pack": {"capacity": 5}},
             "items": {
                 "sword": {"slot": "belt", "kind": "weapon", "initial": 1, "max": 1},
@@ -106,6 +116,10 @@ class _Writer:
         [kind] = self.random.choices(list(kinds), list(kinds.values()))
         return {"text": f"Section {n}.", **kind(n)}
 
+    def rarely(self, probability: float) -> bool:
+        """Whether something rare stands here."""
+        return self.rare is not None and self.rare.random() < probability
+
     def target(self, n: int) -> int:
         """A section further on; no section is left out."""
         if self.reached == n:
@@ -130,6 +144,18 @@ class _Writer:
         )
 
     def change(self, n: int) -> dict[str, Any]:
+        change = self.usual_change(n)
+        if self.rare is not None and self.rarely(0.3):
+            return self.rare.choice(
+                [
+                    {"lose": {"endurance": "endurance // 2"}},
+                    {"set": {"endurance": "(endurance + luck) // (1 + 1d2)"}},
+                    {"gain": {"endurance": "-endurance // 3 + gold"}},
+                ]
+            )
+        return change
+
+    def usual_change(self, n: int) -> dict[str, Any]:
         return self.random.choice(
             [
                 {"lose": {"endurance": self.random.randint(1, 4)}},
@@ -147,6 +173,21 @@ class _Writer:
         return [self.change(n) for _ in range(self.random.randint(0, most))]
 
     def passage(self, n: int) -> dict[str, Any]:
+        if self.rare is not None and self.rarely(0.5):
+            denominator = self.rare.randint(10**15, 10**18)
+            numerator = self.rare.randint(1, denominator - 1)
+            digits = f"{self.rare.randint(1, 10**30 - 1):030}"
+            cases = [
+                [f"{numerator}/{denominator}", f"{denominator - numerator}/{denominator}"],
+                [f"0.{digits}", f"0.{10**30 - int(digits):030}"],
+            ]
+            first, second = self.rare.choice(cases)
+            return {
+                "chances": [
+                    {"probability": first, "do": [self.change(n)], "goto": self.target(n)},
+                    {"probability": second, "goto": self.target(n)},
+                ]
+            }
         return {"do": [self.change(n)], "goto": self.target(n)}
 
     def choices(self, n: int) -> dict[str, Any]:
@@ -165,7 +206,7 @@ class _Writer:
         bonus = f" + 2 * {self.random.choice(DISCIPLINES)}" if self.random.random() < 0.5 else ""
         return {
             "roll": {
-                "dice": f"digit{bonus}",
+                "dice": f"(digit + 5) // 2{bonus}" if self.rarely(0.4) else f"digit{bonus}",
                 "results": {
                     f"..{cut}": {"do": [self.change(n)], "goto": self.target(n)},
                     f"{cut + 1}..": self.target(n),
@@ -212,6 +253,15 @@ class _Writer:
                 "parting": self.random.random() < 0.5,
                 "goto": self.target(n),
             }
+        if self.rare is not None and self.rarely(0.6):
+            hero = self.rare.choice([1, "2 * (not lore)", f"1 + {self.local(self.flags, n)}"])
+            fight["added"] = self.rare.choice(
+                [{"hero": hero}, {"enemy": self.rare.choice([1, "stealth + lore"])}]
+            )
+        if self.rare is not None and self.rarely(0.6):
+            fight["invulnerable"] = self.rare.choice(
+                [{"rounds": "..2"}, {"rounds": 2, "when": self.local(self.flags, n)}]
+            )
         return {"fight": fight}
 
     def fantasy(self, n: int) -> dict[str, Any]:

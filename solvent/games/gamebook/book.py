@@ -229,6 +229,10 @@ class Bonus:
     first: int = 1
     last: int | None = None
 
+    def counts_in(self, round_: int) -> bool:
+        """Whether it counts in a round, from 1."""
+        return self.first <= round_ and (self.last is None or round_ <= self.last)
+
 
 @dataclass(frozen=True, slots=True)
 class Escape:
@@ -310,7 +314,9 @@ class ResultsTableFight:
 
     In each round a digit from 0 to 9 is drawn; it and the column for the difference of skill in
     that round give what both lose. The enemy's loss is multiplied by `dealt`, the hero's by
-    `suffered`; killed is killed. If the hero falls, that counts first, whatever the enemy lost.
+    `suffered`; then `dealt_besides` and `suffered_besides` are added, in every round; killed is
+    killed. In the rounds of `invulnerable` the hero loses nothing of all this and is not killed.
+    If the hero falls, that counts first, whatever the enemy lost.
     The hero's endurance carries on from enemy to enemy and is that of its field when it ends.
     Rounds are counted through the whole fight.
 
@@ -322,6 +328,10 @@ class ResultsTableFight:
         columns: The table, ascending and without gaps.
         dealt: What the enemy's losses are multiplied by, computed when the fight begins, >= 0.
         suffered: What the hero's are, likewise.
+        dealt_besides: What the enemy loses besides in each round, likewise.
+        suffered_besides: What the hero loses besides in each round, likewise.
+        invulnerable: Rounds in which the hero loses nothing, or None. Its size is 1 where it counts
+            and else 0.
         escape: Or None.
         victory: Where it goes on when the last enemy has fallen.
         defeat: Where it goes on when the hero has fallen; the endurance is 0 then.
@@ -334,6 +344,9 @@ class ResultsTableFight:
     columns: tuple[Column, ...]
     dealt: Expression
     suffered: Expression
+    dealt_besides: Expression
+    suffered_besides: Expression
+    invulnerable: Bonus | None
     escape: Escape | None
     victory: Block
     defeat: Block

@@ -6,20 +6,28 @@ are not counted any more are drawn again, so that no state comes twice.
 
 **Order of things.** If hero and enemy would fall in the same round, the hero falls. What is dealt
 beyond an enemy's endurance is lost; the next one is fresh. An escape with a parting blow is a last
-round in which only the hero loses.
+round in which only the hero loses. What the hero loses besides is lost in this round too, unless
+it is one of those in which the hero is invulnerable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import TypeAlias
 
-from solvent.games.gamebook.book import Column, Loss, ResultsTableFight
+from solvent.games.gamebook.book import Column, ResultsTableFight
 from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
 from solvent.games.gamebook.effects import ONE, Values
-from solvent.games.gamebook.expressions import Expression, bounds, compiled
+from solvent.games.gamebook.expressions import (
+    FALSE,
+    Expression,
+    bounds,
+    compiled,
+    evaluate,
+    names,
+)
 from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, Local, Moment
 
 Odds: TypeAlias = dict[Standing, Fraction]
@@ -29,8 +37,10 @@ class ResultsTableCombat:
     """A fight by a table of results.
 
     Its ``local`` numbers: the enemy, its endurance, the rounds fought (as far as that matters),
-    what losses of the enemy and of the hero are multiplied by, whether there is an escape, and the
-    hero's skill in each period between changes of bonuses, 0 in those that are over.
+    what losses of the enemy and of the hero are multiplied by, whether there is an escape, the
+    hero's skill in each period between changes, 0 in those that are over; and as far as fields
+    decide it, what the enemy and the hero lose besides, and whether the hero is invulnerable, 0
+    when that is over.
 
     Args:
         fight: The fight.
@@ -49,14 +59,21 @@ class ResultsTableCombat:
         self._endurances = [enemy.endurance for enemy in fight.enemies]
         self._most_health = ranges[fight.endurance][1]
         self._escape_after = fight.escape.after if fight.escape else 0
-        starts = {1, *(b.first for b in fight.bonuses)}
-        starts |= {b.last + 1 for b in fight.bonuses if b.last is not None}
+        self._safe = fight.invulnerable
+        counting = fight.bonuses if self._safe is None else (*fight.bonuses, self._safe)
+        starts = {1, *(b.first for b in counting)}
+        starts |= {b.last + 1 for b in counting if b.last is not None}
         self._periods = sorted(starts)
         self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
         self._skill = compiled(fight.skill, position)
         self._bonuses = [(b, compiled(b.size, position)) for b in fight.bonuses]
         self._dealt = compiled(fight.dealt, position)
         self._suffered = compiled(fight.suffered, position)
+        safe = FALSE if self._safe is None else self._safe.size
+        self._besides = (fight.dealt_besides, fight.suffered_besides, safe)
+        # What no field decides is no part of a state.
+        self._fixed = [None if names(part) else evaluate(part, {}) for part in self._besides]
+        self._decided = [compiled(part, position) for part in self._besides if names(part)]
         self._allowed = compiled(fight.escape.condition, position) if fight.escape else None
         self._ranges = ranges
         self.odds = cache(self._odds)
@@ -81,20 +98,18 @@ class ResultsTableCombat:
             of(self.fight.suffered),
             (0, 1),
             *(skill for _ in self._periods),
+            *(of(part) for part in self._besides if names(part)),
         )
 
     def begin(self, values: Values) -> Local:
         """The local numbers when the fight begins."""
         skill = self._skill(values)
         sizes = [(bonus, size(values)) for bonus, size in self._bonuses]
-        skills = [
-            skill
-            + sum(s for b, s in sizes if b.first <= start and (b.last is None or start <= b.last))
-            for start in self._periods
-        ]
+        skills = [skill + sum(s for b, s in sizes if b.counts_in(start)) for start in self._periods]
         escape = int(self._allowed is not None and bool(self._allowed(values)))
         dealt, suffered = self._dealt(values), self._suffered(values)
-        return (0, self._endurances[0], 0, dealt, suffered, escape, *skills)
+        besides = [part(values) for part in self._decided]
+        return (0, self._endurances[0], 0, dealt, suffered, escape, *skills, *besides)
 
     def actions(self, moment: Moment) -> tuple[int, ...]:
         """Fight on, or escape."""
@@ -123,22 +138,32 @@ class ResultsTableCombat:
 
     def _odds(self, start: Standing, constants: Local, most_loss: int) -> Odds:
         """How the fight can stand at the next decision, for heroes who can lose no more."""
-        dealt, suffered, escape, *skills = constants
-
-        def blows(enemy: int, rounds: int) -> list[Blow]:
-            column = self._column(enemy, rounds, skills)
-            return [_blow(loss, dealt, suffered) for loss in column.losses]
-
+        escape = constants[2]
         return fight_on(
             start,
             self._endurances,
             self._most_rounds,
             most_loss,
-            blows,
+            lambda enemy, rounds: self._blows(enemy, rounds, constants),
             lambda standing: self._is_open(standing.rounds, escape),
         )
 
-    def _column(self, enemy: int, rounds: int, skills: list[int]) -> Column:
+    def _blows(self, enemy: int, rounds: int, constants: Sequence[int]) -> list[Blow]:
+        """What the round that follows so many costs, by its digit; killed is killed."""
+        dealt, suffered, _, *others = constants
+        decided = iter(others[len(self._periods) :])
+        dealt_besides, suffered_besides, safe = (
+            next(decided) if fixed is None else fixed for fixed in self._fixed
+        )
+        safe = safe and self._safe is not None and self._safe.counts_in(rounds + 1)
+        blows = []
+        for loss in self._column(enemy, rounds, others).losses:
+            struck = None if loss.enemy is None else loss.enemy * dealt + dealt_besides
+            hurt = None if loss.hero is None else loss.hero * suffered + suffered_besides
+            blows.append(Blow(1, struck, 0 if safe else hurt))
+        return blows
+
+    def _column(self, enemy: int, rounds: int, skills: Sequence[int]) -> Column:
         """The column of the round that follows so many."""
         period = max(i for i, start in enumerate(self._periods) if start <= rounds + 1)
         difference = skills[period] - self.fight.enemies[enemy].skill
@@ -153,29 +178,25 @@ class ResultsTableCombat:
         left = (health - standing.loss,)
         if standing.enemy == len(self._endurances):
             return Moment("victory", (), left)
-        dealt, suffered, escape, *skills = constants
+        dealt, suffered, escape, *others = constants
         for i, end in enumerate(self._periods[1:]):
             if end <= standing.rounds + 1:
-                skills[i] = 0
+                others[i] = 0
+        safe = self._safe
+        if self._fixed[-1] is None and safe is not None and safe.last is not None:
+            others[-1] *= standing.rounds < safe.last
         endurance = self._endurances[standing.enemy] - standing.wounds
-        local = (standing.enemy, endurance, standing.rounds, dealt, suffered, escape, *skills)
+        local = (standing.enemy, endurance, standing.rounds, dealt, suffered, escape, *others)
         return Moment("escape", local, left)
 
     def _escaped(self, local: Local, health: int) -> dict[Moment, Fraction]:
         assert self.fight.escape is not None
         if not self.fight.escape.parting:
             return {Moment("escaped", (), (health,)): ONE}
-        enemy, _, rounds, _, suffered, _, *skills = local
+        enemy, _, rounds, *constants = local
         result: dict[Moment, Fraction] = {}
-        for loss in self._column(enemy, rounds, skills).losses:
-            left = 0 if loss.hero is None else max(health - loss.hero * suffered, 0)
+        for _, _, hurt in self._blows(enemy, rounds, constants):
+            left = 0 if hurt is None else max(health - hurt, 0)
             following = Moment("escaped" if left else "defeat", (), (left,))
             result[following] = result.get(following, Fraction(0)) + Fraction(1, 10)
         return result
-
-
-def _blow(loss: Loss, dealt: int, suffered: int) -> Blow:
-    """What a cell of the table costs, multiplied; killed is killed."""
-    enemy = None if loss.enemy is None else loss.enemy * dealt
-    hero = None if loss.hero is None else loss.hero * suffered
-    return Blow(1, enemy, hero)

@@ -9,19 +9,20 @@ and ``4 * shield`` is 4 if there is a shield and else 0. From what binds least::
     and ::=  not { "and" not }
     not ::=  "not" not | sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
     sum ::=  product { ("+" | "-") product }
-    product ::=  factor { "*" factor }
+    product ::=  factor { ("*" | "//") factor }
     factor  ::=  "-" factor | "(" or ")" | number | name | dice | "digit" | "true" | "false"
               |  ("min" | "max") "(" or "," or { "," or } ")"
               |  ("count" | "room") "(" name ")"
 
 ``2d6`` is the sum of two dice, ``digit`` a digit from 0 to 9; each is thrown anew wherever it
-stands. Texts are read by the parser below and never by Python's own.
+stands. ``a // b`` is the quotient rounded down; b may not be 0 or less, whatever the names in it
+are. Texts are read by the parser below and never by Python's own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -35,6 +36,12 @@ LONGEST = 500
 
 DEEPEST = 20
 """Parentheses, signs and calls within each other."""
+
+WIDEST = 100
+"""Parts of a sum or a product that are put together one after the other; more are halved first."""
+
+MOST_LEVELS = 120
+"""Operations within each other, so that whatever walks through an expression may be recursive."""
 
 LARGEST_NUMBER = 10**6
 """A number written in an expression."""
@@ -54,7 +61,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<dice>[0-9]+d[0-9]+)|(?P<number>[0-9]+)|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<sign>==|!=|<=|>=|[-+*()<>,]))",
+    r"|(?P<sign>==|!=|<=|>=|//|[-+*()<>,]))",
     re.ASCII,
 )
 
@@ -104,6 +111,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
+    "//": lambda a, b: a // b,
     "negative": lambda a: -a,
     "==": lambda a, b: (a == b) * 1,
     "!=": lambda a, b: (a != b) * 1,
@@ -126,6 +134,28 @@ def parse(text: str) -> Expression:
         ExpressionError: If it is not one, or too long, too deep, or names too large a number.
     """
     return _Parser(text).whole()
+
+
+def joined(parts: Iterable[tuple[str, Expression]]) -> Expression:
+    """Parts put together by operators that bind alike, from left to right.
+
+    Very many are halved first, which changes nothing but how deep the expression is.
+
+    Args:
+        parts: Each with the operator before it; that of the first is not looked at.
+    """
+    signs, operands = zip(*parts, strict=True)
+    if len(operands) <= WIDEST or "//" in signs:
+        whole: Expression = operands[0]
+        for sign, operand in zip(signs[1:], operands[1:], strict=True):
+            whole = Operation(sign, (whole, operand))
+        return whole
+    middle = len(operands) // 2
+    later = signs[middle:]
+    if signs[middle] == "-":
+        later = tuple("+" if sign == "-" else "-" for sign in later)
+    halves = zip(signs, operands[:middle], strict=False), zip(later, operands[middle:], strict=True)
+    return Operation(signs[middle], (joined(halves[0]), joined(halves[1])))
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
@@ -247,6 +277,7 @@ def bounds(expression: Expression, ranges: Mapping[str, tuple[int, int]]) -> tup
 
     Raises:
         KeyError: If a name has no range.
+        ExpressionError: If something could be divided by less than 1.
     """
     match expression:
         case Number(value):
@@ -256,7 +287,8 @@ def bounds(expression: Expression, ranges: Mapping[str, tuple[int, int]]) -> tup
         case Dice(count, sides, first):
             return count * first, count * (first + sides - 1)
     assert isinstance(expression, Operation)
-    parts = [bounds(operand, ranges) for operand in expression.operands]
+    operands = expression.operands
+    parts = [bounds(operand, ranges) for operand in operands]
     lows, highs = zip(*parts, strict=True)
     match expression.operator:
         case "+":
@@ -265,6 +297,13 @@ def bounds(expression: Expression, ranges: Mapping[str, tuple[int, int]]) -> tup
             return lows[0] - highs[1], highs[0] - lows[1]
         case "*":
             ends = [a * b for a in parts[0] for b in parts[1]]
+            return min(ends), max(ends)
+        case "//":
+            if lows[1] < 1:
+                raise ExpressionError(
+                    f"the divisor {text_of(operands[1])} can be {lows[1]}; it should be at least 1"
+                )
+            ends = [a // b for a in parts[0] for b in parts[1]]
             return min(ends), max(ends)
         case "negative":
             return -highs[0], -lows[0]
@@ -276,7 +315,11 @@ def bounds(expression: Expression, ranges: Mapping[str, tuple[int, int]]) -> tup
 
 
 def largest(expression: Expression, ranges: Mapping[str, tuple[int, int]]) -> int:
-    """A number that no part of an expression can exceed, either side of 0."""
+    """A number that no part of an expression can exceed, either side of 0.
+
+    Raises:
+        ExpressionError: If something could be divided by less than 1.
+    """
     ends = (bounds(part, ranges) for part in _parts(expression))
     return max(max(-low, high) for low, high in ends)
 
@@ -289,6 +332,7 @@ BINDING: Mapping[str, int] = {
     "+": 5,
     "-": 5,
     "*": 6,
+    "//": 6,
     "negative": 7,
 }
 """How strongly operators bind, from the weakest."""
@@ -331,6 +375,18 @@ def _parts(expression: Expression) -> Iterator[Expression]:
             yield from _parts(operand)
 
 
+def _levels(expression: Expression) -> int:
+    """How many operations are within each other at most."""
+    deepest = 0
+    todo = [(expression, 0)]
+    while todo:
+        part, level = todo.pop()
+        if isinstance(part, Operation):
+            deepest = max(deepest, level + 1)
+            todo += [(operand, level + 1) for operand in part.operands]
+    return deepest
+
+
 @cache
 def _faces(throw: Dice) -> dict[int, Fraction]:
     shift = throw.count * (throw.first - 1)
@@ -339,6 +395,10 @@ def _faces(throw: Dice) -> dict[int, Fraction]:
 
 def _with_throws(expression: Expression, shown: Iterator[int]) -> Expression:
     return replaced(expression, lambda p: Number(next(shown)) if isinstance(p, Dice) else None)
+
+
+MEANT = {"=": ("equality", "=="), "/": ("division, which rounds down,", "//")}
+"""What somebody will have meant by a sign that is not known, and how it is written."""
 
 
 class _Parser:
@@ -362,8 +422,9 @@ class _Parser:
             match = _TOKEN.match(self._text, at)
             if match is None:
                 rest = self._text[at:].lstrip()
-                meant = "; equality is written ==" if rest.startswith("=") else ""
-                raise ExpressionError(f"{self._text!r} has {rest[0]!r} in it{meant}")
+                meant = MEANT.get(rest[0])
+                cure = f"; {meant[0]} is written {meant[1]}" if meant else ""
+                raise ExpressionError(f"{self._text!r} has {rest[0]!r} in it{cure}")
             yield (
                 str(match.lastgroup),
                 match[match.lastgroup or 0],
@@ -376,6 +437,10 @@ class _Parser:
         expression = self._or()
         if self._tokens[self._next][0] != "end":
             raise self._unexpected()
+        if _levels(expression) > MOST_LEVELS:
+            raise ExpressionError(
+                f"{self._text!r} has more than {MOST_LEVELS} operations within each other"
+            )
         throws = tuple(dice(expression))
         results = 1
         for throw in throws:
@@ -411,13 +476,13 @@ class _Parser:
         return self._chain(("+", "-"), self._product)
 
     def _product(self) -> Expression:
-        return self._chain(("*",), self._factor)
+        return self._chain(("*", "//"), self._factor)
 
     def _chain(self, signs: tuple[str, ...], part: Callable[[], Expression]) -> Expression:
-        left = part()
+        parts = [("", part())]
         while sign := self._take(*signs):
-            left = Operation(sign, (left, part()))
-        return left
+            parts.append((sign, part()))
+        return joined(parts)
 
     def _factor(self) -> Expression:
         if self._take("-"):

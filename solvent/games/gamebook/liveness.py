@@ -50,16 +50,18 @@ class Liveness:
     Args:
         book: Its sections must not lead in circles.
         forget: Otherwise every field counts as live everywhere.
+        keep: Names of fields that count as live everywhere in any case.
 
     Attributes:
+        kept: The fields that are live everywhere, at endings too.
         before: The live fields where play gets to a block.
         after: The same when the block's effects have happened.
         during: The same while a fight or a shop goes on, which has looked at some already.
         effects: Those of the block that matter.
     """
 
-    def __init__(self, book: Book, *, forget: bool = True) -> None:
-        self._all: Names = NONE if forget else frozenset(field.name for field in book.fields)
+    def __init__(self, book: Book, *, forget: bool = True, keep: Iterable[str] = ()) -> None:
+        self.kept: Names = frozenset(keep if forget else (field.name for field in book.fields))
         self._rules = [names(rule.condition) for rule in book.whenever]
         self.before: dict[Place, Names] = {}
         self.after: dict[Place, Names] = {}
@@ -75,7 +77,7 @@ class Liveness:
 
     def _block(self, block: Block, again: Names) -> Names:
         place = block.section, block.index
-        live = self._exit(block, again) | self._all
+        live = self._exit(block, again) | self.kept
         self.after[place] = live
         self.effects[place], self.before[place] = self._list(block.effects, live)
         return self.before[place]
@@ -89,7 +91,7 @@ class Liveness:
                     watched = self.watched_with(name)
                     if name in live or watched:
                         kept.append(effect)
-                        live = (live - {name}) | names(value) | watched | self._all
+                        live = (live - {name}) | names(value) | watched | self.kept
                 case When(condition, then, otherwise):
                     if_so, live_then = self._list(then, live)
                     if_not, live_otherwise = self._list(otherwise, live)
@@ -117,14 +119,14 @@ class Liveness:
         following = NONE.union(*(self._block(inner, again) for inner in inner_blocks(exit_)))
         match exit_:
             case FightingFantasyFight() | ResultsTableFight():
-                self.during[block.section, block.index] = following | hero_in(exit_) | self._all
+                self.during[block.section, block.index] = following | hero_in(exit_) | self.kept
                 return following | hero_in(exit_) | reads(exit_)
             case Shop(trades):
                 read = reads(exit_)
                 for trade in trades:
                     for effect in trade.effects:
                         read |= names(effect.value) | self.watched_with(effect.field)
-                self.during[block.section, block.index] = following | read | self._all
+                self.during[block.section, block.index] = following | read | self.kept
                 return following | read
         return following | reads(exit_)
 
@@ -154,6 +156,9 @@ def reads(exit_: Exit) -> Names:
                 expressions.append(exit_.escape.condition)
             if isinstance(exit_, ResultsTableFight):
                 expressions += [exit_.dealt, exit_.suffered]
+                expressions += [exit_.dealt_besides, exit_.suffered_besides]
+                if exit_.invulnerable is not None:
+                    expressions.append(exit_.invulnerable.size)
         case Shop(trades):
             expressions = [trade.condition for trade in trades]
         case Chances() | Goto() | End() | Again() | Repeat():

@@ -6,7 +6,8 @@ action is to read on, at texts inside one, and at every decision of a fight or a
 between two pages is one distribution, merged where it comes to the same.
 
 Fields that matter no more are not part of a state (:mod:`solvent.games.gamebook.liveness`). That
-changes no value and makes far fewer states. With ``forget=False`` all fields are kept.
+changes no value and makes far fewer states. With ``forget=False`` all fields are kept, with
+``keep=("gold",)`` that one is, so that final states tell how much is left of it.
 
 The reward is the score of the ending, paid when play ends, so the value of a state is the expected
 score; with scores 1 and 0 it is the probability of winning.
@@ -29,8 +30,9 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Choices, Shop
 from solvent.games.gamebook.liveness import Place
-from solvent.games.gamebook.page import STEPS, Page, Position
+from solvent.games.gamebook.page import STEPS, FinalState, Page, Position
 from solvent.games.gamebook.page_text import draw_page, place_text
+from solvent.games.gamebook.problems import one_line, similar
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, RationalGame, TabularGame
@@ -44,23 +46,34 @@ class Gamebook:
         book: From :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that matter no more.
         name: Under which :func:`solvent.games.gamebook.shelf.open_book` opens the book, if it does.
+        keep: Names of fields that states never leave out, final ones neither.
 
     Raises:
-        ValueError: If the book's sections lead in a circle.
+        ValueError: If the book's sections lead in a circle, or it has no field of a name in `keep`.
     """
 
     book: Book
     forget: bool = True
     name: str = ""
+    keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Look at the whole book, so that a circle is found here."""
+        fields = [field.name for field in self.book.fields]
+        for name in self.keep:
+            if name not in fields:
+                missing = one_line(f"{self.book.title!r} has no field {name!r}")
+                raise ValueError(f"{missing}; {similar(name, fields)}")
         _ = self.story.liveness
+
+    def __reduce__(self) -> tuple[type[Gamebook], tuple[Any, ...]]:
+        """Pickle what the game was made of: what it has worked out since are functions, too."""
+        return Gamebook, (self.book, self.forget, self.name, self.keep)
 
     @cached_property
     def story(self) -> Story:
         """The rules of the book."""
-        return Story(self.book, self.forget)
+        return Story(self.book, self.forget, self.keep)
 
     @cached_property
     def info(self) -> GameInfo:
@@ -115,6 +128,14 @@ class Gamebook:
     def place(self, state: Page) -> str:
         """Where in the book a page is, in words."""
         return place_text(state)
+
+    def final_state(self, state: Page) -> FinalState:
+        """How play ended: the ending, its section, and the values of the fields in `keep`.
+
+        It is what :meth:`solvent.exact.BestPlay.ends` groups by to tell their distribution.
+        """
+        values = (state.values[self.story.position[name]] for name in self.keep)
+        return FinalState(state.ending, state.section, tuple(values))
 
     def for_reader(self) -> Gamebook:
         """The same book with pages that keep all fields: a reader expects to see what was taken."""

@@ -35,6 +35,20 @@ class Page(NamedTuple):
         return self._replace(values=(), local=())
 
 
+class FinalState(NamedTuple):
+    """How play ended.
+
+    Attributes:
+        ending: Its name.
+        section: The number of the section.
+        values: Of the fields that were asked for.
+    """
+
+    ending: str
+    section: int
+    values: Values
+
+
 STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 from solvent.games.gamebook.book import Book, FightingFantasyFight, ResultsTableFight
 from solvent.games.gamebook.page import Page
@@ -41,13 +42,20 @@ def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
 
 def _option(numbered: tuple[int, str]) -> str:
     action, text = numbered
-    return textwrap.fill(text, WIDTH, initial_indent=f"{action:3d}. ", subsequent_indent=" " * 5)
+    return _filled(text, initial_indent=f"{action:3d}. ", subsequent_indent=" " * 5)
 
 
 def _wrapped(text: str) -> str:
     """A text with its paragraphs, which empty lines part, broken into lines."""
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(textwrap.fill(" ".join(part.split()), WIDTH) for part in paragraphs)
+    return "\n\n".join(_filled(part) for part in paragraphs)
+
+
+def _filled(text: str, **indents: Any) -> str:
+    """A text in lines of :data:`WIDTH`."""
+    # Cut beforehand, since textwrap copies the whole rest of a long word for each line of it.
+    pieces = (w[i : i + WIDTH] for w in text.split() for i in range(0, len(w), WIDTH))
+    return textwrap.fill(" ".join(pieces), WIDTH, **indents)
 
 
 def _heading(book: Book, page: Page) -> str:

@@ -12,8 +12,19 @@ Severity: TypeAlias = Literal["error", "warning"]
 Path: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a place in a file."""
 
-MOST_SUGGESTIONS = 1000
-"""Among more names than this, no similar one is looked for."""
+MOST_SUGGESTIONS = 200
+"""Among more names than this, no similar one is looked for: a file may have many unknown names."""
+
+
+LONGEST_MESSAGE = 300
+"""Characters; of what is longer, such as a text taken for a name, the two ends are left."""
+
+
+def one_line(message: str) -> str:
+    """A message with nothing in it that would break its line, cut in the middle if it is long."""
+    if len(message) > LONGEST_MESSAGE:
+        message = f"{message[: LONGEST_MESSAGE // 2]}...{message[3 - LONGEST_MESSAGE // 2 :]}"
+    return "".join(sign if sign.isprintable() else " " for sign in message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class Problem:
         file: Its name.
         line: Counted from 1.
         section: The number of the section, or None outside of all.
-        message: What is wrong.
+        message: What is wrong, in one line.
         cure: What to do about it.
         severity: With an error a book cannot be used; a warning is worth a look.
     """
@@ -35,6 +46,10 @@ class Problem:
     message: str
     cure: str
     severity: Severity = "error"
+
+    def __post_init__(self) -> None:
+        """Keep what a file says from filling the message."""
+        object.__setattr__(self, "message", one_line(self.message))
 
     def __str__(self) -> str:
         place = f", section {self.section}" if self.section is not None else ""

@@ -35,7 +35,13 @@ MOST_ROWS = 1000
 
 MOST_SECTIONS = 20_000
 
-_RATIONAL = re.compile(r"[+-]?(\d{1,12}(/\d{1,12})?|\d{0,12}\.\d{1,12})(%?)", re.ASCII)
+MOST_DIGITS = 100
+"""Of a rational number's numerator, of its denominator, and on each side of its point."""
+
+_DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
+_RATIONAL = re.compile(
+    rf"[+-]?({_DIGITS}(/{_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
+)
 _KEY = re.compile(r"0|[1-9]\d{0,6}", re.ASCII)
 _RANGE = re.compile(r"(-?\d{1,7})?(\.\.)?(-?\d{1,7})?", re.ASCII)
 
@@ -44,17 +50,20 @@ def read_rational(value: Any) -> Fraction:
     """A rational number such as ``1/3``, ``0.35``, ``35%`` or ``+20%``, exactly.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is none, or has too many digits.
     """
-    text = str(value)
-    match = None if isinstance(value, bool) else _RATIONAL.fullmatch(text)
+    text = "" if isinstance(value, bool) else str(value)
+    match = _RATIONAL.fullmatch(text)
     if match is None:
-        raise ValueError("should be a number such as 1, 1/3, 0.35 or 35%")
+        raise ValueError(
+            f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {MOST_DIGITS} digits on "
+            f"each side of / or ."
+        )
     try:
         number = Fraction(text.removesuffix("%"))
     except ZeroDivisionError:
         raise ValueError("should not be divided by 0") from None
-    return number / 100 if match[3] else number
+    return number / 100 if match["percent"] else number
 
 
 Range: TypeAlias = tuple[int | None, int | None]
@@ -150,6 +159,20 @@ class Model(BaseModel):
     """What all models have in common: no unknown keys, no values of another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Flag(Model):
+    """Yes or no."""
+
+    initial: bool = False
+    description: Text = ""
+
+
+def _flag(value: Any) -> Any:
+    """A text, or nothing, is short for a description; true or false for how the flag starts."""
+    if isinstance(value, bool):
+        return {"initial": value}
+    return value if isinstance(value, dict) else {"description": value}
 
 
 class Variable(Model):
@@ -418,6 +441,20 @@ class Escape(Block):
     when: Formula | None = None
 
 
+class Added(Model):
+    """What a round of results-table combat costs besides."""
+
+    enemy: Formula = "0"
+    hero: Formula = "0"
+
+
+class Invulnerable(Model):
+    """Rounds of results-table combat in which the hero loses nothing."""
+
+    rounds: Interval
+    when: Formula | None = None
+
+
 class Fight(Model):
     """Combat."""
 
@@ -426,6 +463,8 @@ class Fight(Model):
     bonuses: Annotated[list[Bonus], Field(max_length=50)] = []
     dealt: Formula | None = None
     suffered: Formula | None = None
+    added: Added = Added()
+    invulnerable: Invulnerable | None = None
     escape: Escape | None = None
     victory: Block
     defeat: Block | None = None
@@ -478,7 +517,7 @@ class File(Model):
     start: SectionNumber = 1
     constants: dict[Name, Whole] = {}
     variables: dict[Name, Variable] = {}
-    flags: dict[Name, Text] = {}
+    flags: dict[Name, Annotated[Flag, BeforeValidator(_flag)]] = {}
     slots: dict[Name, Slot] = {}
     items: dict[Name, Item] = {}
     disciplines: Disciplines = Disciplines()

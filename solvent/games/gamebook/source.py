@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from solvent.games.gamebook.problems import BookError, Problem
+from solvent.model.files import open_file
 
 LARGEST_FILE = 16_000_000
 """Bytes."""
@@ -86,7 +87,7 @@ def read_content(path: str | Path) -> bytes:
     Raises:
         OSError: If it cannot be read.
     """
-    with Path(path).open("rb") as file:
+    with open_file(path) as file:
         return file.read(LARGEST_FILE + 1)
 
 

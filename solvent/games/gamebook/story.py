@@ -79,16 +79,18 @@ class Story:
     Args:
         book: The book.
         forget: Whether pages leave out fields that matter no more.
+        keep: Names of fields that they never leave out.
     """
 
     book: Book
     forget: bool = True
+    keep: tuple[str, ...] = ()
     _compiled: _Compiled = field(default_factory=_Compiled, init=False, repr=False)
 
     @cached_property
     def liveness(self) -> Liveness:
         """Which fields matter where."""
-        return Liveness(self.book, forget=self.forget)
+        return Liveness(self.book, forget=self.forget, keep=self.keep)
 
     @cached_property
     def pages(self) -> frozenset[Place]:
@@ -118,10 +120,8 @@ class Story:
     def live(self, at: Position) -> frozenset[str]:
         """The fields that are part of a page at a position."""
         section, block, step, ending = at
-        if not self.forget:
-            return frozenset(self.position)
         if ending:
-            return frozenset()
+            return self.liveness.kept
         if section == 0:
             picked = self.book.picks.names if self.book.picks.count else ()
             return self.liveness.before[self.book.start, 0].union(picked)
@@ -247,19 +247,20 @@ class Story:
                 self._leave(block, page.values, ONE, odds)
         return odds
 
-    def _page(self, block: Block, step: str, values: Values, local: Local = ()) -> Page:
-        at = (block.section, block.index, step, "")
+    def _page(
+        self, block: Block, step: str, values: Values, local: Local = (), ending: str = ""
+    ) -> Page:
+        at = (block.section, block.index, step, ending)
         kept = self._compiled.kept.get(at)
         if kept is None:
             live = self.live(at)
             kept = tuple(field.name in live for field in self.book.fields)
             self._compiled.kept[at] = kept
         remembered = tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
-        return Page(block.section, block.index, step, remembered, local)
+        return Page(block.section, block.index, step, remembered, local, ending)
 
     def _over(self, block: Block, values: Values, ending: str) -> Page:
-        left = (None,) * len(values) if self.forget else values
-        return Page(block.section, block.index, "over", left, (), ending)
+        return self._page(block, "over", values, (), ending)
 
     # What happens.
 

@@ -41,6 +41,7 @@ def tabulate(game: Gamebook, max_states: int) -> RationalGame:
 
     Raises:
         TooManyStatesError: If there are more states.
+        ValueError: If something has a probability that is too small for a float.
     """
     return _Tabulation(game, max_states).run()
 
@@ -236,6 +237,11 @@ class _Tabulation:
             for rank, action in enumerate(self._game.story.legal(page)):
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
+                    if not float(outcome.probability):
+                        raise ValueError(
+                            f"section {page.section}: something has a probability that is not 0 "
+                            f"but below 10^-323, which floats cannot hold; let it be likelier"
+                        )
                     after = outcome.state
                     at = after[:3] + after[5:]
                     number = number_of.setdefault(at, len(number_of))

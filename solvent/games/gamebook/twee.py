@@ -7,16 +7,23 @@ passage without links an ending.
 
 What a story format would run (macros, variables, scripts) is not understood: it stays in the text,
 for the author to put it into conditions and effects.
+
+Whatever a text is, reading it takes time in proportion to its length: no pattern below looks at a
+character again for each place where it could begin.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from solvent.games.gamebook.problems import one_line
+from solvent.model.files import open_file
 
 LARGEST_STORY = 16_000_000
 """Bytes."""
@@ -29,14 +36,19 @@ SPECIAL = frozenset(
 )
 """Names of what is no passage of the story."""
 
-_LINK = re.compile(r"\[\[(.+?)\](?:\[[^\]\n]*\])?\]")
-_CODE = re.compile(r"<<\w|\(\w+:|\{[^}\n]*\}|\$\w")
+_LINK_END = re.compile(r"\](?:\[[^\]]*\])?\]")
+_CODE = re.compile(r"<<\w|\(\w+:|\{[^{}\n]*\}|\$\w")
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _ESCAPED = re.compile(r"\\(.)")
+# Possessive: what has been matched is not given back to be tried again.
+_HEADER = re.compile(r"((?:\\.|[^\\\[\]{}])*+)(?:\[((?:\\.|[^\\\]])*+)\])?\s*+(?:\{.*\})?\s*")
 
 
 class StoryError(ValueError):
-    """A file is not a story; the message names the file and the place in it."""
+    """A file is not a story; the message, of one line, names the file and the place in it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,7 @@ def read_story(path: str | Path) -> Story:
     read = readers.get(path.suffix.lower())
     if read is None:
         raise StoryError(f"{path}: stories are read from {', '.join(readers)}")
-    with path.open("rb") as file:
+    with open_file(path) as file:
         content = file.read(LARGEST_STORY + 1)
     if len(content) > LARGEST_STORY:
         raise StoryError(f"{path}: larger than {LARGEST_STORY // 10**6} MB")
@@ -144,9 +156,9 @@ def parse_twine_json(text: str, file: str = "story.json") -> Story:
         name, tags, body = entry["name"], entry.get("tags") or [], entry.get("text", "")
         if not isinstance(body, str) or not isinstance(tags, list):
             raise StoryError(f"{file}: the passage {name!r} should have a text and a list of tags")
-        if "startnode" in data and str(entry.get("pid")) == str(data["startnode"]):
+        if _number(data.get("startnode")) == _number(entry.get("pid")) is not None:
             start = name
-        if name in SPECIAL or NO_PASSAGES.intersection(map(str, tags)):
+        if name in SPECIAL or any(tag in tags for tag in NO_PASSAGES):
             continue
         if name in passages:
             raise StoryError(f"{file}: a second passage is named {name!r}")
@@ -155,11 +167,18 @@ def parse_twine_json(text: str, file: str = "story.json") -> Story:
     return _story(named or Path(file).stem, start, passages, file)
 
 
+def _number(value: Any) -> str | None:
+    """The number of a passage, which is written as a number or a text."""
+    return str(value) if isinstance(value, (int, str)) else None
+
+
 def _story(title: str, start: Any, passages: dict[str, Passage], file: str) -> Story:
     if not passages:
         raise StoryError(f"{file}: there is no passage in it")
     if not isinstance(start, str) or start not in passages:
-        raise StoryError(f"{file}: it begins with the passage {start!r}, which is not there")
+        # Of lists within each other only the outer ones are written.
+        shown = repr(start) if isinstance(start, str) else reprlib.repr(start)
+        raise StoryError(f"{file}: it begins with the passage {shown}, which is not there")
     return Story(title, start, passages)
 
 
@@ -180,9 +199,7 @@ def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
 
 def _name_and_tags(header: str) -> tuple[str, Sequence[str]]:
     """Split ``name [tags] {metadata}``, in which a backslash takes the meaning off a bracket."""
-    match = re.fullmatch(
-        r"((?:\\.|[^\\\[\]{}])*)(?:\[((?:\\.|[^\\\]])*)\])?\s*(?:\{.*\})?\s*", header
-    )
+    match = _HEADER.fullmatch(header)
     if match is None:
         return _ESCAPED.sub(r"\1", header).strip(), ()
     tags = [_ESCAPED.sub(r"\1", tag) for tag in (match[2] or "").split()]
@@ -197,21 +214,40 @@ def _json(text: str, place: str) -> Any:
 
 
 def _passage(name: str, body: str) -> Passage:
-    links = tuple(_link(match) for match in _LINK.finditer(body))
+    links: list[Link] = []
     lines = []
     for line in body.splitlines():
-        left = _LINK.sub("", line).strip(" \t*-+>")
-        text = _LINK.sub(lambda match: _link(match).label, line) if left else ""
+        between, found = _split_at_links(line)
+        links += found
         # A line that held links only is dropped.
-        if left or not _LINK.search(line):
+        if "".join(between).strip(" \t*-+>"):
+            labels = [*(link.label for link in found), ""]
+            text = "".join(f"{a}{b}" for a, b in zip(between, labels, strict=True))
             lines.append(_NOT_TEXT.sub(" ", text).rstrip())
+        elif not found:
+            lines.append("")
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines).strip("\n"))
-    return Passage(name, text, links, _CODE.search(text) is not None)
+    return Passage(name, text, tuple(links), _CODE.search(text) is not None)
 
 
-def _link(match: re.Match[str]) -> Link:
+def _split_at_links(line: str) -> tuple[list[str], list[Link]]:
+    """The parts of a line between its links, one more than there are, and the links."""
+    between: list[str] = []
+    links: list[Link] = []
+    at = 0
+    while (begin := line.find("[[", at)) >= 0:
+        # Something stands in a link; if the first one has no end, those inside it have none.
+        end = _LINK_END.search(line, begin + 3)
+        if end is None:
+            break
+        between.append(line[at:begin])
+        links.append(_link(line[begin + 2 : end.start()]))
+        at = end.end()
+    return [*between, line[at:]], links
+
+
+def _link(inside: str) -> Link:
     """``[[target]]``, ``[[label->target]]``, ``[[target<-label]]`` or ``[[label|target]]``."""
-    inside = match[1]
     if "->" in inside:
         label, _, target = inside.rpartition("->")
     elif "<-" in inside:

@@ -45,7 +45,7 @@ class Combat:
 
     def _hero(self, rules: str, skill: str, health: str, key: str) -> None:
         path = ("combat", rules)
-        self.skill[rules] = self._vocabulary.formula(skill, (*path, "skill"))
+        self.skill[rules] = self._vocabulary.amount(skill, (*path, "skill"))
         self.health[rules] = health
         self._spent(health, (*path, key))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from solvent.games.gamebook import book, schema
-from solvent.games.gamebook.expressions import TRUE, Expression, Number, Operation, bounds
+from solvent.games.gamebook.expressions import TRUE, Expression, Number, Operation
 from solvent.games.gamebook.lowering.combat import range_text
 from solvent.games.gamebook.lowering.surroundings import Surroundings
 from solvent.games.gamebook.problems import Path
 
 RULES = ("fighting-fantasy", "results-table")
+
+TABLE_ONLY = ("dealt", "suffered", "added", "invulnerable")
+"""Keys of a fight that belong to results-table combat."""
 
 
 class FightLowering:
@@ -27,6 +30,7 @@ class FightLowering:
         self._book = surroundings
         self._problems = surroundings.problems
         self._formula = surroundings.vocabulary.formula
+        self._amount = surroundings.vocabulary.amount
         self._block = block
 
     def lower(
@@ -66,8 +70,11 @@ class FightLowering:
                 health,
                 bonuses,
                 combat.columns,
-                self._factor(fight.dealt, (*path, "dealt"), 1),
-                self._factor(fight.suffered, (*path, "suffered"), 0),
+                self._amount(fight.dealt or "1", (*path, "dealt"), 1),
+                self._amount(fight.suffered or "1", (*path, "suffered"), 0),
+                self._amount(fight.added.enemy, (*path, "added", "enemy"), 0),
+                self._amount(fight.added.hero, (*path, "added", "hero"), 0),
+                self._invulnerable(fight.invulnerable, (*path, "invulnerable")),
                 escape,
                 victory,
                 defeat,
@@ -88,7 +95,8 @@ class FightLowering:
                 )
         if with_table:
             return
-        foreign = [key for key in ("dealt", "suffered") if getattr(fight, key) is not None]
+        absent = (None, schema.Added())
+        foreign = [key for key in TABLE_ONLY if getattr(fight, key) not in absent]
         places: list[Path] = [(*path, key) for key in foreign]
         if fight.escape is not None and fight.escape.parting:
             places.append((*path, "escape", "parting"))
@@ -99,19 +107,32 @@ class FightLowering:
             self._problems.add(place, f"{place[-1]} belongs to results-table combat", "remove it")
 
     def _bonus(self, bonus: schema.Bonus, path: Path) -> book.Bonus:
-        size = self._formula(bonus.size, (*path, "size"))
+        size = self._amount(bonus.size, (*path, "size"))
         if bonus.when is not None:
             condition = self._formula(bonus.when, (*path, "when"))
             size = Operation("*", (size, Operation("!=", (condition, Number(0)))))
-        low, last = bonus.rounds or (None, None)
+        return self._counting(bonus.name, size, bonus.rounds or (None, None), path)
+
+    def _counting(
+        self, name: str, size: Expression, rounds: schema.Range, path: Path
+    ) -> book.Bonus:
+        """What counts in certain rounds."""
+        low, last = rounds
         first = 1 if low is None else low
         if first < 1 or (last is not None and last < 1):
             self._problems.add(
                 (*path, "rounds"),
-                f"the bonus counts in rounds {range_text(low, last)}",
+                f"{name} counts in rounds {range_text(low, last)}",
                 "rounds are counted from 1",
             )
-        return book.Bonus(bonus.name, size, first, last)
+        return book.Bonus(name, size, first, last)
+
+    def _invulnerable(self, given: schema.Invulnerable | None, path: Path) -> book.Bonus | None:
+        if given is None:
+            return None
+        condition = TRUE if given.when is None else self._formula(given.when, (*path, "when"))
+        size = Operation("!=", (condition, Number(0)))
+        return self._counting("invulnerable", size, given.rounds, path)
 
     def _escape(self, escape: schema.Escape, path: Path) -> book.Escape:
         return book.Escape(
@@ -134,14 +155,3 @@ class FightLowering:
             )
             ending = next(iter(self._book.file.endings))
         return self._block(schema.Block(ending=ending), path)
-
-    def _factor(self, text: str | None, path: Path, least: int) -> Expression:
-        """What losses are multiplied by, at least `least`."""
-        if text is None:
-            return TRUE
-        factor = self._formula(text, path)
-        low, _ = bounds(factor, self._book.vocabulary.ranges)
-        if low < least:
-            self._problems.add(path, f"{text!r} can be {low}", f"write max({least}, ...) around it")
-            return TRUE
-        return factor

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from solvent.games.gamebook.book import Field, Kind, Picks, Slot
 from solvent.games.gamebook.expressions import (
+    LARGEST_NUMBER,
     TRUE,
     Expression,
     ExpressionError,
@@ -15,6 +16,7 @@ from solvent.games.gamebook.expressions import (
     Operation,
     bounds,
     dice,
+    joined,
     largest,
     names,
     parse,
@@ -132,8 +134,8 @@ class Vocabulary:
             yield Field(name, "variable", variable.min, variable.max, initial, variable.description)
 
     def _flags(self, file: File) -> Iterable[Field]:
-        for name, description in file.flags.items():
-            yield Field(name, "flag", 0, 1, Number(0), description)
+        for name, flag in file.flags.items():
+            yield Field(name, "flag", 0, 1, Number(int(flag.initial)), flag.description)
 
     def _items(self, file: File) -> Iterable[Field]:
         carried: dict[str, int] = {}
@@ -246,6 +248,26 @@ class Vocabulary:
             return TRUE
         return known
 
+    def amount(self, text: str, path: Path, least: int = -LARGEST_NUMBER) -> Expression:
+        """An expression without dice whose value is never out of range; 1 after noting a fault.
+
+        Args:
+            text: Of the expression.
+            path: Where it stands.
+            least: The least value that is allowed; the largest is :data:`LARGEST_NUMBER`.
+        """
+        amount = self.formula(text, path)
+        low, high = bounds(amount, self.ranges)
+        if low < least:
+            self._problems.add(path, f"{text!r} can be {low}", f"write max({least}, ...) around it")
+            return TRUE
+        if high > LARGEST_NUMBER:
+            self._problems.add(
+                path, f"{text!r} can be {high}", f"at most {LARGEST_NUMBER} is allowed"
+            )
+            return TRUE
+        return amount
+
     def _looked_up(self, text: str, path: Path) -> Expression:
         try:
             parsed = parse(text)
@@ -254,7 +276,12 @@ class Vocabulary:
             return TRUE
         expression = replaced(parsed, lambda part: self._meaning(part, text, path))
         if names(expression) <= self.ranges.keys():
-            number = largest(expression, self.ranges)
+            try:
+                number = largest(expression, self.ranges)
+            except ExpressionError as error:
+                message, _, cure = str(error).partition("; ")
+                self._problems.add(path, f"{text!r}: {message}", cure)
+                return TRUE
             if number > LARGEST_RESULT:
                 self._problems.add(
                     path,
@@ -290,10 +317,8 @@ class Vocabulary:
 
     def count(self, group: str) -> Expression:
         """How many items of a slot or kind are carried."""
-        total: Expression = Number(0)
-        for place, item in enumerate(self._members[group]):
-            total = Operation("+", (total, Name(item))) if place else Name(item)
-        return total
+        members = self._members[group]
+        return joined(("+", Name(item)) for item in members) if members else Number(0)
 
     def room(self, slot: str) -> Expression:
         """How many items more a slot can hold."""
