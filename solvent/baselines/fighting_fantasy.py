@@ -15,7 +15,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from solvent.baselines.classification_tree import ClassificationTree, fit_tree
-from solvent.games.fighting_fantasy import DAMAGE, KEEP, TEST, Damage, luck_succeeds
+from solvent.games.fighting_fantasy import (
+    DAMAGE,
+    KEEP,
+    TEST,
+    Damage,
+    decided_round,
+    luck_succeeds,
+    next_round_in,
+)
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Ints
 
@@ -27,7 +35,11 @@ CP, CP_THREE = 0.0065, 0.01
 
 
 class Moments(NamedTuple):
-    """Decisions as columns, [S] each; `won` is whether the round just fought was won."""
+    """Decisions as columns, [S] each; `won` is whether the round just fought was won.
+
+    Where a combat is given by the probabilities of its rounds, `difference` is the SKILL difference
+    within -10..10 at which a decided round is won most nearly as often.
+    """
 
     difference: Ints
     hero: Ints
@@ -157,8 +169,14 @@ def _moments(game: TabularGame, live: Ints) -> Moments:
     """The states with the given numbers, as columns."""
     states: list[Any] = [game.states[s] for s in live.tolist()]
     difference, hero, opponent, luck = np.array([s[:4] for s in states], np.int64).T
-    won = np.array([s.round == "won" for s in states], np.bool_)
-    return Moments(difference, hero, opponent, luck, won)
+    if "round_probabilities" in dict(game.info.parameters):
+        won = float(next_round_in(game.info, 0).get("won", 0))
+        nearest = min(
+            range(-10, 11), key=lambda d: abs(float(decided_round(d).get("won", 0)) - won)
+        )
+        difference = np.full_like(difference, nearest)
+    after_won = np.array([s.round == "won" for s in states], np.bool_)
+    return Moments(difference, hero, opponent, luck, after_won)
 
 
 def _damage(game: TabularGame) -> Damage:

@@ -12,6 +12,12 @@
     this is the optimum.
 ``expected-score``
     The roll with the largest expected score, a bust counting as 0; the other player is ignored.
+``one-in-twenty``
+    A rule to remember, read from the optimum. Stand, unless behind, once the points left are no
+    more than 3/5 of the sides of a die. Otherwise roll as many dice as go bust at most once in 20
+    times, and at least one. In the last turn stand when ahead. Otherwise roll so many dice that the
+    expected score comes nearest to the middle of the scores that win: at least one when behind,
+    and at most one if no more points are left than a die has sides.
 ``sample-game``
     The README of Addis's own program (github.com/pure-chance/greed) prints one game at (100, 6)
     of two players, Alice and Blair, both of whom open with 25 dice. It says nothing about why
@@ -47,6 +53,9 @@ SAMPLE_GAME: Mapping[tuple[int, int], int] = {
     (95, 100): 2,
 }
 """The published game, 100 to 104 and so lost by a bust: dice rolled by (own score, other's)."""
+
+RISK = 1 / 20
+"""Of a bust, that ``one-in-twenty`` takes at most."""
 
 TIE = 1e-12
 """Of rolls that differ by less than this, the one with fewest dice is taken."""
@@ -97,6 +106,25 @@ def expected_score(game: Greed) -> Ints:
     return plan
 
 
+def one_in_twenty(game: Greed) -> Ints:
+    """The rule of thumb that the optimum suggests."""
+    from solvent.exact.kernels.greed import sum_chances
+
+    own, other = _scores(game)
+    room = game.limit - own
+    most = np.array([game.most_dice(score) for score in range(game.limit + 1)])[own]
+    safe = sum_chances(game.most_dice(0), game.sides, game.limit).cumsum(axis=1)
+    # More dice go bust more often, so the rolls that are allowed are the first ones.
+    allowed = (1 - safe <= RISK + TIE).sum(axis=0) - 1
+    ordinary = np.minimum(np.maximum(allowed, 1)[room], most)
+    stands = (5 * room <= 3 * game.sides) & (own >= other)
+    middle = (other + 1 + game.limit) / 2
+    towards = np.minimum(np.rint(2 * (middle - own) / (game.sides + 1)).astype(np.int64), most)
+    towards = np.where(own < other, np.maximum(towards, 1), towards)
+    towards = np.where(room <= game.sides, np.minimum(towards, 1), towards)
+    return np.stack((np.where(stands, STAND, ordinary), np.where(own > other, STAND, towards)))
+
+
 def sample_game(game: Greed) -> Ints:
     """The moves of the published game, and optimal ones elsewhere."""
     from solvent.exact.kernels.greed import solve_greed
@@ -114,6 +142,7 @@ PLANS: Mapping[str, Plan] = {
     "largest-safe-roll": largest_safe_roll,
     "one-step-lookahead": one_step_lookahead,
     "expected-score": expected_score,
+    "one-in-twenty": one_in_twenty,
     "sample-game": sample_game,
 }
 
@@ -127,7 +156,11 @@ def suits_greed(name: str, game: TabularGame, player: int) -> bool:
 
 def greed_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """One of :data:`PLANS` as a policy of either player for a table of Greed."""
-    plan = PLANS[name](rules_of(game))
+    return policy_of(PLANS[name](rules_of(game)), game, player, name)
+
+
+def policy_of(plan: Ints, game: TabularGame, player: int, name: str) -> TabularPolicy:
+    """A plan as a policy of either player for a table of Greed."""
     positions = cast(Sequence[Position], game.states)
     actions = np.full(game.n_states, STAND)
     for index in np.flatnonzero(game.on_turn(player)).tolist():

@@ -14,6 +14,19 @@ most the current LUCK, and LUCK falls by 1 either way. A successful test makes a
 both STAMINAs, LUCK, and whether the round just fought was ``"won"`` or ``"lost"`` (``"over"``
 once the combat has ended). The decision is taken there.
 
+**Other systems.** Johnston's analysis asks for nothing but the probabilities (p_w, p_d, p_l) with
+which a round is won, drawn and lost. They can be given instead of the SKILLs, any three rationals
+that sum to 1, of which p_d is below 1. The difference of a state is then 0. A p_w or p_l of 0 is
+allowed: no round is won, or none lost, and the states of such rounds do not exist.
+
+**Constant LUCK.** Section 2.2 simplifies the game to tests that use up no LUCK, so that all of them
+succeed with the same probability; equation 13 is about it.
+
+**Score.** A victory counts 1. Section 3 proposes to keep some resource for what comes after, either
+by counting a victory only with more STAMINA and LUCK left than s* and l*, or "by expanding the
+definition of the score": every point of STAMINA and of LUCK that is left at a victory that counts
+can add a weight of its own. Both change what an end is worth and nothing else.
+
 **Errata.** Draws change nothing, so they are conditioned out: the next round that is not drawn is
 won with probability p_w / (1 - p_d). Equations 17-20 of the paper print p_w and p_l without the
 division; taken literally they give 0.318 where the paper reports 0.28 and 0.78 for the Hell
@@ -28,7 +41,8 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from numbers import Integral
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +59,26 @@ from solvent.model import (
 from solvent.model.arrays import Ints
 from solvent.model.difficulty import SuccessTest
 from solvent.model.drawing import gauge
-from solvent.model.parameters import Spread, check_choice, check_integer, spread
+from solvent.model.parameters import (
+    Spread,
+    check_choice,
+    check_integer,
+    check_rational,
+    shown,
+    spread,
+)
 
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
+
+Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
+"""Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""
+
+LARGEST_WEIGHT = 100
+"""Of a point of STAMINA or LUCK that is left at a victory."""
+
+EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
+"""Parameters that are listed where they are given only."""
 
 SOURCES = (
     "Johnston 2022, doi 10.1016/j.ejor.2022.01.039, Algorithm 1 and equations 1-20",
@@ -131,9 +161,19 @@ class FightingFantasy:
             :class:`Damage` to STAMINA.
         stamina_above: A victory counts only with more STAMINA than this left (s* in section 3).
         luck_above: A victory counts only with more LUCK than this left (l* in section 3).
+        round_probabilities: Instead of a difference, (p_w, p_d, p_l): the probabilities that a
+            round is won, drawn and lost. Three rationals within 0..1 that sum to 1, p_d below 1; a
+            float means the decimal that it prints, a text such as ``"1/3"`` the rational it spells.
+        stamina_weight: Added to the score for each point of STAMINA that is left at a victory that
+            counts; a rational within 0..100, likewise.
+        luck_weight: Added to the score for each point of LUCK that is left at such a victory; a
+            rational within 0..100, likewise.
+        luck_cost: LUCK that a test uses up, 1 or 0. Where it is 0, tested rounds must cost STAMINA
+            too, or a combat could go on for ever.
 
     Raises:
-        ValueError: If a parameter is not of its kind or out of its range.
+        ValueError: If a parameter is not of its kind or out of its range, or `skill_difference` is
+            given beside `round_probabilities`.
     """
 
     skill_difference: Spread = 0
@@ -143,13 +183,26 @@ class FightingFantasy:
     damage: str | Mapping[str, int] | Damage = "standard"
     stamina_above: int = 0
     luck_above: int = -1
+    round_probabilities: Sequence[Any] | None = None
+    stamina_weight: Any = 0
+    luck_weight: Any = 0
+    luck_cost: int = 1
 
     def __post_init__(self) -> None:
         """Check every parameter, so that no error comes from deeper inside."""
         _ = self._starts
         _ = self._damage
+        _ = self._rounds
+        _ = self._weights
         check_integer(self.stamina_above, "stamina_above", 0, 98)
         check_integer(self.luck_above, "luck_above", -1, 98)
+        check_integer(self.luck_cost, "luck_cost", 0, 1)
+        for item in fields(Damage):
+            if self.luck_cost == 0 == getattr(self._damage, item.name):
+                raise ValueError(
+                    f"damage.{item.name} is 0 and luck_cost 0; with tests that change nothing a "
+                    f"combat could go on for ever"
+                )
 
     @cached_property
     def _starts(self) -> tuple[dict[int, Fraction], ...]:
@@ -162,13 +215,42 @@ class FightingFantasy:
         )
 
     @cached_property
+    def _rounds(self) -> Rounds | None:
+        """The given probabilities of a round, or None if they follow from the difference."""
+        if self.round_probabilities is None:
+            return None
+        if self.skill_difference != 0:
+            raise ValueError(
+                f"skill_difference is {self.skill_difference!r} and round_probabilities "
+                f"{shown(self.round_probabilities)}; give one of them"
+            )
+        return check_rounds(self.round_probabilities)
+
+    @cached_property
+    def _decided(self) -> Mapping[str, Fraction] | None:
+        """How a round that is not drawn ends, if that does not follow from the difference."""
+        return None if self._rounds is None else decided(self._rounds)
+
+    def _next_round(self, difference: int) -> Mapping[str, Fraction]:
+        """How the next round that is not drawn ends; impossible results are left out."""
+        return decided_round(difference) if self._decided is None else self._decided
+
+    @cached_property
+    def _weights(self) -> tuple[Fraction, Fraction]:
+        """What a point of STAMINA and of LUCK left at a victory adds to its score."""
+        return (
+            check_rational(self.stamina_weight, "stamina_weight", 0, LARGEST_WEIGHT),
+            check_rational(self.luck_weight, "luck_weight", 0, LARGEST_WEIGHT),
+        )
+
+    @cached_property
     def _damage(self) -> Damage:
         if isinstance(self.damage, Damage):
             return self.damage
         if isinstance(self.damage, str):
             return DAMAGE[check_choice(self.damage, "damage", DAMAGE)]
         if not isinstance(self.damage, Mapping):
-            raise ValueError(f"damage is {self.damage!r}; allowed are a name or a mapping")
+            raise ValueError(f"damage is {shown(self.damage)}; allowed are a name or a mapping")
         names = [item.name for item in fields(Damage)]
         for name in self.damage:
             check_choice(name, "damage", names)
@@ -182,16 +264,21 @@ class FightingFantasy:
 
     @cached_property
     def info(self) -> GameInfo:
-        """Players, actions and sources."""
+        """Players, actions and sources; of the parameters that extend the paper's, those given."""
+        hero, _, luck = self._maxima
+        best = self._score(hero, luck)
         return GameInfo(
             name="ff-combat",
             players=1,
             actions=(("keep", "test luck"),),
             acyclic=True,
-            reward_range=(0.0, 1.0),
+            reward_range=(0.0, float(best)),
             sources=SOURCES,
             parameters=tuple(
-                (item.name, _plain(getattr(self, item.name))) for item in fields(self)
+                (item.name, _plain(value))
+                for item in fields(self)
+                for value in [getattr(self, item.name)]
+                if item.name not in EXTENSIONS or value != item.default
             ),
             observation_labels=("skill difference", "hero", "opponent", "luck", "round"),
         )
@@ -204,7 +291,7 @@ class FightingFantasy:
             for (d, p_d), (stamina, p_s), (opponent, p_o), (luck, p_l) in product(
                 differences, heroes, opponents, lucks
             )
-            for result, p_round in decided_round(d).items()
+            for result, p_round in self._next_round(d).items()
         )
 
     def legal_actions(self, state: Combat) -> tuple[tuple[int, ...], ...]:
@@ -221,19 +308,20 @@ class FightingFantasy:
             q = luck_succeeds(state.luck)
             lucky = damage.won_lucky if won else damage.lost_lucky
             unlucky = damage.won_unlucky if won else damage.lost_unlucky
-            cases = [(q, lucky, state.luck - 1), (1 - q, unlucky, state.luck - 1)]
+            left = state.luck - self.luck_cost
+            cases = [(q, lucky, left), (1 - q, unlucky, left)]
 
         branches: dict[Combat, Fraction] = {}
         for probability, points, luck in cases:
             hero = state.hero if won else max(state.hero - points, 0)
             opponent = max(state.opponent - points, 0) if won else state.opponent
             fallen = hero == 0 or opponent == 0
-            following = {"over": Fraction(1)} if fallen else decided_round(state.difference)
+            following = {"over": Fraction(1)} if fallen else self._next_round(state.difference)
             for name, p_round in following.items():
                 target = Combat(state.difference, hero, opponent, luck, name)
                 branches[target] = branches.get(target, Fraction(0)) + probability * p_round
         return tuple(
-            Outcome(probability, target, self._payoff(target))
+            Outcome(probability, target, self.score_of(target))
             for target, probability in branches.items()
             if probability > 0
         )
@@ -254,10 +342,16 @@ class FightingFantasy:
             return bool(outcome.state.opponent == max(state.opponent - self._damage.won_lucky, 0))
         return bool(outcome.state.hero == max(state.hero - self._damage.lost_lucky, 0))
 
-    def _payoff(self, state: Combat) -> int:
-        """1 for a victory that counts, else 0."""
+    def score_of(self, state: Combat) -> Fraction | int:
+        """The score of a victory that counts, 0 of any other state."""
         victory = state.round == "over" and state.opponent == 0
-        return int(victory and state.hero > self.stamina_above and state.luck > self.luck_above)
+        counts = victory and state.hero > self.stamina_above and state.luck > self.luck_above
+        return self._score(state.hero, state.luck) if counts else 0
+
+    def _score(self, hero: int, luck: int) -> Fraction | int:
+        """1, and the weights of the STAMINA and LUCK that are left."""
+        stamina_weight, luck_weight = self._weights
+        return 1 + stamina_weight * hero + luck_weight * luck
 
     def is_terminal(self, state: Combat) -> bool:
         """Whether hero or opponent has fallen."""
@@ -286,13 +380,20 @@ class FightingFantasy:
             news = f"This round is {state.round}."
         return "\n".join(
             (
-                f"SKILL difference {state.difference:+d}",
+                self._odds(state.difference),
                 f"hero      {gauge(state.hero, hero)}",
                 f"opponent  {gauge(state.opponent, opponent)}",
                 f"LUCK      {gauge(state.luck, luck)}",
                 news,
             )
         )
+
+    def _odds(self, difference: int) -> str:
+        """A line about the chances of a round."""
+        if self._rounds is None:
+            return f"SKILL difference {difference:+d}"
+        won, drawn, lost = self._rounds
+        return f"rounds: {won} won, {drawn} drawn, {lost} lost"
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game, all states at once (rows as `transition` orders them)."""
@@ -302,7 +403,7 @@ class FightingFantasy:
 def ff_combat(
     opponent: str | None = None,
     *,
-    skill: int = 12,
+    skill: int | None = None,
     opponent_skill: int | None = None,
     skill_difference: Spread | None = None,
     stamina: Spread = 12,
@@ -311,12 +412,16 @@ def ff_combat(
     damage: str | Mapping[str, int] = "standard",
     stamina_above: int = 0,
     luck_above: int = -1,
+    round_probabilities: Sequence[Any] | None = None,
+    stamina_weight: Any = 0,
+    luck_weight: Any = 0,
+    luck_cost: int = 1,
 ) -> FightingFantasy:
     """A combat described the way a gamebook does, by the statistics of both sides.
 
     Args:
         opponent: A name of :data:`OPPONENTS`, or None for one of your own.
-        skill: The hero's SKILL, within 0..20.
+        skill: The hero's SKILL, within 0..20; 12 if left out.
         opponent_skill: SKILL of your own opponent, within 0..20; the hero's if left out.
         skill_difference: Instead of both SKILLs, their difference as a :data:`Spread`.
         stamina: The hero's STAMINA at the start, within 1..99, as a :data:`Spread`.
@@ -326,11 +431,29 @@ def ff_combat(
             :class:`Damage` to STAMINA.
         stamina_above: A victory counts only with more STAMINA than this left.
         luck_above: A victory counts only with more LUCK than this left.
+        round_probabilities: Instead of all SKILLs, the probabilities (p_w, p_d, p_l) that a round
+            is won, drawn and lost, as for :class:`FightingFantasy`.
+        stamina_weight: Added to the score for each point of STAMINA left at a victory that counts.
+        luck_weight: Added to the score for each point of LUCK left at such a victory.
+        luck_cost: LUCK that a test uses up, 1 or 0.
 
     Raises:
-        ValueError: If a parameter is out of its range, or a named opponent is given statistics.
+        ValueError: If a parameter is out of its range, a named opponent is given statistics, or
+            SKILLs are given beside the probabilities of a round.
     """
-    skill = check_integer(skill, "skill", 0, 20)
+    if round_probabilities is not None:
+        for name, value in (
+            ("opponent", opponent),
+            ("skill", skill),
+            ("opponent_skill", opponent_skill),
+            ("skill_difference", skill_difference),
+        ):
+            if value is not None:
+                raise ValueError(
+                    f"{name} is {shown(value)} and round_probabilities "
+                    f"{shown(round_probabilities)}; give one of them"
+                )
+    skill = 12 if skill is None else check_integer(skill, "skill", 0, 20)
     if opponent is not None:
         named = OPPONENTS[check_choice(opponent, "opponent", OPPONENTS)]
         for name, value in (
@@ -339,15 +462,17 @@ def ff_combat(
             ("skill_difference", skill_difference),
         ):
             if value is not None:
-                raise ValueError(f"{name} is {value!r}, but opponent {opponent!r} brings its own")
+                raise ValueError(
+                    f"{name} is {shown(value)}, but opponent {opponent!r} brings its own"
+                )
         opponent_skill, opponent_stamina = named
     if skill_difference is None:
         other = skill if opponent_skill is None else opponent_skill
         skill_difference = skill - check_integer(other, "opponent_skill", 0, 20)
     elif opponent_skill is not None:
         raise ValueError(
-            f"opponent_skill is {opponent_skill!r} and skill_difference {skill_difference!r}; "
-            f"give one of them"
+            f"opponent_skill is {shown(opponent_skill)} and skill_difference "
+            f"{shown(skill_difference)}; give one of them"
         )
     return FightingFantasy(
         skill_difference=skill_difference,
@@ -357,11 +482,15 @@ def ff_combat(
         damage=damage,
         stamina_above=stamina_above,
         luck_above=luck_above,
+        round_probabilities=round_probabilities,
+        stamina_weight=stamina_weight,
+        luck_weight=luck_weight,
+        luck_cost=luck_cost,
     )
 
 
 @cache
-def round_probabilities(difference: int) -> tuple[Fraction, Fraction, Fraction]:
+def round_probabilities(difference: int) -> Rounds:
     """Probabilities that a round is won, drawn and lost (equations 1-3, the draw mended).
 
     X is the difference of two sums of two dice; the round is won if X + difference > 0.
@@ -375,12 +504,54 @@ def round_probabilities(difference: int) -> tuple[Fraction, Fraction, Fraction]:
     return won, drawn, 1 - won - drawn
 
 
+def check_rounds(value: Any, name: str = "round_probabilities") -> Rounds:
+    """The probabilities of a round that a user gives, as rationals.
+
+    Args:
+        value: Three numbers, as :class:`FightingFantasy` takes them.
+        name: For the error message.
+
+    Raises:
+        ValueError: If they are not probabilities that sum to 1, or every round is drawn.
+    """
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 3:
+        raise ValueError(f"{name} is {shown(value)}; allowed are three numbers [p_w, p_d, p_l]")
+    won, drawn, lost = (
+        check_rational(p, f"{which} of {name}", 0, 1)
+        for p, which in zip(value, ("p_w", "p_d", "p_l"), strict=True)
+    )
+    if won + drawn + lost != 1:
+        raise ValueError(
+            f"{name} is {shown(value)}; the three sum to {won + drawn + lost} instead of 1 "
+            f'(a third is written "1/3")'
+        )
+    if drawn == 1:
+        raise ValueError(f"{name} is {shown(value)}; p_d must be below 1, or no combat ends")
+    return won, drawn, lost
+
+
+def decided(rounds: Rounds) -> dict[str, Fraction]:
+    """How a round that is not drawn ends; impossible results are left out."""
+    won, drawn, lost = rounds
+    results = {"won": won / (1 - drawn), "lost": lost / (1 - drawn)}
+    return {name: probability for name, probability in results.items() if probability > 0}
+
+
 @cache
 def decided_round(difference: int) -> dict[str, Fraction]:
     """How the next round that is not drawn ends; impossible results are left out."""
-    won, drawn, lost = round_probabilities(difference)
-    results = {"won": won / (1 - drawn), "lost": lost / (1 - drawn)}
-    return {name: probability for name, probability in results.items() if probability > 0}
+    return decided(round_probabilities(difference))
+
+
+def next_round_in(info: GameInfo, difference: int) -> Mapping[str, Fraction]:
+    """How the next round that is not drawn ends in a combat of which only the `info` is at hand.
+
+    Args:
+        info: Of the combat.
+        difference: SKILL difference of the state.
+    """
+    given = dict(info.parameters).get("round_probabilities")
+    return decided_round(difference) if given is None else decided(check_rounds(given))
 
 
 @cache
@@ -393,8 +564,8 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     """Build the arrays without walking through the states one by one.
 
     The grid of all (difference, hero, opponent, luck, round) is taken whole; each action has at
-    most four outcomes there, and afterwards what cannot be reached is dropped. Probabilities are
-    quotients of exact integers, so each is the float nearest to its rational.
+    most four outcomes there, and afterwards what cannot be reached is dropped. Outcomes differ in
+    their probabilities by few things, so each of these is computed once, as a rational.
     """
     differences = np.array(sorted(game._starts[0]))
     top_hero, top_opponent, top_luck = game._maxima
@@ -408,29 +579,33 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     over = np.flatnonzero(((hero > 0) != (opponent > 0)) & (phase == 2))
     d, hero, opponent, luck, phase = grid[:, live]
 
-    # Integer weights: of a decided round out of decided[d], of a test out of 36.
-    pmf = [round_probabilities(int(x)) for x in differences]
-    win = np.array([int(w * 1296) for w, _, _ in pmf])[d]
-    lose = np.array([int(x * 1296) for _, _, x in pmf])[d]
+    # [D, 3, 37] probability that a test goes n of 36 ways and that the next round is won, is lost,
+    # or is not fought.
+    chance = np.array(
+        [
+            [
+                [float(p * Fraction(ways, 36)) for ways in range(37)]
+                for p in (results.get("won", 0), results.get("lost", 0), 1)
+            ]
+            for results in (game._next_round(int(x)) for x in differences)
+        ]
+    )
     lucky = np.array([int(luck_succeeds(x) * 36) for x in range(top_luck + 1)])[luck]
     won = phase == 0
 
-    def branches(points: Ints, luck_left: Ints, weight: Ints) -> list[tuple[Ints, Ints]]:
-        """The two outcomes (target, integer weight) that follow damage of so many points."""
+    def branches(points: Ints, luck_left: Ints, ways: Ints) -> list[tuple[Ints, Ints]]:
+        """The two outcomes (target, ways of the test) that follow damage of so many points."""
         new_hero = np.where(won, hero, np.maximum(hero - points, 0))
         new_opponent = np.where(won, np.maximum(opponent - points, 0), opponent)
         fallen = (new_hero == 0) | (new_opponent == 0)
         at = (d, new_hero, new_opponent, luck_left)
         first = np.ravel_multi_index((*at, np.where(fallen, 2, 0)), shape)
         second = np.ravel_multi_index((*at, np.where(fallen, 2, 1)), shape)
-        return [
-            (first, weight * np.where(fallen, win + lose, win)),
-            (second, weight * np.where(fallen, 0, lose)),
-        ]
+        return [(first, ways), (second, np.where(fallen, 0, ways))]
 
     whole = np.full_like(luck, 36)
     keep = branches(np.where(won, damage.won, damage.lost), luck, whole)
-    less = np.maximum(luck - 1, 0)
+    less = np.maximum(luck - game.luck_cost, 0)
     good = branches(np.where(won, damage.won_lucky, damage.lost_lucky), less, lucky)
     bad = branches(np.where(won, damage.won_unlucky, damage.lost_unlucky), less, 36 - lucky)
     for slot in (0, 1):  # Success and failure may lead to the same state: merge them.
@@ -440,14 +615,15 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     none = [(keep[0][0], np.zeros_like(luck))] * 2
     slots = (*keep, *none, *good, *bad)
     target = np.stack([t for t, _ in slots], axis=1).reshape(-1, 2, 4)
-    weight = np.stack([w for _, w in slots], axis=1).reshape(-1, 2, 4)
-    weight[luck == 0, TEST] = 0
+    ways = np.stack([w for _, w in slots], axis=1).reshape(-1, 2, 4)
+    ways[luck == 0, TEST] = 0
+    probability = chance[d[:, None, None], target % len(rounds), ways]
 
     states = np.sort(np.concatenate((live, over)))
     index = np.full(grid.shape[1], -1)
     index[states] = np.arange(len(states))
-    legal = weight.any(axis=2)
-    branch = weight > 0
+    branch = probability > 0
+    legal = branch.any(axis=2)
     row_count = np.zeros(len(states), np.int64)
     row_count[index[live]] = legal.sum(axis=1)
     next_state = index[target[branch]]
@@ -458,6 +634,10 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
         & (fields_of[1] > game.stamina_above)
         & (fields_of[3] > game.luck_above)
     )
+    scores = np.array(
+        [[float(game._score(h, x)) for x in range(top_luck + 1)] for h in range(top_hero + 1)]
+    )
+    payoff = np.where(counts, scores[fields_of[1], fields_of[3]], 0.0)
     mask = np.zeros((len(states), 2), bool)
     mask[index[live]] = legal
     named = [
@@ -488,9 +668,8 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
             row_start=np.concatenate(([0], np.cumsum(row_count))),
             outcome_start=np.concatenate(([0], np.cumsum(branch.sum(axis=2)[legal]))),
             next_state=next_state,
-            probability=weight[branch]
-            / np.broadcast_to((36 * (win + lose))[:, None, None], branch.shape)[branch],
-            outcome_reward=counts[next_state].astype(float),
+            probability=probability[branch],
+            outcome_reward=payoff[next_state],
             mask=(mask, (row_count > 0)[:, None]),
             initial=initial,
             observation=(observation,),
@@ -505,5 +684,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(k): v if isinstance(v, (int, float)) else str(v) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [int(v) for v in value]
-    return value if isinstance(value, str) else int(value)
+        return [_plain(v) for v in value]
+    if isinstance(value, (str, float)) or value is None:
+        return value
+    return int(value) if isinstance(value, Integral) else str(value)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import GameInfo, JointAction, Outcome
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, shown
 
 ROLL, HOLD = 0, 1
 
@@ -56,7 +56,7 @@ class Pig:
         check_integer(self.target, "target", 1, 1000)
         check_integer(self.sides, "sides", 2, 100)
         if not isinstance(self.signed, bool):
-            raise ValueError(f"signed is {self.signed!r}; allowed are True and False")
+            raise ValueError(f"signed is {shown(self.signed)}; allowed are True and False")
 
     @cached_property
     def info(self) -> GameInfo:

@@ -210,6 +210,8 @@ def check_table(game: Game) -> None:
     if not hasattr(game, "tabulate"):
         return
     ours, rules = compile_game(game), compile_game(game, reference=True)
+    if ours.info != game.info:
+        raise GameCheckError(f"tabulate() has the info {ours.info}, the rules {game.info}")
     if set(ours.states) != set(rules.states):
         odd = next(iter(set(ours.states) ^ set(rules.states)))
         raise GameCheckError(f"state {odd!r} is in only one of tabulate() and the rules")

@@ -22,6 +22,18 @@ the answer less 50% is within 0.4% of it.
 
 **Success.** A draw r, uniform in [0, 1), succeeds if r < p.
 
+**When to roll at all.** An event should be tested if its probability times its importance is
+greater than a threshold (:func:`is_significant`). Walking across a room can fail, but hardly ever,
+and little would come of it. On a ledge it fails as rarely, but a failure is important enough for a
+roll (:meth:`Check.needs_roll`).
+
+**The target's side.** Whether an action takes effect is evaluated where it arrives, once everything
+that bears on it is known. Seen from there, an action of probability p is a check of escaping it, of
+probability 1 - p and with opposite modifiers (:meth:`Check.target_side`); by the symmetry above it
+is the same event. An action can have several targets, each with ways of its own to escape, of which
+the action knows nothing. :func:`resolve_at_targets` finds the best way of each target; one that has
+none makes the check that the action implies.
+
 **In exact arithmetic** f(p, m) is irrational for every rational p in (0, 1) and every rational
 m != 0, so it must be rounded: :func:`modified_exactly` returns the nearest multiple of 1 / 10^9
 strictly between 0 and 1. There are no ties, the symmetry above holds as an equality, and a check
@@ -38,6 +50,7 @@ to a probability (and lacks c); meant is m = log(p_new / (1 - p_new)) / c.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
@@ -47,7 +60,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.model.parameters import check_integer, check_rational
+from solvent.model.parameters import check_integer, check_rational, shown
 
 C = Fraction(21, 5)
 """By how much a modifier of 1 (100%) raises the logarithm of the odds."""
@@ -76,10 +89,10 @@ def modified(p: Any, modifier: Any, c: Any = C) -> Any:
     """
     base = np.asarray(p, np.float64)
     if not np.all((base >= 0) & (base <= 1)):
-        raise ValueError(f"p is {p!r}; a probability is within 0..1")
+        raise ValueError(f"p is {shown(p)}; a probability is within 0..1")
     size = np.asarray(modifier, np.float64)
     if not np.all(np.isfinite(size)):
-        raise ValueError(f"modifier is {modifier!r}; allowed are finite numbers")
+        raise ValueError(f"modifier is {shown(modifier)}; allowed are finite numbers")
     x = float(c) * size
     # The factor e^-|x| cannot overflow; kept from underflowing, it leaves 0 and 1 where they are.
     factor = np.exp(-np.minimum(np.abs(x), 700))
@@ -150,7 +163,7 @@ def modifier_between(p: Any, p_new: Any, c: Any = C) -> Any:
             reaches, or if `c` is 0.
     """
     if float(c) == 0:
-        raise ValueError(f"c is {c!r}; with it no modifier changes anything")
+        raise ValueError(f"c is {shown(c)}; with it no modifier changes anything")
     result = (_logit(p_new, "p_new") - _logit(p, "p")) / float(c)
     return result if np.ndim(result) else float(result)
 
@@ -163,7 +176,7 @@ def modifier_from_even(p_new: Any, c: Any = C) -> Any:
 def _logit(p: Any, name: str) -> Any:
     value = np.asarray(p, np.float64)
     if not np.all((value > 0) & (value < 1)):
-        raise ValueError(f"{name} is {p!r}; allowed is what lies strictly between 0 and 1")
+        raise ValueError(f"{name} is {shown(p)}; allowed is what lies strictly between 0 and 1")
     return np.log(value) - np.log1p(-value)
 
 
@@ -231,11 +244,107 @@ class Check:
         """The same check with more circumstances."""
         return replace(self, modifiers=(*self.modifiers, *(Modifier(*m) for m in modifiers)))
 
+    def needs_roll(self, threshold: Any, *, failure: Any = 1, success: Any = 0) -> bool:
+        """Whether the check should be rolled: its failure or its success is significant.
+
+        An event that is not significant is taken not to happen.
+
+        Args:
+            threshold: As for :func:`is_significant`.
+            failure: The importance of failing.
+            success: The importance of succeeding, where success is what would change the story.
+
+        Raises:
+            ValueError: As :func:`is_significant`.
+        """
+        fails = is_significant(1 - self.probability, failure, threshold)
+        return bool(fails or is_significant(self.probability, success, threshold))
+
+    def target_side(self, name: str | None = None) -> Check:
+        """The check of escaping this action: it succeeds exactly as often as the action fails.
+
+        Args:
+            name: Of the new check; left out, ``"escaping"`` and the action's.
+        """
+        return replace(
+            self,
+            name=f"escaping {self.name}" if name is None else name,
+            base=1 - self.base,
+            modifiers=_opposite(self.modifiers),
+        )
+
     def explain(self) -> str:
         """One line, such as ``80% climbing; wounded -35%, night +10%: 59.3%``."""
         named = ", ".join(f"{name} {_percent(size, '+')}" for name, size in self.modifiers)
         context = f"; {named}" if named else ""
         return f"{_percent(self.base)} {self.name}{context}: {_percent(self.probability)}"
+
+
+def is_significant(probability: Any, importance: Any, threshold: Any) -> Any:
+    """Whether an event should be tested: its probability times its importance exceeds a threshold.
+
+    Args:
+        probability: Of the event, a number or an array.
+        importance: Of its outcome, in any unit that is not negative, a number or an array that
+            broadcasts with `probability`.
+        threshold: In the same unit.
+
+    Returns:
+        Whether it is greater, exactly if the arguments are rationals; an array if one of them is.
+
+    Raises:
+        ValueError: If `probability` is outside [0, 1], or another argument is negative or not
+            finite.
+    """
+    p = np.asarray(probability, np.float64)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise ValueError(f"probability is {probability!r}; a probability is within 0..1")
+    for name, value in (("importance", importance), ("threshold", threshold)):
+        size = np.asarray(value, np.float64)
+        if not np.all(np.isfinite(size) & (size >= 0)):
+            raise ValueError(f"{name} is {value!r}; allowed are finite numbers from 0 on")
+    result = probability * importance > threshold
+    return result if np.ndim(result) else bool(result)
+
+
+def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) -> dict[str, Check]:
+    """The check of each target of an action: that of escaping it.
+
+    A target's reaction is a check of its own, of escaping such an action under normal
+    circumstances; the circumstances of the action count against it. Of several reactions the
+    target takes that which succeeds most often, the first of equals. A target without a reaction
+    escapes as often as the action fails by itself.
+
+    Args:
+        action: What is done, with its circumstances.
+        reactions: By target, the checks that it can react with.
+
+    Returns:
+        By target, the check to roll; the action takes effect on those that fail it.
+
+    Raises:
+        ValueError: If the `c` of a reaction is not that of the action, so that modifiers of one
+            would mean something else in the other.
+    """
+    against = _opposite(action.modifiers)
+    checks = {}
+    for target, own in reactions.items():
+        best = action.target_side()
+        for place, reaction in enumerate(own):
+            if reaction.c != action.c:
+                raise ValueError(
+                    f"c of {reaction.name!r} is {reaction.c}, of {action.name!r} {action.c}; "
+                    f"modifiers are in one unit only if they agree"
+                )
+            tried = reaction.given(*against)
+            if place == 0 or tried.probability > best.probability:
+                best = tried
+        checks[target] = best
+    return checks
+
+
+def _opposite(modifiers: Iterable[Modifier]) -> tuple[Modifier, ...]:
+    return tuple(Modifier(name, -size) for name, size in modifiers)
 
 
 def _percent(value: Fraction, sign: str = "") -> str:

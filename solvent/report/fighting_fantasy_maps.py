@@ -6,7 +6,8 @@ the probability of victory before the next round is fought,
     V  =  P(won) * V(after a won round)  +  P(lost) * V(after a lost round),
 
 and its digit the strategy: 1 tests LUCK after won and lost rounds, 2 after lost rounds only, 3
-after won rounds only, none never.
+after won rounds only, none never. Where STAMINA or LUCK left at a victory adds to the score, the
+colour is the expected score as a share of the largest one.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from solvent.exact import policy_value
-from solvent.games.fighting_fantasy import TEST, Combat, decided_round
+from solvent.games.fighting_fantasy import TEST, Combat, next_round_in
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
@@ -32,6 +33,9 @@ from solvent.report.solved import SolvedAgent, SolvedTask
 
 COSTLY = 1e-9
 """A choice that loses less than this is as good as the best."""
+
+VICTORY, SCORE = "probability of victory", "expected score, as a share of the largest"
+"""What the colours show without and with weights."""
 
 ABSENT = 65535
 """Stands for a cell that play does not reach."""
@@ -48,12 +52,14 @@ class Grid:
         states: [C, 2] for each cell the state after a won and after a lost round, -1 if there is
             none.
         weight: [C, 2] the probabilities of the two.
+        best: The largest score.
     """
 
     differences: tuple[int, ...]
     shape: tuple[int, int, int, int]
     states: Ints
     weight: Floats
+    best: float
 
     @property
     def present(self) -> Bools:
@@ -61,8 +67,12 @@ class Grid:
         return np.asarray((self.states >= 0).any(axis=1))
 
     def values(self, values: Floats) -> Floats:
-        """[C] the value before the next round, from the values of states; NaN if not reached."""
-        found = np.where(self.states >= 0, values[self.states], 0.0)
+        """[C] the value before the next round as a share of `best`, NaN if not reached.
+
+        Args:
+            values: [S] the values of states.
+        """
+        found = np.where(self.states >= 0, values[self.states], 0.0) / self.best
         return np.where(self.present, (self.weight * found).sum(axis=1), np.nan)
 
     def codes(self, policy: TabularPolicy) -> Ints:
@@ -88,9 +98,16 @@ def grid_of(table: TabularGame) -> Grid:
     place_of = np.full((int(np.prod(shape)), 2), -1)
     place_of[cell, lost] = live
     weight = np.array(
-        [[float(decided_round(d).get(r, 0)) for r in ("won", "lost")] for d in differences]
+        [[float(next_round_in(table.info, d).get(r, 0)) for r in ("won", "lost")]
+         for d in differences]
+    )  # fmt: skip
+    return Grid(
+        differences,
+        shape,
+        place_of,
+        np.repeat(weight, np.prod(shape[1:]), axis=0),
+        table.info.reward_range[1],
     )
-    return Grid(differences, shape, place_of, np.repeat(weight, np.prod(shape[1:]), axis=0))
 
 
 def combat_sections(solved: SolvedTask) -> list[Section]:
@@ -115,6 +132,8 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
     template = Path(__file__).with_name("strategy_maps.html").read_text(encoding="utf-8")
     if not solved.agents:
         template = re.sub(r'<span class="learned-note">.*?</span>', "", template, flags=re.DOTALL)
+    if grid.best != 1:
+        template = template.replace("probability of\nvictory", SCORE).replace(VICTORY, SCORE)
     return template.replace("{{data}}", text)
 
 

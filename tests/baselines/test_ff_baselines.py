@@ -12,7 +12,7 @@ from solvent.baselines.fighting_fantasy import RULES, fit_paper_tree, strategy_p
 from solvent.exact import policy_value, score, solve
 from solvent.exact.kernels.fighting_fantasy import solve_box
 from solvent.games import FightingFantasy, Pig
-from solvent.games.fighting_fantasy import DAMAGE, TEST, Combat
+from solvent.games.fighting_fantasy import DAMAGE, TEST, Combat, round_probabilities
 from solvent.model import TabularGame, compile_game
 
 # Hero 12/12/9 against equal SKILL and 12 STAMINA: figures of an independent computation.
@@ -87,6 +87,21 @@ def test_simple_rules(game: TabularGame, name: str, after_won: bool, after_lost:
 def test_coarse_rule(state: Combat, tested: bool, why: str) -> None:
     table = compile_game(FightingFantasy([-4, 3], [1, 9], [1, 9], [0, 7]))
     assert luck_is_tested("coarse", table, state) == tested, why
+
+
+@pytest.mark.parametrize("difference", [-4, 0, 3])
+@pytest.mark.parametrize("name", ["coarse", "tree"])
+def test_rules_about_skill_read_it_from_the_probabilities_of_a_round(
+    name: str, difference: int
+) -> None:
+    by_skill = compile_game(FightingFantasy(difference, 9, 9, [0, 7]))
+    rounds = round_probabilities(difference)
+    by_chance = compile_game(FightingFantasy(0, 9, 9, [0, 7], round_probabilities=rounds))
+    for game, other in zip(by_skill.states, by_chance.states, strict=True):
+        assert game[1:] == other[1:]
+    assert (
+        make_baseline(name, by_skill).probabilities == make_baseline(name, by_chance).probabilities
+    ).all()
 
 
 def test_tree_follows_its_own_codes(game: TabularGame) -> None:

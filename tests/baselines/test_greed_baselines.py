@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -13,7 +14,7 @@ from solvent.exact import Solution, best_response, exploitability, nash_conv, po
 from solvent.exact.kernels.greed import solve_greed
 from solvent.games import Greed, Pig
 from solvent.games.greed import Position
-from solvent.model import TabularGame, compile_game, dice_sum
+from solvent.model import TabularGame, compile_game, dice_sum, probability_at_most
 
 SMALL = (20, 4)
 
@@ -95,6 +96,46 @@ def test_the_expected_score_maximiser_counts_a_bust_as_0() -> None:
         ]
         rolled = policy.probabilities[game.index[Position(0, (own, 3), "play")]].argmax()
         assert expected[rolled] == pytest.approx(max(expected), abs=1e-12)
+
+
+def test_one_in_twenty_rolls_the_most_dice_that_go_bust_at_most_once_in_20() -> None:
+    game = table(30, 5)
+    policy = make_baseline("one-in-twenty", game)
+    rules = Greed(30, 5)
+    for index in np.flatnonzero(game.on_turn(0)).tolist():
+        _, (own, other), phase = game.states[index]
+        if phase != "play":
+            continue
+        rolled, room = int(policy.probabilities[index].argmax()), 30 - own
+        if room <= 3 and own >= other:
+            assert rolled == 0
+            continue
+        risks = [1 - probability_at_most(room, n, 5) for n in range(rules.most_dice(own) + 1)]
+        allowed = [n for n, risk in enumerate(risks) if n and risk <= Fraction(1, 20)]
+        assert rolled == (max(allowed) if allowed else min(1, rules.most_dice(own)))
+
+
+def test_a_risk_of_exactly_one_in_twenty_is_taken() -> None:
+    # Two dice of 30 sides show more than 51 in 45 of 900 ways; 1 - 0.95 is no 0.05 in floats.
+    assert probability_at_most(51, 2, 30) == Fraction(19, 20)
+    assert PLANS["one-in-twenty"](Greed(51, 30))[0][0, 0] == 2
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "rolled", "why"),
+    [
+        (20, 19, 0, "ahead"),
+        (10, 15, 3, "18 is the middle of 16 to 20, and three dice lead to 17.5"),
+        (18, 18, 1, "level, and 19.5 is a die away"),
+        (20, 20, 0, "level at the limit"),
+        (16, 19, 1, "no more points left than a die has sides"),
+        (5, 20, 6, "only a tie can be had"),
+    ],
+)
+def test_one_in_twenty_aims_at_the_middle_in_the_last_turn(
+    own: int, other: int, rolled: int, why: str
+) -> None:
+    assert dice("one-in-twenty", 0, (own, other), "last") == rolled, why
 
 
 def test_one_step_lookahead_is_optimal_in_the_last_turn_and_best_of_single_rolls_before() -> None:

@@ -81,16 +81,33 @@ def test_float_box_equals_the_rational_box_in_values_and_in_every_decision(
     ),
     stamina_above=st.integers(0, 4),
     luck_above=st.integers(-1, 4),
+    weights=st.tuples(*[st.fractions(0, 3, max_denominator=7)] * 2),
+    rounds=st.none() | st.tuples(*[st.integers(0, 50)] * 2).filter(any),
 )
-def test_boxes_are_equal_for_any_damage_and_objective(
-    difference: int, damage: Damage, stamina_above: int, luck_above: int
+def test_boxes_are_equal_for_any_damage_rounds_and_objective(
+    difference: int,
+    damage: Damage,
+    stamina_above: int,
+    luck_above: int,
+    weights: tuple[Fraction, Fraction],
+    rounds: tuple[int, int] | None,
 ) -> None:
-    arguments: Any = (7, 6, 5, [difference], damage)
-    objective = {"stamina_above": stamina_above, "luck_above": luck_above}
+    arguments: Any = (7, 6, 5, [difference] if rounds is None else None, damage)
+    objective: dict[str, Any] = {
+        "stamina_above": stamina_above,
+        "luck_above": luck_above,
+        "stamina_weight": weights[0],
+        "luck_weight": weights[1],
+    }
+    if rounds is not None:
+        whole = sum(rounds) + 1
+        objective["round_probabilities"] = [
+            Fraction(rounds[0], whole), Fraction(1, whole), Fraction(rounds[1], whole)
+        ]  # fmt: skip
     floats = solve_box(*arguments, **objective)
     exact = solve_box_exact(*arguments, **objective)
     assert (floats.strategy == exact.strategy).all()
-    np.testing.assert_allclose(floats.value, exact.value.astype(float), rtol=0, atol=2e-15)
+    np.testing.assert_allclose(floats.value, exact.value.astype(float), rtol=2e-15, atol=2e-15)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +119,8 @@ def test_boxes_are_equal_for_any_damage_and_objective(
         {"stamina": 10, "opponent_stamina": 11, "luck": 8, "damage": THREE},
         {"stamina": 10, "opponent_stamina": 9, "luck": 6, "stamina_above": 4},
         {"stamina": 10, "opponent_stamina": 9, "luck": 9, "luck_above": 5},
+        {"stamina": 9, "opponent_stamina": 9, "luck": 7, "stamina_weight": 0.1, "luck_above": 2},
+        {"round_probabilities": ["1/5", "2/5", "2/5"], "luck_weight": "1/3"},
     ],
 )
 def test_box_equals_the_generic_solver_state_by_state(parameters: dict[str, Any]) -> None:
@@ -110,8 +129,11 @@ def test_box_equals_the_generic_solver_state_by_state(parameters: dict[str, Any]
     solution = solve(table)
     differences, staminas, opponents, lucks = game._starts
     box = solve_box(
-        max(staminas), max(opponents), max(lucks), differences, game._damage,
+        max(staminas), max(opponents), max(lucks),
+        None if game.round_probabilities else differences, game._damage,
         stamina_above=game.stamina_above, luck_above=game.luck_above,
+        stamina_weight=game.stamina_weight, luck_weight=game.luck_weight,
+        round_probabilities=game.round_probabilities,
     )  # fmt: skip
     live = np.flatnonzero(~table.terminal)
     states: list[Any] = [table.states[s] for s in live]

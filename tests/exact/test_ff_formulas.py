@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from solvent.baselines import make_baseline
-from solvent.exact import policy_value
+from solvent.exact import policy_value, solve
 from solvent.exact.formulas.fighting_fantasy import (
     round_probabilities,
     victory_with_constant_luck,
@@ -17,8 +18,13 @@ from solvent.exact.formulas.fighting_fantasy import (
 from solvent.exact.kernels.fighting_fantasy import solve_box
 from solvent.exact.kernels.fighting_fantasy_rational import solve_box_exact
 from solvent.games import FightingFantasy
-from solvent.games.fighting_fantasy import decided_round, luck_succeeds
-from solvent.model import JointAction, Outcome, compile_game
+from solvent.games.fighting_fantasy import (
+    check_rounds,
+    decided,
+    decided_round,
+    luck_succeeds,
+)
+from solvent.model import compile_game
 
 GRID = [(hero, opponent) for hero in range(1, 25, 3) for opponent in range(1, 25, 3)]
 
@@ -42,6 +48,31 @@ def test_equation_6_in_floats_over_the_whole_box() -> None:
             assert value == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.parametrize(
+    "rounds", [("1/3", "1/6", "1/2"), (0.7, 0, 0.3), (0, "1/2", "1/2"), ("1/4", "3/4", 0)]
+)
+def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[Any, ...]) -> None:
+    exact = check_rounds(rounds)
+    box = solve_box_exact(7, 7, 0, round_probabilities=rounds)
+    for hero, opponent in np.ndindex(7, 7):
+        value = victory_without_luck(exact, hero + 1, opponent + 1)
+        assert value == box.value[0, hero + 1, opponent + 1, 0]
+        # Without LUCK nothing is decided, so that the game itself is worth the same.
+        game = FightingFantasy(0, hero + 1, opponent + 1, 0, round_probabilities=rounds)
+        if (hero + opponent) % 5 == 0:
+            assert solve(compile_game(game)).value == pytest.approx(float(value), abs=1e-14)
+    game = FightingFantasy(0, [1, 7], [1, 7], 8, round_probabilities=rounds, luck_cost=0)
+    table = compile_game(game)
+    values = policy_value(table, make_baseline("offensive", table))
+    for hero, opponent in np.ndindex(7, 7):
+        expected = sum(
+            float(p) * values[table.index[(0, hero + 1, opponent + 1, 8, outcome)]]
+            for outcome, p in decided(exact).items()
+        )
+        formula = victory_with_constant_luck(exact, luck_succeeds(8), hero + 1, opponent + 1)
+        assert float(formula) == pytest.approx(expected, abs=1e-13)
+
+
 def test_30_draws_are_enough_for_equation_6() -> None:
     errors = [
         victory_without_luck(rounds, hero, opponent)
@@ -55,20 +86,9 @@ def test_30_draws_are_enough_for_equation_6() -> None:
     assert coarse > Fraction(1, 1000)
 
 
-class ConstantLuck(FightingFantasy):
-    """Combat in which a test uses up no LUCK."""
-
-    def transition(self, state, joint_action: JointAction) -> tuple[Outcome, ...]:  # type: ignore[no-untyped-def]
-        return tuple(
-            Outcome(o.probability, o.state._replace(luck=state.luck), o.reward)
-            for o in super().transition(state, joint_action)
-        )
-
-
 @pytest.mark.parametrize(("difference", "luck"), [(-2, 12), (-2, 7), (0, 9), (3, 5), (0, 1)])
 def test_equation_13_equals_exact_policy_evaluation(difference: int, luck: int) -> None:
-    game = ConstantLuck(difference, [1, 14], [1, 14], luck)
-    table = compile_game(game, reference=True)
+    table = compile_game(FightingFantasy(difference, [1, 14], [1, 14], luck, luck_cost=0))
     values = policy_value(table, make_baseline("offensive", table))
     start = decided_round(difference).items()
     rounds = round_probabilities(difference)

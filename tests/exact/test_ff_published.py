@@ -20,7 +20,11 @@ import pytest
 import solvent  # noqa: F401 (registers the environments)
 from solvent.baselines import baseline_names, make_baseline
 from solvent.baselines.fighting_fantasy import fit_paper_tree, strategy_points
-from solvent.exact import Score, score, solve
+from solvent.exact import Score, score, solve, state_visitation
+from solvent.exact.formulas.fighting_fantasy import (
+    victory_with_constant_luck,
+    victory_without_luck,
+)
 from solvent.exact.kernels.fighting_fantasy import CombatBox, solve_box
 from solvent.games import make_game
 from solvent.games.fighting_fantasy import DAMAGE, luck_succeeds, round_probabilities
@@ -184,6 +188,78 @@ def test_the_rule_for_ties_changes_the_number_of_strategies_the_page_says() -> N
     np.testing.assert_allclose(paper.value, exact.value, rtol=1e-9)
 
 
+@cache
+def luck_is_tested(rule: str = "paper") -> np.ndarray:
+    """[D, 24, 24, L, 2] whether LUCK is tested after rounds (won, lost), by STAMINAs from 1."""
+    codes = solve_box(rule=rule).strategy[:, 1:, 1:]
+    return np.stack([np.isin(codes, (1, 3)), np.isin(codes, (1, 2))], axis=-1)
+
+
+def points_that_test() -> dict[int, list[int]]:
+    """The number of points at which LUCK is tested at all, by difference and LUCK."""
+    counts = luck_is_tested().any(axis=-1).sum(axis=(1, 2)).tolist()
+    return dict(zip(range(-10, 11), counts, strict=True))
+
+
+@pytest.mark.parametrize(("difference", "counts"), [(row[0], row[1:]) for row in table("Δ")])
+def test_points_that_use_luck(difference: str, counts: list[str]) -> None:
+    found = points_that_test()[int(difference)]
+    assert [int(count) for count in counts] == [found[luck] for luck in (8, 7, 6, 5, 4)]
+
+
+def largest_drops(difference: int) -> list[int]:
+    """The LUCKs at which the most points are lost by having one less, from 2 on."""
+    counts = points_that_test()[difference]
+    drops = {luck: counts[luck] - counts[luck - 1] for luck in range(2, 13)}
+    return [luck for luck, drop in drops.items() if drop == max(drops.values())]
+
+
+def test_the_transition_between_6_and_5_is_where_the_page_says() -> None:
+    assert [d for d in range(-10, 11) if largest_drops(d) == [6]] == [-5, -4]
+    assert [d for d in range(-10, 11) if len(largest_drops(d)) > 1] == [-9, -8]
+    assert all(len(largest_drops(d)) == 4 and 6 in largest_drops(d) for d in (-9, -8))
+    assert all(largest_drops(d) == [7] for d in range(-3, 4))
+    assert all(largest_drops(d) == [8] for d in range(4, 9))
+    even = points_that_test()[0]
+    assert (even[7] - even[6], even[6] - even[5]) == (115, 23)
+    assert "At Δ = 0 it is 115, and that between l = 6 and l = 5 is 23." in PAGE
+
+
+def test_the_defensive_band_is_where_the_page_says() -> None:
+    for rule in ("paper", "exact"):
+        band = luck_is_tested(rule)[:, 1, :, :, 1].sum(axis=1)
+        assert (band[1:, 2:] == 24).all()
+        assert not band[0].any()
+        assert not band[:, 1].any()
+
+
+def test_the_offensive_strip_is_where_the_page_says() -> None:
+    strip = luck_is_tested()[:, :, 2, :, 0].sum(axis=1)
+    assert (strip[:13, 2:] == 24).all()
+    [text] = re.findall(r"at l = 6 ([\d, and]+)\s+points for Δ = 3 to 9", PAGE)
+    assert strip[13:20, 6].tolist() == [int(n) for n in re.findall(r"\d+", text)]
+    assert not strip[20].any()
+    exact = luck_is_tested("exact")[:, :, 2, :, 0].sum(axis=1)
+    assert (exact[:20, 2:] == 24).all()
+    assert not exact[20].any()
+
+
+@pytest.mark.parametrize(("stamina", "lucky", "without"), table("STAMINA on both sides"))
+def test_what_constant_luck_makes_up_for(stamina: str, lucky: str, without: str) -> None:
+    rounds, both = round_probabilities(-2), (int(stamina), int(stamina))
+    assert f"{float(victory_with_constant_luck(rounds, luck_succeeds(12), *both)):.6f}" == lucky
+    assert f"{float(victory_without_luck(rounds, *both)):.6f}" == without
+
+
+@pytest.mark.parametrize("row", table("weight of STAMINA"), ids=str)
+def test_what_is_kept(row: list[str]) -> None:
+    game = compile_game(make_game("ff-combat", stamina_weight=row[0], luck_weight=row[1]))
+    solution = solve(game)
+    ends = state_visitation(game, solution.policies[0]) * [s.opponent == 0 for s in game.states]
+    victory, hero, luck = ends @ np.array([(1, s.hero, s.luck) for s in game.states])
+    assert row[2:] == [f"{solution.value:.6f}", f"{victory:.6f}", f"{hero:.4f}", f"{luck:.4f}"]
+
+
 @pytest.mark.parametrize(("environment", "states", "value", "width"), table("environment"))
 def test_optimum_on_the_page(environment: str, states: str, value: str, width: str) -> None:
     parameters = dict(gym.spec(environment).kwargs)
@@ -224,5 +300,7 @@ def test_the_damage_on_the_page_is_the_damage_of_the_rules() -> None:
 
 
 def test_the_code_on_the_page_runs() -> None:
-    [code] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    exec(compile(code, "fighting-fantasy.md", "exec"), {})
+    names: dict[str, object] = {}
+    for code in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(code, "fighting-fantasy.md", "exec"), names)
+    assert names

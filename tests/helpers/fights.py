@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +19,8 @@ class Plain:
             enemy and the hero lose, "K" for killed.
         dealt: What the enemy's losses are multiplied by.
         suffered: What the hero's losses are multiplied by.
+        besides: What the enemy and the hero lose besides in each round.
+        safe: Rounds, from 1, in which the hero loses nothing.
         escapes: Whether the hero leaves before a round, by the rounds fought, its endurance, the
             enemy's number and the enemy's endurance; None if there is no way out.
         parting: Whether leaving costs a last blow.
@@ -30,6 +32,8 @@ class Plain:
     table: tuple[tuple[int | None, tuple[tuple[int | str, int | str], ...]], ...]
     dealt: int = 1
     suffered: int = 1
+    besides: tuple[int, int] = (0, 0)
+    safe: Container[int] = ()
     escapes: Callable[[int, int, int, int], bool] | None = None
     parting: bool = False
 
@@ -52,14 +56,15 @@ class Plain:
         difference = skill - self.enemies[number][0]
         [row, *_] = [row for high, row in self.table if high is None or difference <= high]
         for enemy_loss, hero_loss in row:
-            lost = hero if hero_loss == "K" else int(hero_loss) * self.suffered
-            now = hero - lost
+            lost = hero if hero_loss == "K" else int(hero_loss) * self.suffered + self.besides[1]
+            now = hero if rounds + 1 in self.safe else hero - lost
             if now <= 0:
                 yield ("defeat", 0), digits + 1
             elif leaving:
                 yield ("escaped", now), digits + 1
             else:
-                hit = left if enemy_loss == "K" else int(enemy_loss) * self.dealt
+                more = self.besides[0]
+                hit = left if enemy_loss == "K" else int(enemy_loss) * self.dealt + more
                 if left > hit:
                     yield from self._play(now, rounds + 1, number, left - hit, digits + 1)
                 elif number + 1 < len(self.enemies):

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from solvent.model.context import (
     DENOMINATOR,
     Check,
+    is_significant,
     modified,
     modified_exactly,
     modifier_between,
     modifier_from_even,
+    resolve_at_targets,
     succeeds,
 )
 
@@ -215,6 +217,13 @@ def test_only_certainties_read_as_such() -> None:
         (lambda: modifier_between(0, 0.5), "p is 0; allowed is what lies strictly between"),
         (lambda: modifier_from_even(1.0), "p_new is 1.0; allowed is what lies strictly"),
         (lambda: modifier_between(0.2, 0.5, c=0), "with it no modifier changes anything"),
+        (lambda: is_significant(2, 1, 1), "probability is 2; a probability is within 0..1"),
+        (lambda: is_significant(0.2, -1, 1), "importance is -1; allowed are finite numbers from 0"),
+        (lambda: is_significant(0.2, 1, float("nan")), "threshold is nan; allowed are finite"),
+        (
+            lambda: resolve_at_targets(Check("a", 1), {"x": [Check("b", 0, c=3)]}),
+            "c of 'b' is 3, of 'a' 21/5; modifiers are in one unit only if they agree",
+        ),
         (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
         (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
     ],
@@ -222,3 +231,66 @@ def test_only_certainties_read_as_such() -> None:
 def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("probability", "importance", "threshold", "significant"),
+    [
+        (Fraction(1, 10), Fraction(1, 10), Fraction(1, 100), False),
+        (Fraction(1, 10), Fraction(11, 100), Fraction(1, 100), True),
+        (0, 1000, 0, False),
+        (1, 2, 2, False),
+        (0.5, 3, 1, True),
+    ],
+)
+def test_an_event_is_tested_if_probability_times_importance_is_greater_than_the_threshold(
+    probability: Fraction, importance: Fraction, threshold: Fraction, significant: bool
+) -> None:
+    assert is_significant(probability, importance, threshold) is significant
+
+
+def test_events_are_judged_by_the_array() -> None:
+    found = is_significant(np.array([0.1, 0.6]), np.array([[1], [10]]), 0.5)
+    assert found.tolist() == [[False, True], [True, True]]
+
+
+def test_a_check_is_rolled_if_its_failure_or_its_success_is_significant() -> None:
+    shot = Check("a shot", Fraction(1, 50))
+    assert shot.needs_roll(Fraction(49, 50) - Fraction(1, 10**9))
+    assert not shot.needs_roll(Fraction(49, 50))
+    assert not shot.needs_roll(1)
+    assert shot.needs_roll(1, success=51)
+    assert not shot.needs_roll(1, success=50)
+    # The probability is that in context: walking becomes worth a roll on ice.
+    walking = Check("walking", "0.999")
+    assert not walking.needs_roll(0.01)
+    assert walking.given(("ice", "-0.6")).needs_roll(0.01)
+
+
+@given(rationals, percents, percents)
+def test_escaping_succeeds_exactly_as_often_as_the_action_fails(
+    p: Fraction, first: Fraction, second: Fraction
+) -> None:
+    action = Check("a blow", p, (("dark", first), ("wounded", second)))
+    escape = action.target_side()
+    assert escape.probability == 1 - action.probability
+    assert escape.target_side("a blow") == action
+    assert escape.name == "escaping a blow"
+
+
+def test_a_target_escapes_in_its_best_way_or_as_the_action_implies() -> None:
+    blow = Check("a blow", "0.6", (("dark", "-0.1"),))
+    parry, dodge = Check("parrying", "0.2"), Check("dodging", "0.4", (("tired", "-0.05"),))
+    checks = resolve_at_targets(blow, {"none": [], "both": [parry, dodge], "worse": [parry]})
+    assert list(checks) == ["none", "both", "worse"]
+    assert checks["none"] == blow.target_side()
+    # What hampers the blow helps the target, whatever the target does.
+    assert checks["both"] == dodge.given(("dark", "0.1"))
+    # A rule of the target's own replaces the default even where that would be better.
+    assert checks["worse"] == parry.given(("dark", "0.1"))
+    assert checks["worse"].probability < checks["none"].probability
+
+
+def test_the_first_of_equal_reactions_is_taken() -> None:
+    first, second = Check("left", "0.5"), Check("right", "0.5")
+    assert resolve_at_targets(Check("a blow", 1), {"x": [first, second]})["x"].name == "left"

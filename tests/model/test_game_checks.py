@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from solvent.model import (
     GameInfo,
     Outcome,
     check_game,
+    checks,
     compile_game,
     parametrize_with_game_checks,
 )
@@ -148,3 +150,293 @@ def test_rewards_of_a_false_acyclic_game_are_not_added_up_for_ever() -> None:
 
     with pytest.raises(GameCheckError, match="without end"):
         check_rewards(Paying())
+
+
+def only(check: Any, game: Any) -> str:
+    """What one check has to say of a game."""
+    with pytest.raises(GameCheckError) as caught:
+        check(game)
+    return str(caught.value)
+
+
+class Wrong(Coin):
+    """A coin whose parts are replaced one by one."""
+
+    start: tuple[Outcome, ...] = (Outcome(Fraction(1), "toss"),)
+    branches: tuple[Outcome, ...] = ()
+    seen: Any = None
+    drawn: str | None = None
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return self.start
+
+    def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        return self.branches or super().transition(state, joint_action)
+
+    def observe(self, state: str, player: int) -> Any:
+        return super().observe(state, player) if self.seen is None else self.seen[state]
+
+    def draw(self, state: str) -> str:
+        return state if self.drawn is None else self.drawn
+
+
+def wrong(**parts: Any) -> Wrong:
+    coin = Wrong()
+    for name, part in parts.items():
+        setattr(coin, name, part)
+    return coin
+
+
+def test_an_object_that_lacks_a_member_is_no_game() -> None:
+    assert only(checks.check_protocol, object()) == "object lacks members of the Game protocol"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reward_range": (1.0, 0.0)}, "reward_range is (1.0, 0.0)"),
+        ({"reward_range": (np.nan, 0.0)}, "reward_range is (nan, 0.0)"),
+        ({"sources": ()}, "info.sources is empty; say where the rules come from"),
+    ],
+)
+def test_what_the_info_lacks_is_said(changes: dict[str, Any], message: str) -> None:
+    coin = wrong(info=replace(Coin().info, **changes))
+    assert only(checks.check_protocol, coin) == message
+    checks.check_protocol(wrong(info=replace(Coin().info, reward_range=(1.0, 1.0))))
+
+
+HALF = Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"start": (Outcome(0.5, "toss"), Outcome(0.5, "lost"))},
+            "initial(): probability 0.5 is not a positive Fraction",
+        ),
+        (
+            {"start": (Outcome(HALF, "toss"), Outcome(HALF, "toss"))},
+            "initial(): the same outcome is listed twice",
+        ),
+        (
+            {"branches": (Outcome(HALF, "won", 1), Outcome(HALF, "won", 1))},
+            "state 'toss', action (0,): the same outcome is listed twice",
+        ),
+        (
+            {"branches": (Outcome(Fraction(1), "won"), Outcome(Fraction(0), "lost"))},
+            "state 'toss', action (0,): probability Fraction(0, 1) is not a positive Fraction",
+        ),
+    ],
+)
+def test_chances_are_positive_fractions_of_different_outcomes(
+    parts: dict[str, Any], message: str
+) -> None:
+    assert only(checks.check_chance, wrong(**parts)) == message
+    # The same state with another reward is another outcome.
+    checks.check_chance(wrong(branches=(Outcome(HALF, "won", 1), Outcome(HALF, "won", 0))))
+
+
+def test_probabilities_of_the_rules_sum_to_1() -> None:
+    coin = wrong(branches=(Outcome(Fraction(1, 3), "won"),))
+    # The states are walked through first, which notices too.
+    with pytest.raises((GameCheckError, ValueError), match="1/3"):
+        checks.check_chance(coin)
+    short = wrong(start=(Outcome(Fraction(1, 3), "toss"),))
+    assert only(checks.check_chance, short) == "initial(): probabilities sum to 1/3"
+
+
+@pytest.mark.parametrize(
+    "legal",
+    [((),), ((1, 0),), ((-1, 0),), ((0, 2),)],
+)
+def test_legal_actions_are_ascending_indices(legal: tuple[tuple[int, ...], ...]) -> None:
+    coin = wrong(legal=legal)
+    try:
+        message = only(checks.check_actions, coin)
+    except IndexError:
+        # Walking through the states, a number without a name has no place in the masks.
+        assert legal == ((0, 2),)
+    else:
+        assert message == (
+            f"state 'toss': legal actions {legal[0]} of player 0; expected ascending indices of "
+            f"('toss', 'pass')"
+        )
+
+
+def test_there_are_as_many_tuples_of_actions_as_players() -> None:
+    assert only(checks.check_actions, wrong(legal=((0,), (0,)))) == (
+        "state 'toss': 2 tuples of legal actions"
+    )
+
+
+class BothChoose(Pig):
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        return ((0, 1), (0, 1)) if state.total else super().legal_actions(state)
+
+
+def test_who_is_not_on_turn_has_no_choice() -> None:
+    assert only(checks.check_actions, BothChoose(target=3, sides=2)) == (
+        "state Turn(player=0, scores=(0, 0), total=2): the player who is not on turn has a choice"
+    )
+
+
+def test_a_cycle_of_a_game_that_says_it_has_none_is_named() -> None:
+    assert only(checks.check_end, wrong(after_pass="toss")) == (
+        "info says acyclic, but a cycle is reachable from 'toss'"
+    )
+    checks.check_end(wrong(after_pass="toss", info=replace(Coin().info, acyclic=False)))
+    endless = wrong(branches=(Outcome(Fraction(1), "toss"),))
+    assert only(checks.check_end, endless) == "from state 'toss' no end of the game can be reached"
+
+
+def observations(toss: float, lost: float = -1.0, **how: Any) -> dict[str, Any]:
+    values = {"toss": toss, "won": 1.0, "lost": lost}
+    shape, dtype = how.get("shape", (1,)), how.get("dtype", np.float32)
+    return {name: np.full(shape, value, dtype) for name, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("seen", "message"),
+    [
+        (observations(0, dtype=float), "state 'toss': observation is not a float32 vector"),
+        (observations(0, shape=(1, 1)), "state 'toss': observation is not a float32 vector"),
+        (
+            observations(0, shape=(2,)),
+            "state 'toss': observation has shape (2,), the labels are ('result',)",
+        ),
+        (observations(1.5), "state 'toss': observation [1.5] leaves [-1, 1]"),
+        (observations(-1.5), "state 'toss': observation [-1.5] leaves [-1, 1]"),
+        (observations(1.0), "states 'toss' and 'won' look the same to player 0"),
+        (observations(0.5, 0.5), "states 'toss' and 'lost' look the same to player 0"),
+    ],
+)
+def test_observations_are_short_vectors_that_tell_states_apart(
+    seen: dict[str, Any], message: str
+) -> None:
+    assert only(checks.check_observations, wrong(seen=seen)) == message
+
+
+def test_a_state_that_draws_as_nothing_is_caught() -> None:
+    assert only(checks.check_states, wrong(drawn=" \n")) == "state 'toss' draws as nothing"
+
+
+class Named(str):
+    """A state equal to its repr, which is of another type."""
+
+    __slots__ = ()
+
+
+def test_a_state_read_back_is_of_the_same_type() -> None:
+    coin = wrong(branches=(Outcome(Fraction(1), Named("won")),))
+    assert only(checks.check_states, coin) == "repr of state 'won' does not round-trip"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "message"),
+    [
+        (0.0, 1.0, None),
+        (0.5, 1.0, "a play can collect -0.0, but reward_range is (0.5, 1.0)"),
+        (0.0, 0.5, "a play can collect 1.0, but reward_range is (0.0, 0.5)"),
+    ],
+)
+def test_rewards_of_a_play_lie_within_the_range(low: float, high: float, message: str) -> None:
+    coin = wrong(info=replace(Coin().info, reward_range=(low, high)))
+    if message is None:
+        checks.check_rewards(coin)
+    else:
+        assert only(checks.check_rewards, coin) == message
+    # In a game with cycles they need not add up to anything.
+    checks.check_rewards(wrong(info=replace(coin.info, acyclic=False)))
+
+
+def test_rewards_add_up_along_a_play() -> None:
+    class Twice(Coin):
+        def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+            if state == "toss":
+                return (Outcome(Fraction(1), "again", 1),)
+            return (Outcome(Fraction(1), "won", 1),)
+
+        def is_terminal(self, state: str) -> bool:
+            return state in ("won", "lost")
+
+    twice = Twice(observation={"toss": 0.0, "again": 0.5, "won": 1.0})
+    message = "a play can collect 2.0, but reward_range is (0.0, 1.0)"
+    assert only(checks.check_rewards, twice) == message
+
+
+class Tabulated(Pig):
+    """Pig with a table of its own, to be changed."""
+
+    changes: dict[str, Any]
+
+    def tabulate(self) -> Any:
+        table = compile_game(Pig(self.target, self.sides), reference=True)
+        return replace(table, **{name: change(table) for name, change in self.changes.items()})
+
+
+def changed(array: Any, place: Any, value: Any) -> Any:
+    copy = np.array(array)
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"outcome_reward": lambda t: changed(t.outcome_reward, 0, 7)},
+            "tabulate\\(\\) has .* the rules",
+        ),
+        (
+            {"initial": lambda t: changed(t.initial, slice(0, 2), 0.5)},
+            "initial probabilities differ",
+        ),
+        (
+            {"observation": lambda t: (t.observation[0], changed(t.observation[1], (0, 0), 0.7))},
+            "observations differ",
+        ),
+        ({"turn": lambda t: 1 - t.turn}, "tabulate\\(\\) and the rules differ in the turn"),
+        ({"turn": lambda t: None}, "tabulate\\(\\) and the rules differ in the turn"),
+        (
+            {"states": lambda t: ("odd", *t.states[1:])},
+            "is in only one of tabulate\\(\\) and the rules",
+        ),
+    ],
+)
+def test_every_part_of_a_table_is_compared(changes: dict[str, Any], message: str) -> None:
+    game = Tabulated(target=3, sides=2)
+    object.__setattr__(game, "changes", {})
+    checks.check_table(game)
+    object.__setattr__(game, "changes", changes)
+    with pytest.raises(GameCheckError, match=f"^state .*{message}"):
+        checks.check_table(game)
+
+
+def test_a_table_has_the_info_of_its_game() -> None:
+    game = Tabulated(target=3, sides=2)
+    object.__setattr__(game, "changes", {"info": lambda t: replace(t.info, name="other")})
+    assert only(checks.check_table, game).startswith(
+        "tabulate() has the info GameInfo(name='other'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"players": 3}, "players is 3; allowed are 1 and 2"),
+        ({"players": 2}, "actions names the actions of 1 player(s), but the game has 2"),
+    ],
+)
+def test_an_info_whose_fields_do_not_fit_is_refused(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(Coin().info, **arguments)
+
+
+def test_each_check_of_each_game_is_a_test_of_its_own() -> None:
+    names = {check.__name__ for check in checks.CHECKS}
+    mark = parametrize_with_game_checks([Coin(), Pig(target=3)]).mark
+    assert mark.args[0] == ("game", "check")
+    assert {p.id for p in mark.args[1]} == {f"{g}-{n}" for g in ("coin", "pig") for n in names}

@@ -16,7 +16,7 @@ from solvent.games import make_game
 from solvent.games.fighting_fantasy import TEST, Combat
 from solvent.model import compile_game
 from solvent.report.fighting_fantasy_maps import ABSENT, grid_of, loss_by_stamina
-from solvent.report.page import render
+from solvent.report.page import render, render_game
 from solvent.report.results import read_results
 from solvent.report.solved import SolvedTask, solve_task
 
@@ -61,6 +61,28 @@ def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> Non
         assert values[d, luck, hero, opponent] == pytest.approx(
             solve(compile_game(game)).value, abs=1e-5
         )
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"round_probabilities": ["1/2", "1/4", "1/4"]},
+        {"skill_difference": 1, "stamina_weight": "1/4", "luck_weight": 1},
+    ],
+)
+def test_maps_know_the_odds_and_the_score_of_the_combat(parameters: dict[str, Any]) -> None:
+    game = make_game("ff-combat", stamina=4, opponent_stamina=5, luck=3, **parameters)
+    table = compile_game(game)
+    grid = grid_of(table)
+    values = grid.values(solve(table).values).reshape(grid.shape)
+    assert np.nanmax(values) <= 1
+    best = game.info.reward_range[1]
+    start = {"stamina": 4, "opponent_stamina": 4, "luck": 2}
+    sooner = make_game("ff-combat", **{**parameters, **start})
+    assert values[0, 2, 3, 3] * best == pytest.approx(solve(compile_game(sooner)).value)
+    text = render_game(game)
+    assert ("100% expected score" in text) == (best != 1)
+    assert ("100% probability of victory" in text) == (best == 1)
 
 
 def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:

@@ -14,9 +14,10 @@ that a state leads to has less STAMINA somewhere and the loops can simply count 
 certain many differ by less than a float near 1 can show. Two rules:
 
 ``"exact"``
-    LUCK is tested iff that is better, however little, and kept on ties. The defeat probability
-    1 - V is carried along in a recursion of its own and decides where it is the smaller of the
-    two, so the small number is never a difference of large ones. Differences below a relative
+    LUCK is tested iff that is better, however little, and kept on ties. What a value falls short
+    of the largest possible score, without weights the defeat probability 1 - V, is carried along
+    in a recursion of its own and decides where it is the smaller of the two, so the small number is
+    never a difference of large ones. Differences below a relative
     1e-12 are rounding. On the whole box of the paper these are the decisions that
     :mod:`solvent.exact.kernels.fighting_fantasy_rational` proves.
 ``"paper"``
@@ -27,14 +28,24 @@ certain many differ by less than a float near 1 can show. Two rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.games.fighting_fantasy import Damage, luck_succeeds, round_probabilities
+from solvent.games.fighting_fantasy import (
+    Combat,
+    Damage,
+    FightingFantasy,
+    check_rounds,
+    decided,
+    decided_round,
+    luck_succeeds,
+)
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice, check_integer
 
@@ -55,7 +66,8 @@ class CombatBox:
     that statistics are indices; STAMINA 0 is the end of a combat:
 
     ==================  ======================  ===============================================
-    ``differences``     D integers              SKILL differences, in the order of axis 0
+    ``differences``     D integers              SKILL differences, in the order of axis 0; a single
+                                                0 where probabilities of a round were given
     ``value``           [D, H, O, L]            victory probability before a round's outcome
     ``defeat``          [D, H, O, L]            1 - value, accurate where it is small
     ``action_values``   [D, H, O, L, 2, 2]      victory probability after a round that was (won,
@@ -63,6 +75,9 @@ class CombatBox:
                                                 is nothing to decide
     ``strategy``        [D, H, O, L] int8       NONE, BOTH, ON_LOST or ON_WON
     ==================  ======================  ===============================================
+
+    With weights, a value is the expected score instead of the victory probability, and ``defeat``
+    what it falls short of the largest score of the box.
     """
 
     differences: tuple[int, ...]
@@ -72,7 +87,7 @@ class CombatBox:
     strategy: NDArray[np.int8]
 
     def victory(self, difference: int, hero: int, opponent: int, luck: int) -> float:
-        """Probability of a victory that counts, before the first round."""
+        """Probability of a victory that counts, or with weights the score, before a round."""
         return float(self.value[self.differences.index(difference), hero, opponent, luck])
 
     @property
@@ -88,11 +103,14 @@ def solve_box(
     max_stamina: int = 24,
     max_opponent: int = 24,
     max_luck: int = 12,
-    differences: Iterable[int] = range(-10, 11),
+    differences: Iterable[int] | None = None,
     damage: Damage = STANDARD,
     rule: str = "exact",
     stamina_above: int = 0,
     luck_above: int = -1,
+    round_probabilities: Sequence[Any] | None = None,
+    stamina_weight: Any = 0,
+    luck_weight: Any = 0,
 ) -> CombatBox:
     """Solve every combat with STAMINAs and LUCK up to the given ones.
 
@@ -100,20 +118,27 @@ def solve_box(
         max_stamina: Largest STAMINA of the hero, within 1..99.
         max_opponent: Largest STAMINA of the opponent, within 1..99.
         max_luck: Largest LUCK, within 0..99.
-        differences: Hero's SKILL minus the opponent's, each within -20..20.
+        differences: Hero's SKILL minus the opponent's, each within -20..20; -10 to 10 if left out.
         damage: STAMINA that rounds cost.
         rule: ``"exact"`` or ``"paper"``; see the module.
         stamina_above: A victory counts only with more STAMINA than this left.
         luck_above: A victory counts only with more LUCK than this left.
+        round_probabilities: Instead of differences, (p_w, p_d, p_l) of every round, as for
+            :class:`~solvent.games.fighting_fantasy.FightingFantasy`.
+        stamina_weight: Added to the score for each point of STAMINA left at a victory that counts.
+        luck_weight: Added to the score for each point of LUCK left at such a victory.
 
     Raises:
         ValueError: If an argument is out of its range.
     """
-    wanted = checked_box(max_stamina, max_opponent, max_luck, differences)
+    wanted = checked_box(max_stamina, max_opponent, max_luck, differences, round_probabilities)
+    scores = final_scores(
+        max_stamina, max_luck, stamina_above, luck_above, stamina_weight, luck_weight
+    ).astype(float)
     advantage, either_side = _RULES[check_choice(rule, "rule", _RULES)]
     shape = (len(wanted), max_stamina + 1, max_opponent + 1, max_luck + 1)
     box = CombatBox(
-        differences=wanted,
+        differences=tuple(wanted),
         value=np.empty(shape),
         defeat=np.empty(shape),
         action_values=np.empty((*shape, 2, 2)),
@@ -123,8 +148,7 @@ def solve_box(
         _chances(wanted),
         np.array([float(luck_succeeds(luck)) for luck in range(max_luck + 1)]),
         damage_table(damage),
-        stamina_above,
-        luck_above,
+        scores,
         1 + advantage,
         either_side,
         box.value,
@@ -136,17 +160,64 @@ def solve_box(
 
 
 def checked_box(
-    max_stamina: int, max_opponent: int, max_luck: int, differences: Iterable[int]
-) -> tuple[int, ...]:
-    """Check the extent of a box and return its SKILL differences.
+    max_stamina: int,
+    max_opponent: int,
+    max_luck: int,
+    differences: Iterable[int] | None,
+    given: Sequence[Any] | None,
+) -> dict[int, Mapping[str, Fraction]]:
+    """Check the extent of a box and return how a decided round ends, by SKILL difference.
+
+    Args:
+        max_stamina: As for :func:`solve_box`, like all that follow.
+        max_opponent: Largest STAMINA of the opponent.
+        max_luck: Largest LUCK.
+        differences: Hero's SKILL minus the opponent's, or None.
+        given: Probabilities of a round, or None.
 
     Raises:
-        ValueError: If an argument is out of its range.
+        ValueError: If an argument is out of its range, or both of the last two are given.
     """
     check_integer(max_stamina, "max_stamina", 1, 99)
     check_integer(max_opponent, "max_opponent", 1, 99)
     check_integer(max_luck, "max_luck", 0, 99)
-    return tuple(check_integer(d, "difference", -20, 20) for d in differences)
+    if given is None:
+        wanted = range(-10, 11) if differences is None else differences
+        return {d: decided_round(check_integer(d, "difference", -20, 20)) for d in wanted}
+    if differences is not None:
+        raise ValueError(
+            f"differences is {differences!r} and round_probabilities {given!r}; give one of them"
+        )
+    return {0: decided(check_rounds(given))}
+
+
+def final_scores(
+    max_stamina: int,
+    max_luck: int,
+    stamina_above: int,
+    luck_above: int,
+    stamina_weight: Any,
+    luck_weight: Any,
+) -> NDArray[Any]:
+    """[H, L] objects, Fractions: the score of an end with so much STAMINA and LUCK left.
+
+    An end without STAMINA is a defeat and scores 0. The arguments are those of :func:`solve_box`.
+
+    Raises:
+        ValueError: If an argument is out of its range.
+    """
+    rules = FightingFantasy(
+        stamina=max_stamina,
+        luck=max_luck,
+        stamina_above=stamina_above,
+        luck_above=luck_above,
+        stamina_weight=stamina_weight,
+        luck_weight=luck_weight,
+    )
+    scores = np.full((max_stamina + 1, max_luck + 1), Fraction(0), object)
+    for hero, luck in np.ndindex(scores.shape):
+        scores[hero, luck] = Fraction(rules.score_of(Combat(0, hero, 0, luck, "over")))
+    return scores
 
 
 def damage_table(damage: Damage) -> NDArray[np.int64]:
@@ -159,10 +230,9 @@ def damage_table(damage: Damage) -> NDArray[np.int64]:
     )
 
 
-def _chances(differences: tuple[int, ...]) -> Floats:
+def _chances(rounds: Mapping[int, Mapping[str, Fraction]]) -> Floats:
     """[D, 2] probability that a round that is not drawn is won, and lost."""
-    rounds = [round_probabilities(d) for d in differences]
-    return np.array([(float(w / (1 - d)), float(x / (1 - d))) for w, d, x in rounds])
+    return np.array([[float(p.get(end, 0)) for end in ("won", "lost")] for p in rounds.values()])
 
 
 @njit(cache=True)
@@ -170,8 +240,7 @@ def _induce(
     chances: Floats,
     success: Floats,
     damage: NDArray[np.int64],
-    stamina_above: int,
-    luck_above: int,
+    scores: Floats,
     factor: float,
     either_side: bool,
     value: Floats,
@@ -180,6 +249,7 @@ def _induce(
     strategy: NDArray[np.int8],
 ) -> None:
     n_differences, n_hero, n_opponent, n_luck = value.shape
+    best = scores.max()
     code_of_test = (ON_WON, ON_LOST)
     for d in range(n_differences):
         for h in range(n_hero):
@@ -188,9 +258,8 @@ def _induce(
                 if h == 0 or o == 0:
                     action_values[d, h, o] = np.nan
                     for x in range(n_luck):
-                        counts = h > stamina_above and x > luck_above
-                        value[d, h, o, x] = 1.0 if counts else 0.0
-                        defeat[d, h, o, x] = 0.0 if counts else 1.0
+                        value[d, h, o, x] = scores[h, x]
+                        defeat[d, h, o, x] = best - scores[h, x]
                     continue
                 # LUCK outside: a test that deals no damage leads to the same STAMINAs.
                 for x in range(n_luck):

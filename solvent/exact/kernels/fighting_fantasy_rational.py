@@ -4,7 +4,9 @@ Plain integers are enough. Let a decided round be won with probability w / d and
 probability (d - w) / d in lowest terms, and let a test of luck l succeed with probability
 s(l) / 36. A point of STAMINA buys at least one round and a point of LUCK one test, so
 
-    V(h, o, l)  =  N(h, o, l) / (d^(h+o+l) * 36^l)      with whole numbers N.
+    V(h, o, l)  =  N(h, o, l) / (u * d^(h+o+l) * 36^l)      with whole numbers N,
+
+u being the common denominator of the scores of all ends, 1 without weights.
 
 Each step multiplies by a power of d instead of reducing fractions, which is what makes the
 paper's whole box a matter of a second or two. It is slow, obviously right, and decides ties.
@@ -12,10 +14,11 @@ paper's whole box a matter of a second or two. It is slow, obviously right, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -29,8 +32,9 @@ from solvent.exact.kernels.fighting_fantasy import (
     STANDARD,
     checked_box,
     damage_table,
+    final_scores,
 )
-from solvent.games.fighting_fantasy import Damage, decided_round, luck_succeeds
+from solvent.games.fighting_fantasy import Damage, luck_succeeds
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +59,13 @@ def solve_box_exact(
     max_stamina: int = 24,
     max_opponent: int = 24,
     max_luck: int = 12,
-    differences: Iterable[int] = range(-10, 11),
+    differences: Iterable[int] | None = None,
     damage: Damage = STANDARD,
     stamina_above: int = 0,
     luck_above: int = -1,
+    round_probabilities: Sequence[Any] | None = None,
+    stamina_weight: Any = 0,
+    luck_weight: Any = 0,
 ) -> RationalBox:
     """Solve every combat of a box in exact arithmetic.
 
@@ -67,30 +74,33 @@ def solve_box_exact(
     Raises:
         ValueError: If an argument is out of its range.
     """
-    wanted = checked_box(max_stamina, max_opponent, max_luck, differences)
+    wanted = checked_box(max_stamina, max_opponent, max_luck, differences, round_probabilities)
+    scores = final_scores(
+        max_stamina, max_luck, stamina_above, luck_above, stamina_weight, luck_weight
+    )
     shape = (len(wanted), max_stamina + 1, max_opponent + 1, max_luck + 1)
     box = RationalBox(
-        differences=wanted,
+        differences=tuple(wanted),
         value=np.empty(shape, object),
         strategy=np.zeros(shape, np.int8),
         tied=np.zeros((*shape, 2), np.bool_),
     )
-    least = (stamina_above, luck_above)
-    for i, difference in enumerate(wanted):
-        _solve_difference(difference, damage_table(damage).tolist(), least, box, i)
+    for i, results in enumerate(wanted.values()):
+        _solve_difference(results, damage_table(damage).tolist(), scores, box, i)
     return box
 
 
 def _solve_difference(
-    difference: int,
+    results: Mapping[str, Fraction],
     damage: list[list[int]],
-    least: tuple[int, int],
+    scores: NDArray[Any],
     box: RationalBox,
     i: int,
 ) -> None:
     """Fill in one SKILL difference of a box."""
     _, n_hero, n_opponent, n_luck = box.value.shape
-    win = decided_round(difference).get("won", Fraction(0))
+    win = results.get("won", Fraction(0))
+    unit = lcm(*(score.denominator for score in scores.flat))
     d, weights = win.denominator, (win.numerator, win.denominator - win.numerator)
     success = [int(36 * luck_succeeds(luck)) for luck in range(n_luck)]
     codes = {(0, 0): NONE, (1, 1): BOTH, (0, 1): ON_LOST, (1, 0): ON_WON}
@@ -99,9 +109,8 @@ def _solve_difference(
         hero, opponent, luck = state
         scale = d ** sum(state) * 36**luck
         if hero == 0 or opponent == 0:
-            counts = hero > least[0] and luck > least[1]
-            numerators[state] = scale if counts else 0
-            box.value[i, *state] = Fraction(int(counts))
+            numerators[state] = int(scores[hero, luck] * unit) * scale
+            box.value[i, *state] = scores[hero, luck]
             continue
         total, tested = 0, [0, 0]
         for r in (0, 1):
@@ -117,7 +126,7 @@ def _solve_difference(
                 keep = max(test, keep)
             total += weights[r] * keep
         numerators[state] = total
-        box.value[i, *state] = Fraction(total, scale)
+        box.value[i, *state] = Fraction(total, unit * scale)
         box.strategy[i, *state] = codes[tested[0], tested[1]]
 
 

@@ -43,6 +43,7 @@ from numpy.typing import NDArray
 from solvent.exact.solution import CertificateError
 from solvent.games.greed import Greed
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
@@ -114,7 +115,7 @@ class GreedSolution:
         """
         for name, value in (("score", score), ("other", other)):
             if not 0 <= value <= self.limit:
-                raise ValueError(f"{name} is {value!r}; allowed are 0 to {self.limit}")
+                raise ValueError(f"{name} is {shown(value)}; allowed are 0 to {self.limit}")
         dice = Greed(self.limit, self.sides).most_dice(score)
         pmf = sum_chances(dice, self.sides, self.limit - score)
         if last:

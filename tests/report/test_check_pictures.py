@@ -1,0 +1,81 @@
+"""The pictures of checks: their lines are the function's, and the files need nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from solvent.model.context import modified, modifier_from_even
+from solvent.report import panel
+from solvent.report.check_pictures import (
+    BASES,
+    EXAMPLE,
+    MARKS,
+    MODIFIERS,
+    abacus_picture,
+    curves_picture,
+    from_even,
+    height,
+    write_pictures,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+DOCS = Path(__file__).parents[2] / "docs"
+WIDE, TALL = panel.WIDTH - panel.LEFT - panel.RIGHT, panel.HEIGHT - panel.TOP - panel.BOTTOM
+
+
+def curves(picture: str) -> dict[str, list[tuple[float, float]]]:
+    """The points of each line, as shares of the width and height of its panel, by its text."""
+    found = {}
+    for line in ElementTree.fromstring(picture).iter(f"{SVG}polyline"):
+        pairs = [tuple(map(float, pair.split(","))) for pair in line.get("points", "").split()]
+        found[line[0].text or ""] = [
+            ((x - panel.LEFT) / WIDE, (panel.HEIGHT - panel.BOTTOM - y) / TALL) for x, y in pairs
+        ]
+    return found
+
+
+def test_every_curve_is_the_function() -> None:
+    found = curves(curves_picture())
+    assert len(found) == len(BASES) + len(MODIFIERS)
+    for base in BASES:
+        for x, y in found[f"base {base}%"]:
+            assert y == pytest.approx(modified(base / 100, 2 * x - 1), abs=0.005)
+    for size in MODIFIERS:
+        for x, y in found[f"modifier {size:+d}%"]:
+            assert y == pytest.approx(modified(min(x, 1.0), size / 100), abs=0.008)
+
+
+def test_the_abacus_is_the_inverse_of_the_function() -> None:
+    found = curves(abacus_picture())
+    for x, y in found["the modifier"]:
+        assert 2 * y - 1 == pytest.approx(modifier_from_even(x), abs=0.03)
+    assert found["what 50% becomes, less 50%"] == [(0, pytest.approx(0.25)), (1, 0.75)]
+
+
+@pytest.mark.parametrize("base", MARKS)
+@pytest.mark.parametrize("size", [-80, -30, 0, 60])
+def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context(
+    base: int, size: int
+) -> None:
+    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
+    new = 100 * modified(base / 100, size / 100)
+    ends = height(-from_even(base)) + height(from_even(new))
+    assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
+
+
+def test_the_ninja_is_the_example() -> None:
+    assert EXAMPLE == (80, -30)
+    assert "80% with a modifier of -30%: 53%" in abacus_picture()
+
+
+def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:
+    for path in write_pictures(tmp_path):
+        text = path.read_text()
+        assert (DOCS / path.name).read_text() == text
+        assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")
+        assert path.stat().st_size < 20_000
+        assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
