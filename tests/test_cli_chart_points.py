@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
+from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
 
+from solvent.baselines.timed_football_players import solution_of
 from solvent.cli.app import app
-from solvent.games.football.chart_files import load_chart
+from solvent.exact.kernels.football import solve_points
+from solvent.games import make_game
+from solvent.games.football.chart_files import chart_bytes, load_chart
 from solvent.games.football.expected_points import read_expected_points, shipped_expected_points
+from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.timed import TimedFootball
 
 
 def test_expected_points_are_shown_and_written(tmp_path: Path) -> None:
@@ -26,3 +36,109 @@ def test_expected_points_are_shown_and_written(tmp_path: Path) -> None:
     assert written.kickoff == pytest.approx(shipped.kickoff, abs=1e-9)
     assert f"{shipped.kickoff:.6f} to the receiver" in result.output
     assert f"{shipped.first_down[0]:.4f}" in result.output
+
+
+CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
+
+
+@pytest.fixture
+def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file of a small chart, in the folder in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my chart.csv").write_bytes(chart_bytes(MIXED, tmp_path / "my chart.csv"))
+    return "my chart.csv"
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), prog_name="solvent")
+
+
+def advised(message: str, **names: str) -> list[str]:
+    """The words of the command that an error says, with what stands for names put in."""
+    [command] = re.findall(r"`solvent (.*?)`", message)
+    return [names.get(word, word) for word in shlex.split(command)]
+
+
+def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
+    rules = ["--ruleset", json.dumps(RULES)]
+    wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(RULES)))
+    shown = run("chart", "points", chart, *rules).stdout
+    assert f"{wanted.kickoff_value:.6f} to the receiver" in shown
+    sheet = json.loads(run("chart", "sheet", chart, *rules, "--to-goal", "4", "--json").stdout)
+    assert sheet["situation"] == {"down": 1, "to_go": 3, "to_goal": 4, "punting": False}
+    other = run("chart", "points", chart, "--ruleset", json.dumps({**RULES, "touchdown": 7})).stdout
+    assert f"{wanted.kickoff_value:.6f} to the receiver" not in other
+    for command in ("points", "sheet"):
+        refused = run("chart", command, chart, "--ruleset", '{"saftey": 3}')
+        assert refused.exit_code == 2
+        assert "Did you mean 'safety'?" in refused.stderr
+        refused = run("chart", command, chart, "--ruleset", "3")
+        assert refused.stderr == "solvent: ruleset is 3; allowed is a mapping of parameters\n"
+
+
+@pytest.mark.parametrize("rules", [RULES, {**RULES, "safety": 3}], ids=["reduced", "safety 3"])
+@pytest.mark.parametrize("form", ["drive", "points", "play"])
+@pytest.mark.parametrize("command", ["solve", "report"])
+def test_points_are_made_and_given_as_the_error_says(
+    chart: str, rules: dict[str, Any], form: str, command: str, tmp_path: Path
+) -> None:
+    words = {
+        "solve": ["solve", "football-strategy", "--json"],
+        "report": ["report", "--game", "football-strategy"],
+    }[command]
+    words += ["--form", form, "--chart", chart, "--ruleset", json.dumps(rules)]
+    words += [] if form == "points" else ["--to-goal", "4"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
+    made = run(*advised(refused.stderr, CHART=chart, FILE="points.json"))
+    assert made.exit_code == 0, made.stderr
+    assert "give it with --expected-points FILE" in refused.stderr
+    followed = run(*words, "--expected-points", "points.json")
+    assert followed.exit_code == 0, followed.stderr
+    if (command, form) == ("solve", "points"):
+        value = json.loads(followed.stdout)["value"]
+        wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(rules)))
+        assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
+
+
+def test_points_of_other_rules_are_made_anew_as_the_error_says(chart: str) -> None:
+    words = ["solve", "football-strategy", "--chart", chart, "--to-goal", "4", "--json"]
+    words += ["--ruleset", json.dumps(RULES), "--expected-points"]
+    other = json.dumps({**RULES, "safety": 3})
+    assert run("chart", "points", chart, "--ruleset", other, "--out", "x.json").exit_code == 0
+    refused = run(*words, "x.json")
+    assert "are not for the ruleset" in refused.stderr
+    assert run(*advised(refused.stderr, CHART=chart, FILE="mine.json")).exit_code == 0
+    assert run(*words, "mine.json").exit_code == 0
+
+
+@pytest.mark.parametrize("margin", [0, -3])
+def test_a_form_too_large_to_play_is_solved_as_the_error_says(
+    chart: str, margin: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.cli.play_football.SOLVED_TO_PLAY", 10)
+    game = ["--form", "second-half", "--chart", chart, "--margin", str(margin)]
+    game += ["--ruleset", json.dumps(RULES), "--clock", json.dumps(CLOCK)]
+    refused = run("play", "football", *game)
+    assert refused.exit_code == 2
+    solved = run(*advised(refused.stderr, DIR="solved"))
+    assert solved.exit_code == 0, solved.stderr
+    assert "with --solution DIR and the same parameters" in refused.stderr
+    reported = run("report", "--solution", "solved", *game)
+    assert reported.exit_code == 0, reported.stderr
+    played = run("play", "football", "--solution", "solved", *game, "--seed", "1")
+    assert played.stdout.strip()
+    assert "is a solution with" not in played.stderr
+
+
+def test_a_form_too_large_for_an_optimal_opponent_is_solved_as_the_error_says(
+    chart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.baselines.timed_football_players.SOLVED_ON_THE_SPOT", 10)
+    game = make_game("football-strategy", form="half", chart=chart, ruleset=RULES, clock=CLOCK)
+    assert isinstance(game, TimedFootball)
+    with pytest.raises(ValueError, match="too many to be solved on the spot") as refused:
+        solution_of(game)
+    assert run(*advised(str(refused.value), DIR="solved")).exit_code == 0
+    assert solution_of(game, "solved").game is game

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -12,15 +13,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from timed_football import CLOCK, RULES, SMALL, tiny
 from typer.testing import CliRunner
 
+from solvent.baselines.network import Network, NetworkPlayer, save_network
+from solvent.baselines.timed_football_scores import network_sheets
 from solvent.cli.app import app
 from solvent.exact.kernels.timed_football import room
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.exact.kernels.timed_football.solve import solve_layout
 from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
 
 
@@ -82,6 +87,34 @@ def test_a_finished_solution_is_opened_not_solved(words: list[str], tmp_path: Pa
     sheet = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
     sheet.write_bytes(sheet.read_bytes()[:-1] + b"?")
     assert "t003-1-1.npy: the checksum does not match" in refusal(*words, *out, "--verify")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["play", "football", "--solution"],
+        ["report", "--out", "page.html", "--solution"],
+        ["score", "optimal", "--solution"],
+        ["score", "paper-agent", "--solution"],
+    ],
+    ids=["play", "report", "score optimal", "score paper-agent"],
+)
+def test_no_command_reads_a_sheet_with_a_flipped_bit(
+    command: list[str], words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*words, "--out", "x").exit_code == 0
+    for sheet in tmp_path.rglob("*.npy"):
+        content = bytearray(sheet.read_bytes())
+        content[-1] ^= 64
+        sheet.write_bytes(content)
+    for refused in ([*command, "x"], [*words, "--out", "x"]):
+        assert re.fullmatch(
+            r"x/sheets/half2/t00\d-\d-\d.npy: the checksum does not match; the file was changed or "
+            r"damaged. Remove it, and the command that solved it will solve it again",
+            run(*refused).stderr.splitlines()[-1].removeprefix("solvent: "),
+        )
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_the_start_is_a_parameter_and_the_folder_the_same(tmp_path: Path) -> None:
@@ -243,6 +276,26 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
     assert agent["exploitability"] == pytest.approx(-agent["against"]["best answer"][2])
     shown = run(*score[:-1], "paper-agent").stdout
     assert f"{against_optimal:.9g}" in shown
+    # A game that is named has to be the one that is scored.
+    assert json.loads(run(*score, "paper-agent", *words[1:]).stdout) == agent
+    other = json.dumps({**CLOCK, "timeouts": 2})
+    line = refusal(*score, "paper-agent", *words[1:-1], other)
+    assert "is a solution with timeouts 1, not 2" in line
+
+
+def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path) -> None:
+    path = tmp_path / "network.npz"
+    network = Network((np.eye(3, dtype=np.float32),), (np.zeros(3, np.float32),), "relu")
+    request = {"environment": "solvent/FootballHalf-v0", "env_kwargs": {"timeouts": 0}}
+    save_network(path, NetworkPlayer(network, "mode", True, "vector"), {"request": request})
+    named = ("football", "--timeouts", "1")
+    line = refusal("score", str(path), *named)
+    assert "network.npz is for another game: its clock is" in line
+    rules = make_game("football-strategy", form="half", timeouts=1)
+    with pytest.raises(ValueError, match=r"network\.npz is for another game: its clock is"):
+        network_sheets(rules, path)
+    save_network(path, NetworkPlayer(network, "mode", True, "vector"))
+    assert "does not say on which game it was trained" in refusal("score", str(path), *named)
 
 
 def test_known_players_need_a_solution(tmp_path: Path) -> None:

@@ -1,87 +1,141 @@
 """The published agent for Football Strategy (McCulloch 2015), in full but for the clock.
 
-Every call is one matrix game. Its payoffs are *utilities*, yards adjusted by five constants, and
-both sides mix as the equilibrium of that matrix says. The utility of a result is the sum of
+Every call is one matrix game. Its payoffs are *utilities*, yards adjusted by constants, and both
+sides mix as the equilibrium of that matrix says. The utility of a result is the sum of
 
 - the yards gained by the offence, counted to where the ball is afterwards, whoever has it; a field
   goal gains none;
-- the **first-down bonus**: all of it for a first down or a touchdown, else the share yards gained /
-  yards to go of it, at least -1, and a fixed share more if the second or third down that follows is
-  favourable;
+- the **first-down bonus**: all of it for a first down or a touchdown; else the share that is
+  *prorated*, times yards gained / yards to go, at least -1; and a share more if the second or third
+  down that follows is favourable, which it is after a gain of some yards;
 - the **touchdown** bonus, taken from the offence for a touchdown of the defence; a field goal gets
   3/7 of it;
 - minus the **turnover** penalty where the ball is lost, by punting too;
 - minus the **safety** penalty;
 - on the last down, minus a smaller penalty in place of the turnover's whenever the ball is lost,
-  also on downs and by a field goal that is missed.
+  also on downs and by a field goal that is missed;
+- a constant for a penalty, of either side.
 
 On the last down the offence takes the best of three: a normal call, punt formation with its fakes,
 or a field goal. The agent tries none before. Who may choose between a penalty and a play takes what
 is worth more by the same utilities.
 
-The paper gives no figures for the constants, which were found by trial and error against people;
-it only says that the turnover's is larger than the touchdown's and the last down's smaller. Nor
-does it say what is favourable. The defaults here are ours.
+**The constants.** The paper gives no figures for them, which were found by trial and error against
+people. It says that the first-down bonus is prorated "for each yard gained", that a favourable down
+gets a fixed share of it, that the turnover's constant is larger than the touchdown's and the last
+down's smaller. It does not say what is favourable, nor how much is prorated. But its Tables 1 and 2
+print the agent's mixed strategies in one situation, first and ten at the offence's own 20. They
+were fitted on the Ball Control chart of the printed game, which is under copyright and no part of
+this package. They are matched best by
+
+    first_down 51.8, share 0.02, favourable_share 0.30, favourable_gain 4, turnover 261, penalty -8
+
+with every probability within 1.3 percentage points, 5.0 points in the sum of both tables, and the
+same calls of positive probability on both sides; share 0 comes to 5.3. Prorating the whole bonus
+comes to 48.5 at best, and with :data:`PRORATED` to 184.6, one call being off by 35 points. So the
+printed agent values the first down by a jump. An owner of the chart repeats the fit by
+:func:`solvent.baselines.football_fit.fit_to_mixes`.
+
+What the penalty's -8 counts for was not recorded with the fit; here it is added to the utility of a
+penalty's yards. The tables do not depend on the other three constants, since no touchdown, safety
+or last down is near there: touchdown 40, safety 30 and last_down 20 are this project's.
 """
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from solvent.exact.kernels.football_answers import Mixes
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.packed import PackedRules
+from solvent.games.football.results import PENALTIES
 from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.parameters import shown
 
 FIELD_GOAL_SHARE = 3 / 7
 """What a field goal is worth in units of a touchdown (the paper's section on the matrix)."""
 
-FAVOURABLE_SHARE = 0.25
-"""The share of the first-down bonus for a favourable second or third down."""
-
-FAVOURABLE = {2: 5, 3: 2}
-"""Yards to go up to which a down is favourable."""
-
 
 @dataclass(frozen=True)
 class Constants:
-    """The agent's five constants, in yards.
+    """The agent's constants, in yards unless it says otherwise; the module's text has their source.
 
     Attributes:
-        first_down: Added for a first down, or a share of it for a part of the way.
+        first_down: Added for a first down.
         touchdown: Added for a touchdown.
         turnover: Taken for losing the ball before the last down.
         safety: Taken for a safety.
         last_down: Taken for losing the ball on the last down.
+        penalty: Added for a penalty of either side.
+        share: The share of `first_down` that is prorated by yards gained / yards to go. With 1 the
+            bonus grows evenly up to the first down, with 0 it is a jump there.
+        favourable_share: The share of `first_down` that is added for a favourable second or third
+            down.
+        favourable_gain: Yards gained from which on the down that follows is favourable.
+        favourable_to_go: If given, a second and a third down are favourable up to so many yards to
+            go, whatever was gained.
 
     Raises:
-        ValueError: If one is not a finite number.
+        ValueError: If one is not a finite number, or `favourable_to_go` not a pair of them.
     """
 
-    first_down: float = 10.0
+    first_down: float = 51.8
     touchdown: float = 40.0
-    turnover: float = 50.0
+    turnover: float = 261.0
     safety: float = 30.0
     last_down: float = 20.0
+    penalty: float = -8.0
+    share: float = 0.02
+    favourable_share: float = 0.30
+    favourable_gain: float = 4.0
+    favourable_to_go: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         """Check that all are numbers."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{item.name} is {value!r}; allowed are numbers")
-            if not np.isfinite(value):
-                raise ValueError(f"{item.name} is {value!r}; allowed are finite numbers")
+        for item in fields(self)[:-1]:
+            _check_number(item.name, getattr(self, item.name))
+        pair = self.favourable_to_go
+        if pair is None:
+            return
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(
+                f"favourable_to_go is {shown(pair)}; allowed are None and pairs of numbers"
+            )
+        for value in pair:
+            _check_number("favourable_to_go", value)
 
     @property
     def weights(self) -> Floats:
         """What each of :func:`utility_terms` counts."""
-        return np.array((1.0, *astuple(self)))
+        bonus = self.first_down * np.array((1.0, self.share, self.favourable_share))
+        others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
+        return np.array((1.0, *bonus, *others))
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{name} is {shown(value)}; allowed are numbers")
+    if not np.isfinite(value):
+        raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers")
 
 
 PAPER = Constants()
+
+PRORATED = Constants(
+    first_down=10,
+    touchdown=40,
+    turnover=50,
+    safety=30,
+    last_down=20,
+    penalty=0,
+    share=1,
+    favourable_share=0.25,
+    favourable_to_go=(5, 2),
+)
+"""All of the first-down bonus prorated, with constants of this project: the default before Tables 1
+and 2 were fitted."""
 
 
 def agent_mixes(rules: PackedRules, constants: Constants = PAPER) -> Mixes:
@@ -143,7 +197,12 @@ def result_utilities(rules: PackedRules, constants: Constants = PAPER) -> tuple[
     Returns:
         [S, R + 2] to the offence, and [S, C] with 1 where the penalty is taken.
     """
-    return choose_by_utility(rules, constants.weights @ utility_terms(rules).T)
+    return choose_by_utility(rules, utilities(rules, constants))
+
+
+def utilities(rules: PackedRules, constants: Constants = PAPER) -> Floats:
+    """[S (R + 2)] the utility of every result but choices, for :func:`choose_by_utility`."""
+    return constants.weights @ utility_terms(rules, constants).T
 
 
 def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats]:
@@ -164,16 +223,28 @@ def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats
     return worth, choices
 
 
-def utility_terms(rules: PackedRules) -> Floats:
+def utility_terms(
+    rules: PackedRules, constants: Constants = PAPER, situations: slice = slice(None)
+) -> Floats:
     """What a result's utility is the sum of, once weighted by :attr:`Constants.weights`.
 
+    Args:
+        rules: Chart and ruleset.
+        constants: Of which only what is favourable is looked at.
+        situations: Of which situations, by number.
+
     Returns:
-        [S (R + 2), 6]: expected yards, share of the first-down bonus, touchdowns, and the three
-        losses as negative numbers; results of a situation side by side, choices 0.
+        [S (R + 2), 9]: expected yards; first downs; yards gained / yards to go, where there is no
+        first down; favourable downs; touchdowns; the three losses as negative numbers; penalties.
+        Results of a situation are side by side, choices are 0.
     """
-    terms = _branch_terms(rules)
-    row, rows = branch_row(rules), len(rules.branch_start) - 1
-    columns = [grouped_sum(row, rules.probability * column, rows) for column in terms]
+    first, last, _ = (rules.n_results * s for s in situations.indices(rules.n_situations))
+    branches = slice(*rules.branch_start[[first, last]].tolist())
+    row, probability = branch_row(rules)[branches], rules.probability[branches]
+    columns = [
+        grouped_sum(row - first, probability * column, last - first)
+        for column in _branch_terms(rules, constants, row, branches)
+    ]
     return np.stack(columns, axis=1)
 
 
@@ -182,36 +253,47 @@ def branch_row(rules: PackedRules) -> Ints:
     return np.repeat(np.arange(len(rules.branch_start) - 1), np.diff(rules.branch_start))
 
 
-def _branch_terms(rules: PackedRules) -> list[Floats]:
-    """The terms of every branch, [N] each."""
-    at, result = np.divmod(branch_row(rules), rules.n_results)
+def _branch_terms(
+    rules: PackedRules, constants: Constants, row: Ints, branches: slice
+) -> list[Floats]:
+    """The terms of branches, [N] each; `row` is theirs of :func:`branch_row`."""
+    points, following = rules.points[branches], rules.next[branches]
+    same = rules.same_side[branches]
+    at, result = np.divmod(row, rules.n_results)
     down, to_go, to_goal = rules.situation[at, :3].astype(float).T
-    next_down, next_to_go, next_to_goal = rules.situation[rules.next, :3].astype(float).T
-    goes_on = rules.next >= 0
-    kept, lost = goes_on & rules.same_side, goes_on & ~rules.same_side
+    next_down, next_to_go, next_to_goal = rules.situation[following, :3].astype(float).T
+    goes_on = following >= 0
+    kept, lost = goes_on & same, goes_on & ~same
     kick = result == field_goal(rules)
-    scored = ~goes_on & (rules.points > 0)
+    scored = ~goes_on & (points > 0)
     touchdown = scored & ~kick
-    safety = ~goes_on & (rules.points < 0) & rules.same_side
-    conceded = ~goes_on & (rules.points < 0) & ~rules.same_side
+    safety = ~goes_on & (points < 0) & same
+    conceded = ~goes_on & (points < 0) & ~same
 
     field = rules.ruleset.field
     spot = np.select([kept, lost, scored], [next_to_goal, field - next_to_goal, 0.0], field)
     yards = np.where(kick, 0.0, to_goal - spot)
     # A penalty on first down leaves a first down, but what is left to go says that none was made.
     made = kept & (next_down == 1) & ((down > 1) | (next_to_go != to_go - yards))
-    favourable = np.zeros(len(at), bool)
-    for number, most in FAVOURABLE.items():
-        favourable |= kept & (down < next_down) & (next_down == number) & (next_to_go <= most)
-    share = np.where(made, 1.0, np.maximum(yards / to_go, -1.0)) + FAVOURABLE_SHARE * favourable
+    follows = kept & (down < next_down) & np.isin(next_down, (2, 3))
+    if constants.favourable_to_go is None:
+        favourable = follows & (yards >= constants.favourable_gain)
+    else:
+        second, third = constants.favourable_to_go
+        favourable = follows & (next_to_go <= np.where(next_down == 2, second, third))
+    prorated = np.where(kept & ~made, np.maximum(yards / to_go, -1.0), 0.0)
+    penalized = np.array([result.kind in PENALTIES for result in rules.chart.results] + [False] * 2)
     last = down == rules.ruleset.downs
     return [
         yards,
-        np.where(touchdown, 1.0, np.where(kept, share, 0.0)),
+        1.0 * (touchdown | made),
+        prorated,
+        1.0 * favourable,
         1.0 * touchdown + FIELD_GOAL_SHARE * (scored & kick) - conceded,
         -1.0 * (~last & (lost | conceded)),
         -1.0 * safety,
         -1.0 * (last & (lost | conceded)),
+        1.0 * penalized[result],
     ]
 
 

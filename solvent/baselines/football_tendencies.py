@@ -23,7 +23,7 @@ from solvent.exact.kernels.football_answers import Mixes, one_hot
 from solvent.exact.kernels.football_table import FootballTable
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, shown
 
 PRIOR_CALLS = 10.0
 """How many calls the prior counts as, in every class."""
@@ -53,7 +53,7 @@ class TendencyLearner:
         self, table: FootballTable, opponent: TabularPolicy, *, trust: float = 1.0, seed: int = 0
     ) -> None:
         if not 0 <= trust <= 1:
-            raise ValueError(f"trust is {trust!r}; allowed are numbers from 0 to 1")
+            raise ValueError(f"trust is {shown(trust)}; allowed are numbers from 0 to 1")
         if table.strategy.form != "drive":
             raise ValueError(f"tendencies are learned in drives, not in {table.strategy.form!r}")
         opponent.check_is_for(table.game)

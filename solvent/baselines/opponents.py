@@ -25,7 +25,7 @@ from solvent.envs.opponents import Opponent
 from solvent.envs.registration import compiled_game
 from solvent.envs.seat_env import Seat, SeatEnv, seats_of
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 if TYPE_CHECKING:
     from solvent.envs.seat_vector_env import SeatVectorEnv
@@ -76,8 +76,8 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
         return specification
     if not isinstance(specification, (str, Path)):
         raise ValueError(
-            f"opponent is {specification!r}; allowed are names of baselines, files of policies, "
-            f"and mappings of these to weights"
+            f"opponent is {shown(specification)}; allowed are names of baselines, files of "
+            f"policies, and mappings of these to weights"
         )
     made = _made.setdefault(game, {})
     if _names_a_file(specification):

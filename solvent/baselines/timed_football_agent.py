@@ -41,7 +41,7 @@ from solvent.baselines.football_agent import (
     Constants,
     choose_by_utility,
     mixes_of_utilities,
-    utility_terms,
+    utilities,
 )
 from solvent.baselines.timed_football_average import AverageNeeded, ClockManagement
 from solvent.exact.kernels.football_answers import Mixes
@@ -78,7 +78,7 @@ class AgentSheets:
     ) -> None:
         self.layout = layout
         self.management = management
-        self._utilities = constants.weights @ utility_terms(layout.rules).T
+        self._utilities = utilities(layout.rules, constants)
         self._average = AverageNeeded(layout.rules)
         self._lock = Lock()
         self._known: dict[tuple[int, int, int], Mixes] = {}
@@ -135,11 +135,11 @@ class AgentSheets:
                 # Sheets are asked for in the order of their ticks: others will not be needed.
                 for other in [at for at in self._known if at[0] not in (0, sheet.ticks)]:
                     del self._known[other]
-                utilities = self._utilities
+                adjusted = self._utilities
                 if standing != CLOCKLESS:
-                    utilities = utilities + self._managed(sheet.ticks, behind, standing)
+                    adjusted = adjusted + self._managed(sheet.ticks, behind, standing)
                 rules = self.layout.rules
-                self._known[key] = mixes_of_utilities(rules, *choose_by_utility(rules, utilities))
+                self._known[key] = mixes_of_utilities(rules, *choose_by_utility(rules, adjusted))
             return self._known[key]
 
     def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:

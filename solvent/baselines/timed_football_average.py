@@ -15,6 +15,7 @@ from solvent.baselines.football_agent import branch_row
 from solvent.games.football.clock import ClockRules
 from solvent.games.football.packed import PackedRules
 from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.parameters import shown
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class ClockManagement:
         threshold: Seconds left in the game, or for time-outs in the half, from which on it looks
             at the clock.
         play_seconds: For which a play is counted.
-        weight: Of the average yards that a play saves, in yards.
+        weight: Of the average yards that a play saves, in yards: half of what a first down counts,
+            so that the clock matters beside it.
         punt: Yards after which a side that is behind is to get the ball.
         least_plays: A side is counted as having this many plays at least.
         onside: Seconds left from which on the side that is behind kicks onside.
@@ -37,7 +39,7 @@ class ClockManagement:
 
     threshold: float = 300.0
     play_seconds: float = 30.0
-    weight: float = 5.0
+    weight: float = 26.0
     punt: float = 35.0
     least_plays: float = 0.5
     onside: float = 120.0
@@ -47,9 +49,9 @@ class ClockManagement:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise ValueError(f"{item.name} is {value!r}; allowed are numbers")
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers")
             if not 0 <= value < np.inf:
-                raise ValueError(f"{item.name} is {value!r}; allowed are numbers from 0 on")
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers from 0 on")
             if value == 0 and item.name in ("play_seconds", "least_plays"):
                 raise ValueError(f"{item.name} is 0; allowed are numbers above 0")
 

@@ -28,6 +28,7 @@ from solvent.exact.kernels.timed_football.state_mixes import (
 from solvent.exact.kernels.timed_football.store import SheetStore
 from solvent.games.football.timed import TimedFootball
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import as_options
 
 SOLVED_ON_THE_SPOT = 5_000_000
 """The most states of a form that is solved when its optimal player is asked for."""
@@ -233,7 +234,8 @@ def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedS
         raise ValueError(
             f"form {game.form!r} has {layout.states:,} states, too many to be solved on the spot "
             f"for an optimal player (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
-            f"`solvent solve football-strategy --form {game.form} --out DIR` and give solution=DIR"
+            f"`solvent solve football-strategy {as_options(dict(game.info.parameters))} --out DIR` "
+            f"and give solution=DIR"
         )
     return _solved(game)
 

@@ -21,15 +21,21 @@ from solvent.baselines.timed_football_players import solution_of
 from solvent.envs.kernels.drawing import draw_actions
 from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
 from solvent.envs.random_stream import first_state
+from solvent.envs.registration import SIMULATED
 from solvent.envs.simulation import Player, Sampler
+from solvent.exact import read_request
 from solvent.exact.kernels.timed_football.evaluation import Evaluation, evaluate_pairs
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.optimal import OptimalSheets
 from solvent.exact.kernels.timed_football.policies import SheetPolicy
 from solvent.exact.kernels.timed_football.solution import layout_for
+from solvent.games import make_game
 from solvent.games.football.timed import TimedFootball
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
+
+OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
+"""Parameters of an environment that are not its game's."""
 
 SCORED_AGAINST = ("optimal", "paper-agent")
 """Players that are known by name, with a policy on sheets."""
@@ -123,14 +129,39 @@ def sheets_named(
     return OptimalSheets(layout, solution_of(game, solution).values)
 
 
+def trained_on(file: str | Path) -> TimedFootball | None:
+    """The game on which a saved network was trained, or None if the file does not say it.
+
+    Raises:
+        ValueError: If it names an environment that there is not.
+        StoreError: If the file is missing or damaged.
+    """
+    request = read_request(file)
+    name = request["environment"]
+    if not name:
+        return None
+    entry = SIMULATED[check_choice(name, f"environment in {file}", SIMULATED)]
+    own = {k: v for k, v in request["env_kwargs"].items() if k not in OF_THE_ENVIRONMENT}
+    game = make_game(entry.game, **{**entry.parameters, **own})
+    assert isinstance(game, TimedFootball)
+    return game
+
+
 def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkSheets:
     """A network, or the file of one, as a policy on sheets.
+
+    Args:
+        game: The game that it plays.
+        player: The network. Its file may say on which game it was trained; that has to be `game`.
 
     Raises:
         ValueError: If it was trained for another game.
         StoreError: If the file is missing, damaged or of another kind.
     """
     if not isinstance(player, NetworkPlayer):
+        trained = trained_on(player)
+        if trained is not None:
+            game.info.check_same(trained.info, str(player))
         player = load_network(player)
     return NetworkSheets(layout_for(game), TimedFootballSampler(game), player)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.cli.parameters import parse_parameters
+from solvent.cli.parameters import parse_parameters, parse_value
+
+if TYPE_CHECKING:
+    from solvent.games.football.packed import PackedRules
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +26,17 @@ ChartArgument = Annotated[
     typer.Argument(
         metavar="CHART",
         help="A chart of this package (standard, cautious, aerial, dice), or a .csv or .json file.",
+    ),
+]
+
+
+RulesetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ruleset",
+        metavar="JSON",
+        help="Rules that are not the usual ones, as `solvent solve` takes them: "
+        "'{\"fake_punt_penalty\": 10}'.",
     ),
 ]
 
@@ -115,6 +129,7 @@ def points(
         bool,
         typer.Option("--situations", help="Write the values of all situations, for single calls."),
     ] = False,
+    ruleset: RulesetOption = None,
 ) -> None:
     """Expected points: what having the ball is worth on a chart, solved exactly and proved.
 
@@ -123,11 +138,8 @@ def points(
     from solvent.cli.printing import columns, facts
     from solvent.exact.kernels.football import solve_points
     from solvent.exact.store import write_atomically
-    from solvent.games.football.chart_files import load_chart
-    from solvent.games.football.packed import pack_rules
-    from solvent.games.football.ruleset import Ruleset
 
-    rules = pack_rules(load_chart(source), Ruleset())
+    rules = _rules(source, ruleset)
     with Console(stderr=True).status(f"solving {source}") as status:
         solution = solve_points(
             rules,
@@ -171,6 +183,7 @@ def sheet(
         bool, typer.Option("--punting", help="In punt formation, on the last down.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    ruleset: RulesetOption = None,
 ) -> None:
     """The call sheet of a situation: both sides' optimal mixes, and what every call loses.
 
@@ -178,11 +191,8 @@ def sheet(
     """
     from solvent.cli.call_sheet import read_situation, sheet_json, show_sheet
     from solvent.exact.kernels.football import call_sheet, solve_points
-    from solvent.games.football.chart_files import load_chart
-    from solvent.games.football.packed import pack_rules
-    from solvent.games.football.ruleset import Ruleset
 
-    rules = pack_rules(load_chart(source), Ruleset())
+    rules = _rules(source, ruleset)
     situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
     with Console(stderr=True).status(f"solving {source}"):
         found = call_sheet(rules, solve_points(rules).view, situation)
@@ -190,3 +200,12 @@ def sheet(
         typer.echo(sheet_json(rules.chart, found))
     else:
         show_sheet(Console(), rules.chart, rules.ruleset, found)
+
+
+def _rules(source: str, ruleset: str | None) -> PackedRules:
+    """The rules of a chart and of the numbers that a ruleset changes."""
+    from solvent.games.football.chart_files import load_chart
+    from solvent.games.football.packed import pack_rules
+    from solvent.games.football.ruleset import Ruleset
+
+    return pack_rules(load_chart(source), Ruleset.of(ruleset and parse_value(ruleset)))

@@ -10,6 +10,7 @@ from solvent.cli.timed_football import SolveOptions, solution_of
 from solvent.exact.kernels.timed_football.solution import TimedSolution, layout_for
 from solvent.games import TimedFootball, make_game
 from solvent.games.football.strategy import FORMS
+from solvent.model.parameters import as_options
 
 SOLVED_TO_PLAY = 150_000_000
 """A form of more states is not solved when somebody wants to play; that takes too long."""
@@ -49,9 +50,10 @@ def made_solution(game: TimedFootball) -> TimedSolution:
     """
     layout = layout_for(game)
     if layout.states > SOLVED_TO_PLAY:
+        options = as_options(dict(game.info.parameters))
         raise ValueError(
             f"form {game.form!r} has {layout.states:,} states, which takes a while; solve it with "
-            f"`solvent solve football-strategy --form {game.form} --out DIR`, then play with "
-            f"--solution DIR"
+            f"`solvent solve football-strategy {options} --out DIR`, then play it or report it "
+            f"with --solution DIR and the same parameters"
         )
     return solution_of(game, layout, SolveOptions())[0]

@@ -34,6 +34,11 @@ fumbled beyond the goal line is a touchback; were it a touchdown, the value woul
 safety the other team's ball counts as well; were it left out, the optimal play on first down would
 be a pass from 95 yards on, and the source says run.
 
+**What stays open.** Where the ball is after a touchdown of the other team is not said. Here that
+team has it at its 20, as after all scores, which costs another 1.36 points; another reading is a
+yard from its goal line, which costs .068. So it is a parameter. No optimal play depends on it. Of
+the values 287 differ by more than 1e-6, all from 98 yards to the goal on, and by 1.2e-3 at most.
+
 **Probabilities.** They are rationals: the *distribution function* of each Poisson variable is
 rounded to a multiple of 2^-48. Probabilities are then positive and sum to 1, and those of any "at
 least" are off by at most 2^-49. A variable takes fewer than 64 values, so the distribution of a
@@ -55,7 +60,7 @@ from numpy.typing import NDArray
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
 from solvent.model.arrays import Ints, grouped_sum
 from solvent.model.drawing import pitch
-from solvent.model.parameters import Spread, check_integer, spread
+from solvent.model.parameters import Spread, check_integer, shown, spread
 
 RUN, PASS, PUNT, KICK = range(4)
 
@@ -107,6 +112,8 @@ class FootballDrive:
             :data:`~solvent.model.parameters.Spread`, or ``"anywhere"`` for all states with equal
             probability.
         field: Length of the field in yards, within 20..100. Shorter ones are for tests.
+        their_ball: Where the other team has the ball after a touchdown of its own, in yards from
+            its own goal line, within 1..field.
 
     Raises:
         ValueError: If a parameter is not allowed.
@@ -114,10 +121,12 @@ class FootballDrive:
 
     start: Spread | str = 80
     field: int = 100
+    their_ball: int = TOUCHBACK
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_integer(self.field, "field", TOUCHBACK, 100)
+        check_integer(self.their_ball, "their_ball", 1, self.field)
         _ = self._starts
 
     @cached_property
@@ -128,7 +137,7 @@ class FootballDrive:
             return dict.fromkeys(states, Fraction(1, len(states)))
         if isinstance(self.start, str):
             raise ValueError(
-                f"start is {self.start!r}; allowed are yards to the goal and 'anywhere'"
+                f"start is {shown(self.start)}; allowed are yards to the goal and 'anywhere'"
             )
         return {
             first_down(to_goal): probability
@@ -145,13 +154,14 @@ class FootballDrive:
             actions=(("run", "pass", "punt", "field goal"),),
             acyclic=True,
             reward_range=(
-                float(payoff(Drive(TOUCHBACK, 0, 0, "other's touchdown"))),
+                float(payoff(Drive(self.their_ball, 0, 0, "other's touchdown"))),
                 float(payoff(Drive(TOUCHBACK, 0, 0, "touchdown"))),
             ),
             sources=("Patek and Bertsekas 1996, Play selection in American football",),
             parameters=(
                 ("start", start if isinstance(start, (int, str)) else _plain(start)),
                 ("field", self.field),
+                ("their_ball", self.their_ball),
             ),
             observation_labels=("to goal", "to go", "down", "ended"),
         )
@@ -202,7 +212,7 @@ class FootballDrive:
         if to_goal <= 0:
             return Drive(TOUCHBACK, 0, 0, "lost")
         if to_goal > self.field:
-            return Drive(TOUCHBACK, 0, 0, "other's touchdown")
+            return Drive(self.their_ball, 0, 0, "other's touchdown")
         return Drive(to_goal, 0, 0, "lost")
 
     def is_terminal(self, state: Drive) -> bool:
@@ -367,7 +377,7 @@ def _tabulate(game: FootballDrive) -> TabularGame:
         target = np.where(
             keeps,
             _advanced(codes, game.field, to_goal - yards, to_go - yards, down),
-            _lost(codes, game.field, to_goal - yards),
+            _lost(codes, game, to_goal - yards),
         )
         rows.append(np.repeat(4 * np.arange(number) + action, len(moves)))
         targets.append(target.ravel())
@@ -432,11 +442,11 @@ def _advanced(codes: _Codes, field: int, to_goal: Ints, to_go: Ints, down: Ints)
     return np.where(to_goal <= 0, touchdown, np.where(to_goal > field, safety, within))
 
 
-def _lost(codes: _Codes, field: int, to_goal: Ints) -> Ints:
+def _lost(codes: _Codes, game: FootballDrive, to_goal: Ints) -> Ints:
     """What `FootballDrive._lose` returns, for all positions and moves at once."""
-    at = np.where(to_goal <= 0, TOUCHBACK, np.minimum(to_goal, field))
-    theirs = codes.of(np.array(TOUCHBACK), 0, 0, "other's touchdown")
-    return np.where(to_goal > field, theirs, codes.of(at, 0, 0, "lost"))
+    at = np.where(to_goal <= 0, TOUCHBACK, np.minimum(to_goal, game.field))
+    theirs = codes.of(np.array(game.their_ball), 0, 0, "other's touchdown")
+    return np.where(to_goal > game.field, theirs, codes.of(at, 0, 0, "lost"))
 
 
 def _plain(start: Spread) -> list[int] | dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 
 from solvent.exact import write_atomically
@@ -13,13 +11,7 @@ from solvent.report import panel as points
 from solvent.report.football_points import by_chart, line_colour, panel, points_by_down
 from solvent.report.football_solved import SolvedFootball, solve_football
 from solvent.report.legends import keys
-
-STYLE = (
-    "text{fill:#5b6670}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}"
-    ".grid{stroke:#dde2e6}.baseline{stroke:#9aa4ac;stroke-dasharray:5 4}"
-)
-KEYS = 24
-"""Height of the legend below a chart."""
+from solvent.report.panel import side_by_side
 
 
 def write_pictures(folder: str | Path, *, chart: str = "standard") -> list[Path]:
@@ -56,26 +48,11 @@ def points_picture(solved: SolvedFootball) -> str:
         legend = keys([*lines], colours, points.LEFT, points.HEIGHT + 6, room)
         parts.append(panel(name, lines).inside() + legend)
     title = f"Expected points of first downs, chart {solved.rules.chart.name}"
-    return _side_by_side(title, parts, points.WIDTH, points.HEIGHT + KEYS)
+    return side_by_side(title, parts, points.WIDTH, points.HEIGHT + points.KEYS)
 
 
 def fourth_down_picture(solved: SolvedFootball) -> str:
     """The maps of the last down side by side."""
     maps = fourth_down.panels(fourth_down.fourth_downs(solved))
     title = f"The last down, chart {solved.rules.chart.name}"
-    return _side_by_side(title, list(maps.values()), fourth_down.WIDTH, fourth_down.HEIGHT)
-
-
-def _side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> str:
-    """Parts in rows of two."""
-    rows = -(-len(parts) // 2)
-    groups = "".join(
-        f'<g transform="translate({n % 2 * width} {n // 2 * height})">{part}</g>'
-        for n, part in enumerate(parts)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {rows * height}" '
-        f'width="{2 * width}" height="{rows * height}" role="img" font-size="12" '
-        f'font-family="system-ui, sans-serif"><title>{escape(title)}</title>'
-        f'<style>{STYLE}</style><rect width="100%" height="100%" fill="#fff"/>{groups}</svg>'
-    )
+    return side_by_side(title, list(maps.values()), fourth_down.WIDTH, fourth_down.HEIGHT)

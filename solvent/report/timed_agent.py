@@ -108,8 +108,9 @@ def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     half = solution.layout.for_points
     worth = "Points, its own less the other side's" if half else "Chances of winning, a tie as half"
     html = (
-        "<p>The agent of McCulloch (2015) with its clock management, of which the paper prints no "
-        "numbers: the defaults stand for them. Both seats are rated exactly, against the optimal "
+        "<p>The agent of McCulloch (2015), with constants that match the tables of the paper, and "
+        "with its clock management, of which the paper prints no numbers: the defaults stand for "
+        "them. Both seats are rated exactly, against the optimal "
         "player and against a best answer, which knows the agent's mixes but not what is drawn "
         f"from them.</p>{start_table(solution, scores)}<p class='caption'>{worth}.</p>"
         f"{_lines_html(solution, scores) if half else _maps_html(solution, scores)}"

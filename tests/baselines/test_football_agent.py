@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from reduced_football import CHARTS, RULES
 
 from solvent.baselines.football_agent import (
+    PRORATED,
     Constants,
     agent_mixes,
     call_payoffs,
@@ -34,28 +36,69 @@ def packed(chart: Chart = CODED) -> PackedRules:
     return pack_rules(chart, Ruleset())
 
 
-def utility(at: tuple[Any, ...], code: str, **constants: float) -> float:
+def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> float:
     rules = packed()
-    worth, _ = result_utilities(rules, Constants(**constants))
+    worth, _ = result_utilities(rules, constants)
     found = CODED.results.index(parse_result(code))
     return float(worth[rules.index(Situation(*at)), found])
+
+
+def test_the_constants_are_those_that_match_the_printed_tables() -> None:
+    # Fitted to McCulloch 2015, Tables 1 and 2, on the printed game's chart.
+    fitted = Constants()
+    assert (fitted.first_down, fitted.turnover, fitted.penalty) == (51.8, 261, -8)
+    assert (fitted.share, fitted.favourable_share, fitted.favourable_gain) == (0.02, 0.3, 4)
+    assert fitted.favourable_to_go is None
 
 
 def test_yards_and_a_share_of_the_first_down() -> None:
     assert utility((1, 10, 80), "4") == pytest.approx(4 + 10 * 4 / 10)
     assert utility((1, 10, 80), "-2") == pytest.approx(-2 - 10 * 2 / 10)
-    assert utility((1, 10, 80), "4", first_down=20) == pytest.approx(4 + 20 * 4 / 10)
+    wanted = replace(PRORATED, first_down=20)
+    assert utility((1, 10, 80), "4", wanted) == pytest.approx(4 + 20 * 4 / 10)
     assert utility((2, 7, 80), "8") == pytest.approx(8 + 10)
     # No more than the whole bonus is lost.
     assert utility((2, 1, 80), "-4") == pytest.approx(-4 - 10)
 
 
-def test_a_favourable_down_gets_a_fixed_share_more() -> None:
+def test_what_is_not_prorated_is_a_jump_at_the_first_down() -> None:
+    jump = replace(PRORATED, share=0.25)
+    assert utility((2, 12, 80), "8", jump) == pytest.approx(8 + 10 * 0.25 * 8 / 12)
+    assert utility((2, 9, 80), "10", jump) == pytest.approx(10 + 10)
+    assert utility((2, 1, 80), "-4", jump) == pytest.approx(-4 - 10 * 0.25)
+
+
+def test_a_down_is_favourable_after_a_gain() -> None:
+    without = replace(PRORATED, favourable_to_go=None, favourable_gain=4)
+    for at, prorated in (((1, 10, 80), 10 * 4 / 10), ((2, 10, 80), 10 * 4 / 10)):
+        assert utility(at, "4", without) == pytest.approx(4 + prorated + 2.5)
+    assert utility((1, 10, 80), "-2", without) == pytest.approx(-2 - 2)
+    farther = replace(without, favourable_gain=4.5)
+    assert utility((1, 10, 80), "4", farther) == pytest.approx(4 + 4)
+    assert utility((1, 10, 80), "5", farther) == pytest.approx(5 + 5 + 2.5)
+    # Neither a first down nor a last one is favourable, nor one that a penalty repeats.
+    assert utility((1, 4, 80), "4", without) == pytest.approx(4 + 10)
+    assert utility((3, 10, 80), "4", without) == pytest.approx(4 + 4)
+    assert utility((2, 10, 80), "def5", without) == pytest.approx(5 + 5)
+
+
+def test_a_down_may_be_favourable_by_what_is_left_to_go() -> None:
     assert utility((1, 10, 80), "5") == pytest.approx(5 + 5 + 2.5)
     assert utility((2, 6, 80), "4") == pytest.approx(4 + 10 * 4 / 6 + 2.5)
     assert utility((2, 7, 80), "4") == pytest.approx(4 + 10 * 4 / 7)
     # A penalty on second down leaves a second down, which did not become favourable by a play.
     assert utility((2, 6, 80), "def5") == pytest.approx(5 + 10 * 5 / 6)
+
+
+def test_a_penalty_has_a_constant_of_its_own() -> None:
+    penalized = replace(PRORATED, penalty=-8)
+    for code in ("off5", "def5", "def5f"):
+        expected = utility((1, 10, 80), code) - 8
+        assert utility((1, 10, 80), code, penalized) == pytest.approx(expected)
+    assert utility((1, 10, 80), "5", penalized) == utility((1, 10, 80), "5")
+    # It counts when a penalty is weighed against a play.
+    assert utility((1, 10, 80), "def5/12", penalized) == utility((1, 10, 80), "12")
+    assert utility((1, 10, 80), "off10/7", penalized) == pytest.approx(-10 - 10 - 8)
 
 
 def test_a_touchdown_is_a_first_down_too() -> None:
@@ -93,7 +136,7 @@ def test_a_penalty_on_first_down_is_no_first_down() -> None:
 
 def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
     rules = packed()
-    worth, _ = result_utilities(rules)
+    worth, _ = result_utilities(rules, PRORATED)
     last = worth[rules.index(Situation(4, 5, 20)), field_goal(rules)]
     assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
 
@@ -160,3 +203,11 @@ def test_on_the_last_down_it_takes_the_best_of_three() -> None:
 def test_constants_are_numbers(value: Any) -> None:
     with pytest.raises(ValueError, match=r"turnover is .*; allowed are"):
         Constants(turnover=value)
+    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are"):
+        Constants(favourable_to_go=(5, value))
+
+
+@pytest.mark.parametrize("pair", [5, (5,), (1, 2, 3), [5, 2]])
+def test_yards_to_go_are_two(pair: Any) -> None:
+    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are None and pairs"):
+        Constants(favourable_to_go=pair)

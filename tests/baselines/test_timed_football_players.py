@@ -75,7 +75,15 @@ def network(number: int, *, masked: bool, rule: str, observation: str) -> Networ
     return NetworkPlayer(Network(weights, biases, "relu"), rule, masked, observation)
 
 
-@pytest.mark.parametrize("number", range(len(QUICK)), ids=IDS)
+@pytest.mark.parametrize(
+    "number",
+    [
+        # The best response to a whole half takes long.
+        pytest.param(n, marks=pytest.mark.slow if name.startswith("half") else [])
+        for n, name in enumerate(IDS)
+    ],
+    ids=IDS,
+)
 def test_nobody_gains_against_the_optimal_player(number: int) -> None:
     sampler, table = made(number)
     player = optimal_player(sampler.rules)

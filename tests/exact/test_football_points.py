@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
@@ -225,14 +226,83 @@ def test_the_environment_states_the_value_of_its_drive() -> None:
     assert optimum == pytest.approx(value, abs=1e-9)
 
 
-def test_kickoffs_that_are_always_run_back_have_no_value() -> None:
-    rules = pack_rules(load_chart("standard"), Ruleset.read({"kickoff": {"long+100": 1}}))
-    with pytest.raises(ImproperGameError, match="kickoffs go on for ever"):
+GAINS = (
+    [["2", "3"], ["20", "-1"]],
+    [["4o"]],
+    [["3", "2", "5"], ["-3", "fum", "8"], ["int2r1", "20", "0"]],
+)
+"""Against each defence the first play gains two yards or more, twice so many as a down needs."""
+
+KICKS = (
+    {"kickoff": {"3": 1}, "onside": {"6": 1}},
+    {"kickoff": {"long+8": 1}, "onside": {"long+8": 1}},
+    {"kickoff": {"2": 1}, "onside": {"kicker 5": 1, "6": 2}},
+    {"kickoff": {"kicker 5": 1, "3": 3}, "onside": {"kicker 5": 2, "6": 1}},
+)
+
+
+def scoring(codes: list[list[str]], **rules: object) -> PackedRules:
+    """Rules in which whoever has the ball is sure of a touchdown."""
+    width = len(codes[0])
+    chart = Chart.from_codes("scoring", codes, ["punt4"] * width, ["punt6"] * width)
+    return pack_rules(chart, Ruleset.read({**RULES, "barred": [], **rules}))
+
+
+def touchdown_kickoff(ruleset: Ruleset) -> Fraction:
+    """K where every possession ends with a touchdown and a kickoff that the other side receives.
+
+    With T points a touchdown and a chance r that the receiver gets the kicked ball, receiving it is
+    worth r (T - K) - (1 - r) (T - K). The kicker chooses the kick with the smaller r.
+    """
+    chances = [
+        sum(p for end, p in getattr(ruleset, name) if not end.startswith("kicker"))
+        for name in ("kickoff", "onside")
+    ]
+    share = 2 * min(chances) - 1
+    return (ruleset.touchdown + ruleset.extra_point) * share / (1 + share)
+
+
+@pytest.mark.parametrize("kicks", KICKS, ids=["all", "run back", "onside", "often lost"])
+@pytest.mark.parametrize("codes", GAINS, ids=["two by two", "one", "three by three"])
+def test_where_every_possession_scores_a_kickoff_is_worth_what_kicks_say(
+    codes: list[list[str]], kicks: dict[str, object]
+) -> None:
+    rules = scoring(codes, **kicks)
+    solution = solve_points(rules)
+    wanted = touchdown_kickoff(rules.ruleset)
+    assert Fraction(solution.lower) <= wanted <= Fraction(solution.upper)
+    assert solution.upper - solution.lower < 1e-9
+
+
+@pytest.mark.parametrize("first_down", [3, 5])
+def test_where_all_calls_are_as_good_those_are_found_that_score(first_down: int) -> None:
+    """Newton's method goes round in circles: every call is as good as any, on all of the field."""
+    rules = scoring([["5", "12", "-5"], ["9", "4", "3"]], field=30, downs=4, first_down=first_down)
+    solution = solve_points(rules)
+    wanted = touchdown_kickoff(rules.ruleset)
+    assert Fraction(solution.lower) <= wanted <= Fraction(solution.upper)
+    after = rules.ruleset.touchdown + rules.ruleset.extra_point - wanted
+    first_downs = solution.expected_points(rules).first_down
+    assert first_downs == pytest.approx([float(after)] * len(first_downs), abs=1e-9)
+
+
+def test_kicks_that_the_kicker_keeps_and_scores_from_have_no_value() -> None:
+    rules = scoring(GAINS[0], kickoff={"kicker 5": 1}, onside={"kicker 5": 1})
+    with pytest.raises(ImproperGameError, match=r"the side that kicks is always the next to score"):
         solve_points(rules)
 
 
-def test_play_that_hardly_ever_ends_is_given_up() -> None:
-    # A safety on every play, and every punt blocked: only free kicks run back end play.
-    chart = Chart.from_codes("safety", [["-99"]], ["block"], ["block"])
+def test_a_game_of_safeties_is_worth_what_the_generic_solver_says() -> None:
+    """Newton's method does not converge on it."""
+    chart = Chart.from_codes("safety", [["-9"]], ["block"], ["block"])
+    solution = solve_points(reduced_rules(chart))
+    game = FootballStrategy(
+        chart, "points", Ruleset.read(RULES), kickoff_value=solution.kickoff_value
+    )
+    assert solve(compile_game(game)).value == pytest.approx(solution.kickoff_value, abs=1e-9)
+
+
+def test_play_whose_values_do_not_settle_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solvent.exact.kernels.football_iteration.MOST_SWEEPS", 2)
     with pytest.raises(CertificateError, match="does not settle"):
-        solve_points(pack_rules(chart, Ruleset()))
+        solve_points(reduced_rules(CHARTS[0]))

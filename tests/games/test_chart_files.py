@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bad_files import CONTENTS, no_files
 from football_charts import charts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,11 @@ from solvent.games.football.chart_csv import csv_text, read_csv
 from solvent.games.football.chart_files import SHIPPED, chart_bytes, load_chart, read_chart
 from solvent.games.football.chart_json import json_text, read_json
 from solvent.games.football.chart_table import LARGEST_FILE
+from solvent.games.football.expected_points import (
+    ExpectedPointsError,
+    parse_expected_points,
+    read_expected_points,
+)
 from solvent.games.football.results import Result
 
 TINY = """\
@@ -123,7 +129,6 @@ def test_decimals_are_read_as_they_are_written() -> None:
         ("20*1", "20*0", r"row B \(line 6\), column 2: weight '0'"),
         ("20*1", "20*-1", r"row B \(line 6\), column 2: weight '-1'"),
         ("20*1", "20", r"row B \(line 6\), column 2: '20' has no weight"),
-        ("20*1", "INC*1", r"row B \(line 6\), column 2: 'inc' stands there twice"),
         ("B,3,", "B,punt30,", r"row B \(line 6\), column 1: 'punt30' kicks"),
         ("B,3,", "A,3,", r"row A \(line 6\): there is a row A already"),
         ("B,3,", "D,3,", r"row D \(line 6\): there is no defence 'D'; the 3 defences are ABC"),
@@ -253,6 +258,57 @@ def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
         else:
             assert read_csv(csv_text(chart).encode(), "again") == chart
     assert all(message.startswith("damaged") and len(message) < 400 for message in messages)
+
+
+def test_what_is_no_file_is_no_chart(tmp_path: Path) -> None:
+    for path in no_files(tmp_path, ".json"):
+        with pytest.raises(OSError):  # noqa: PT011  # Each says its own.
+            read_chart(path)
+        with pytest.raises(OSError):  # noqa: PT011
+            read_expected_points(path)
+
+
+def test_a_key_that_stands_twice_among_many_is_found_at_once() -> None:
+    # Each of them was counted among all others, which takes minutes.
+    keys = [f'"{n}": 0' for n in range(60_000)]
+    with pytest.raises(ChartError, match="'59999' stands there twice"):
+        read_json(f"{{{', '.join([*keys, keys[-1]])}}}".encode(), "chart.json")
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+def test_other_content_is_one_line(name: str) -> None:
+    for read in (read_csv, read_json):
+        with pytest.raises(ChartError, match=r"^some\.file") as caught:
+            read(CONTENTS[name], "some.file")
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 300
+    with pytest.raises(ExpectedPointsError, match=r"^some\.file") as error:
+        parse_expected_points(CONTENTS[name], "some.file")
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("kickoff", 10**400, "kickoff of the expected points has the value 1000"),
+        ("kickoff", "x" * 100_000, "kickoff of the expected points has the value 'xxx"),
+        ("first_down", [[0.5]], "first_down of the expected points has the value [0.5]"),
+        ("first_down", [True], "first_down of the expected points has the value True"),
+        ("chart", ["x" * 100_000], "'chart' is ['xxx"),
+        ("version", "x" * 100_000, "version 'xxx"),
+        ("x" * 100_000, 0, "keys missing or unknown: 'xxx"),
+    ],
+)
+def test_expected_points_are_not_believed(name: str, value: Any, message: str) -> None:
+    held = {
+        "format": "solvent-expected-points", "version": 1, "chart": "a", "chart_hash": "b",
+        "ruleset_hash": "c", "kickoff": 1, "free_kick": 1, "first_down": [1.5], "situations": None,
+    }  # fmt: skip
+    assert parse_expected_points(json.dumps(held).encode(), "some.file").kickoff == 1.0
+    with pytest.raises(ExpectedPointsError) as caught:
+        parse_expected_points(json.dumps({**held, name: value}).encode(), "some.file")
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
 def test_charts_by_name_and_what_is_no_name(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from solvent.games.football.chart import (
     ChartError,
     cell_text,
     headings,
+    ordered_cell,
     parse_cell,
 )
 from solvent.games.football.chart_files import SHIPPED, load_chart
@@ -68,13 +69,27 @@ def test_weights_are_shares_of_their_sum() -> None:
         ("3*" + "9" * 5000, "weight"),
         ("3 | 4*1", "'3' has no weight"),
         ("3*1 | ", "'' has no weight"),
-        ("3*1 | +3*2", "'3' stands there twice"),
         ("3*1*2", "weight '1*2'".replace("*", r"\*")),
     ],
 )
 def test_texts_that_are_no_cells_are_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         parse_cell(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("3*1 | +3*2", "3"),
+        ("3*3 | fum*1 | 3*1", "3*4 | fum*1"),
+        ("inc*1 | INC*1 | 3*2 | inc*2", "inc*2 | 3*1"),
+        ("off5/3*1 | 3*1 | off5/3*1", "off5/3*2 | 3*1"),
+    ],
+)
+def test_a_code_that_stands_there_again_adds_its_weight(text: str, same: str) -> None:
+    assert parse_cell(text) == parse_cell(same)
+    twice = tuple((probability / 2, result) for probability, result in parse_cell(same)) * 2
+    assert ordered_cell(twice) == parse_cell(same)
 
 
 def test_results_are_distinct_ascending_and_include_the_options_of_choices() -> None:
@@ -120,7 +135,6 @@ def test_the_hash_is_of_the_cells_alone() -> None:
     [
         (((Fraction(1, 2), GAIN),), "sum to 1/2, not to 1"),
         (((Fraction(2), GAIN), (Fraction(-1), Result("incomplete"))), "probability -1"),
-        (((Fraction(1, 2), GAIN), (Fraction(1, 2), GAIN)), "'3' stands there twice"),
         ((), "sum to 0"),
         (parse_cell("punt40"), "'punt40' kicks; only the columns Q and P may"),
         (parse_cell("def5/punt40"), "'def5/punt40' kicks"),

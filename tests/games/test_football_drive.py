@@ -47,7 +47,7 @@ SIX, TWELVE, TEN = ([Fraction(m, 2**48) for m in poisson(mean)] for mean in (6, 
 SMALL = [
     FootballDrive(start=20, field=20),
     FootballDrive(start="anywhere", field=20),
-    FootballDrive(start={"3": 1, "24": 2}, field=24),
+    FootballDrive(start={"3": 1, "24": 2}, field=24, their_ball=1),
 ]
 
 
@@ -283,6 +283,11 @@ def test_a_drive_begins_with_a_first_down_where_the_parameter_says() -> None:
         (Drive(8, 8, 3), "Third and goal, 8 yards to the goal."),
         (Drive(35, 0, 0, "lost"), "The ball is lost, 35 yards from the other team's goal."),
         (Drive(20, 0, 0, "touchdown"), "Touchdown!"),
+        (Drive(60, 5, 2), "Second and 5, 60 yards to the goal."),
+        (Drive(60, 4, 4), "Fourth and 4, 60 yards to the goal."),
+        (Drive(20, 0, 0, "field goal"), "The field goal is good: 3 points."),
+        (Drive(20, 0, 0, "other's touchdown"), "The other team scores a touchdown."),
+        (Drive(20, 0, 0, "safety"), "A safety: 2 points for the other team."),
     ],
 )
 def test_the_drawing_says_what_happens(state: Drive, news: str) -> None:
@@ -294,6 +299,39 @@ def test_the_drawing_says_what_happens(state: Drive, news: str) -> None:
     gained = [line.find("¦") for line in field if "¦" in line]
     marked = not state.ended and state.to_go < state.to_goal
     assert gained == [3 + (100 - state.to_goal + state.to_go) // 2] * (3 if marked else 0)
+
+
+def test_a_position_is_seen_in_shares_of_the_field() -> None:
+    game = FootballDrive(start=20, field=50)
+    seen = game.observe(Drive(40, 5, 3), 0)
+    np.testing.assert_allclose(seen, [0.8, 0.1, 0.75, 0])
+    assert seen.dtype == np.float32
+    ends = [game.observe(Drive(20, 0, 0, ended), 0)[3] for ended in football_drive.ENDINGS]
+    np.testing.assert_allclose(ends, np.linspace(0, 1, len(ends)))
+
+
+def test_the_bounds_of_the_field_are_allowed_and_nothing_beyond() -> None:
+    for field in (20, 100):
+        game = FootballDrive(start=field, field=field)
+        assert dict(game.info.parameters) == {"start": field, "field": field}
+    for field in (19, 101):
+        message = f"^field is {field}; allowed are whole numbers from 20 to 100$"
+        with pytest.raises(ValueError, match=message):
+            FootballDrive(start=10, field=field)
+    assert FootballDrive(start=1).initial()[0].state == Drive(1, 1, 1)
+    with pytest.raises(
+        ValueError, match=r"^start is 101; allowed are whole numbers from 1 to 100$"
+    ):
+        FootballDrive(start=101)
+
+
+def test_starts_are_kept_as_json_can_hold_them() -> None:
+    for start, kept in (
+        ("anywhere", "anywhere"),
+        ((20, 30), [20, 30]),
+        ({20: Fraction(1, 3), 30: 2}, {"20": "1/3", "30": "2"}),
+    ):
+        assert dict(FootballDrive(start=start).info.parameters)["start"] == kept
 
 
 # The environment.

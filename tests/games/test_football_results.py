@@ -123,3 +123,74 @@ def test_absurd_yards_are_refused(code: str, message: str) -> None:
 def test_a_kind_takes_only_the_fields_it_has_a_use_for(fields: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=str(fields["kind"])):
         Result(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [
+        ("gain", -99, 99),
+        ("incomplete", 0, 0),
+        ("fumble", -99, 99),
+        ("interception", -99, 99),
+        ("offence-penalty", 1, 99),
+        ("defence-penalty", 1, 99),
+        ("long-gain", 0, 0),
+        ("punt", 1, 99),
+        ("fumbled-punt", 1, 99),
+        ("blocked-punt", 0, 0),
+    ],
+)
+def test_the_yards_of_a_kind_lie_on_the_field(kind: str, low: int, high: int) -> None:
+    returned = 99 if kind in ("interception", "punt") else 0
+    for yards in (low, high):
+        assert Result(kind, yards, return_yards=returned).return_yards == returned
+    message = f"{kind} is {{}}; allowed are whole numbers from {low} to {high}$"
+    for yards in (low - 1, high + 1):
+        with pytest.raises(ValueError, match="^yards of " + message.format(yards)):
+            Result(kind, yards)
+    for back in (-1, returned + 1):
+        message = f"^return of {kind} is {back}; allowed are whole numbers from 0 to {returned}$"
+        with pytest.raises(ValueError, match=message):
+            Result(kind, high, return_yards=back)
+
+
+GAIN, PENALTY = Result("gain", 3), Result("offence-penalty", 5)
+CHOICE = Result("choice", options=(PENALTY, GAIN))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"kind": "gian"}, r"^kind of result is 'gian'; .* Did you mean 'gain'\?$"),
+        (
+            {"kind": "punt", "yards": 3, "out_of_bounds": True},
+            "^only a gain ends out of bounds, not a result of kind 'punt'$",
+        ),
+        (
+            {"kind": "gain", "first_down": True},
+            "^only a defence-penalty gives a first down, not 'gain'$",
+        ),
+        (
+            {"kind": "gain", "options": (PENALTY, GAIN)},
+            "^only a choice has options, not a result of kind 'gain'$",
+        ),
+        *(
+            (
+                {"kind": "choice", "options": options},
+                "^a choice is a penalty and a play, in this order; got ",
+            )
+            for options in (
+                (), (PENALTY,), (GAIN, GAIN), (PENALTY, PENALTY), (PENALTY, CHOICE),
+                (PENALTY, GAIN, GAIN),
+            )
+        ),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_said(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Result(**fields)  # type: ignore[arg-type]
+
+
+def test_the_message_shows_what_results_look_like() -> None:
+    with pytest.raises(ValueError, match=r"^'5x' is not a result; results look like 5, -3, 12o, "):
+        parse_result(" 5x ")

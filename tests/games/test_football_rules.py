@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from reduced_football import CHART, CHARTS, RULES
 
 from solvent.games.football.packed import FREE_KICK, KICKOFF, KICKS, PackedRules, pack_rules
 from solvent.games.football.results import parse_result
-from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.ruleset import KickEnd, Ruleset, parse_kick
 from solvent.games.football.situation import (
     Consequence,
     Restart,
@@ -24,6 +25,8 @@ from solvent.games.football.situation import (
     field_goal,
     kick,
     legal_actions,
+    ordinal,
+    situation_text,
 )
 
 
@@ -242,3 +245,214 @@ def test_a_senseless_number_is_named(parameters: dict[str, Any], message: str) -
 def test_tables_from_python_are_checked(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Ruleset(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "others"),
+    [
+        ("field", 71, 200, {}),
+        ("downs", 1, 9, {}),
+        ("first_down", 1, 100, {}),
+        ("touchdown", 1, 100, {}),
+        ("field_goal", 0, 100, {}),
+        ("safety", 0, 100, {}),
+        ("field_goal_spot", 0, 98, {"field_goals": ()}),
+        ("touchback", 1, 99, {}),
+        ("fake_punt_penalty", 0, 100, {}),
+        ("blocked_punt_loss", 0, 100, {}),
+        ("long_play", 0, 100, {}),
+        ("play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
+        ("long_play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
+        ("out_of_bounds_seconds", 0, 30, {}),
+        ("dead_ball_seconds", 0, 900, {}),
+        ("interception_seconds", 0, 900, {}),
+    ],
+)
+def test_the_bounds_of_a_number_are_allowed_and_nothing_beyond(
+    name: str, low: int, high: int, others: dict[str, Any]
+) -> None:
+    for value in (low, high):
+        assert getattr(Ruleset(**{name: value}, **others), name) == value
+    refused = "|".join((f"{name} is {{0}}; allowed are whole numbers from", "onside: yards"))
+    for value in (low - 1, high + 1):
+        with pytest.raises(ValueError, match=f"^({refused.format(value)})"):
+            Ruleset(**{name: value}, **others)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"field": 201}, "field is 201; allowed are whole numbers from 2 to 200"),
+        ({"half_the_distance": 0}, "half_the_distance is 0; allowed are true and false"),
+        ({"extra_point": 1}, "extra_point is 1; allowed are fractions from 0 to 1"),
+        (
+            {"extra_point": Fraction(3, 2)},
+            "extra_point is Fraction(3, 2); allowed are fractions from 0 to 1",
+        ),
+        (
+            {"field_goals": ((9, Fraction(1)), (9, Fraction(1)))},
+            "a line of field_goals is 9; allowed are whole numbers from 10 to 92",
+        ),
+        (
+            {"field_goals": ((0, Fraction(1)),)},
+            "a line of field_goals is 0; allowed are whole numbers from 1 to 92",
+        ),
+        (
+            {"field_goals": ((9, Fraction(-1)),)},
+            "field_goals[9] is Fraction(-1, 1); allowed are fractions from 0 to 1",
+        ),
+        (
+            {"barred": ((10, 13),)},
+            "barred has the entry (10, 13); allowed is (yards, first, last play)",
+        ),
+        ({"barred": ([10, 13, 20],)}, "barred has the entry [10, 13, 20]; allowed is"),
+        ({"barred": ((0, 1, 1),)}, "yards of barred is 0; allowed are whole numbers from 1 to 200"),
+        ({"barred": ((201, 1, 1),)}, "yards of barred is 201"),
+        (
+            {"barred": ((1, 0, 1),)},
+            "first play of barred is 0; allowed are whole numbers from 1 to 99",
+        ),
+        ({"barred": ((1, 100, 1),)}, "first play of barred is 100; allowed are"),
+        (
+            {"barred": ((1, 7, 6),)},
+            "last play of barred is 6; allowed are whole numbers from 7 to 99",
+        ),
+        ({"barred": ((1, 7, 100),)}, "last play of barred is 100; allowed are"),
+        (
+            {"long_gain": ((0, Fraction(1)),)},
+            "long_gain is 0; allowed are whole numbers from 1 to 200",
+        ),
+        ({"long_gain": ((201, Fraction(1)),)}, "long_gain is 201; allowed are"),
+        ({"long_gain": 3}, "long_gain is 3; it takes pairs (entry, probability)"),
+        ({"long_gain": ((1, Fraction(1), 1),)}, "long_gain is ((1, Fraction(1, 1), 1),); it takes"),
+        (
+            {"onside": (("20", Fraction(0)),)},
+            "onside: '20' has probability Fraction(0, 1); allowed are positive fractions",
+        ),
+        (
+            {"onside": (("20", Fraction(1, 2)), ("20", Fraction(1, 2)))},
+            "onside has an entry twice: ['20', '20']",
+        ),
+        (
+            {"free_kick": (("20", Fraction(3, 2)),)},
+            "the probabilities of free_kick sum to 3/2, not to 1",
+        ),
+        (
+            {"kickoff": (("100", Fraction(1)),)},
+            "kickoff: yards from the goal line is 100; allowed are whole numbers from 1 to 99",
+        ),
+        (
+            {"free_kick": (("long+101", Fraction(1)),)},
+            "free_kick: yards added to a long gain is 101; allowed are whole numbers from 0 to 100",
+        ),
+        (
+            {"kickoff": ((20, Fraction(1)),)},
+            "kickoff has the entry 20; allowed are such as '25', 'kicker 60', 'long' and 'long+5'",
+        ),
+    ],
+)  # fmt: skip
+def test_the_message_names_what_was_given_and_what_is_allowed(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        Ruleset(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"dows": 1}, "parameter of the ruleset is 'dows'; allowed are barred, "),
+        (
+            {"field_goals": {"near": 1}},
+            "field_goals has the entry 'near'; allowed are whole numbers of yards",
+        ),
+        ({"field_goals": 3}, "field_goals is 3; allowed is a mapping of yards to chances"),
+        ({"barred": "abc"}, "barred is 'abc'; allowed is a list of [yards, first, last play]"),
+        ({"barred": 3}, "barred is 3; allowed is a list of"),
+        ({"barred": [3]}, "barred has the entry 3; allowed is"),
+        ({"kickoff": {}}, "kickoff is {}; allowed is a mapping of where it ends to weights"),
+        ({"kickoff": 3}, "kickoff is 3; allowed is a mapping of where it ends to weights"),
+        (
+            {"kickoff": {"20": 1_000_001}},
+            "kickoff['20'] is 1000001; allowed are numbers from 0 to 1000000",
+        ),
+        ({"kickoff": {"20": 0}}, "kickoff['20'] has weight 0; allowed are positive numbers"),
+    ],
+)  # fmt: skip
+def test_so_does_that_of_a_ruleset_that_is_read(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        Ruleset.read(parameters)
+
+
+def test_a_ruleset_is_read_from_what_json_has() -> None:
+    found = Ruleset.read(
+        {
+            "extra_point": "1/2",
+            "field_goals": {20: 0.25, "5": "3/4"},
+            "barred": [[10, 1, 2], (20, 3, 4)],
+            "long_gain": [30, 31],
+            "onside": {"20": 1, "kicker 60": "1/2", "long": 1_000_000},
+        }
+    )
+    assert found.extra_point == Fraction(1, 2)
+    assert found.field_goals == ((5, Fraction(3, 4)), (20, Fraction(1, 4)))
+    assert found.barred == ((10, 1, 2), (20, 3, 4))
+    assert found.long_gain == ((30, Fraction(1, 2)), (31, Fraction(1, 2)))
+    total = Fraction(2_000_003, 2)
+    assert found.onside == (
+        ("20", 1 / total),
+        ("kicker 60", 1 / total / 2),
+        ("long", 10**6 / total),
+    )
+    assert Ruleset.of(found) is found
+    assert Ruleset.of(None) == Ruleset()
+    assert Ruleset.of({"downs": 3}) == Ruleset(downs=3)
+    with pytest.raises(ValueError, match=r"^ruleset is 3; allowed is a mapping of parameters$"):
+        Ruleset.of(3)
+
+
+def test_a_field_goal_has_the_chance_of_the_first_line_that_is_far_enough() -> None:
+    rules = Ruleset()
+    chances = {12: 32, 13: 28, 22: 28, 23: 18, 38: 12, 45: 2, 46: 0}
+    assert {line: 36 * rules.field_goal_chance(line) for line in chances} == chances
+
+
+def test_plays_are_barred_near_the_goal() -> None:
+    rules = Ruleset()
+    lines = (9, 10, 11, 20, 21)
+    assert [rules.is_barred(13, line) for line in lines] == [True, True, False, False, False]
+    assert [rules.is_barred(17, line) for line in lines] == [True, True, True, True, False]
+    assert [play for play in range(1, 22) if rules.is_barred(play, 5)] == list(range(13, 21))
+
+
+def test_ends_of_kicks_are_read() -> None:
+    assert parse_kick("25") == KickEnd(kept=False, run_back=False, line=25)
+    assert parse_kick("kicker 60") == KickEnd(kept=True, run_back=False, line=60)
+    assert parse_kick("long") == KickEnd(kept=False, run_back=True, line=0)
+    assert parse_kick("long+5") == KickEnd(kept=False, run_back=True, line=5)
+    with pytest.raises(ValueError, match=r"^kick has the entry 'x'"):
+        parse_kick("x")
+
+
+def test_a_situation_is_said_as_it_is_said() -> None:
+    said = {
+        Situation(1, 10, 80): "1st and 10 at its own 20",
+        Situation(2, 7, 50): "2nd and 7 at the other's 50",
+        Situation(2, 7, 51): "2nd and 7 at its own 49",
+        Situation(3, 4, 4): "3rd and goal at the other's 4",
+        Situation(4, 1, 34, True): "4th and 1 at the other's 34, punt formation",
+    }
+    assert {at: situation_text(Ruleset(), at) for at in said} == said
+    assert ordinal(5) == "5th"
+
+
+def test_legal_actions_by_down_and_distance() -> None:
+    rules, late = Ruleset(barred=((10, 2, 3),)), Ruleset(barred=(), early_field_goals=False)
+    assert legal_actions(rules, 4, Situation(1, 10, 60)) == (0, 1, 2, 3, 4)
+    assert legal_actions(rules, 4, Situation(1, 10, 30)) == (0, 1, 2, 3, 4, 5)
+    assert legal_actions(rules, 4, Situation(4, 10, 30)) == (0, 1, 2, 3, 4, 5, 6)
+    assert legal_actions(rules, 4, Situation(4, 10, 60)) == (0, 1, 2, 3, 4, 6)
+    assert legal_actions(rules, 4, Situation(1, 10, 10)) == (0, 3, 4, 5)
+    assert legal_actions(rules, 4, Situation(4, 10, 30, True)) == (0, 1, 2, 3, 6)
+    assert legal_actions(late, 4, Situation(3, 10, 30)) == (0, 1, 2, 3, 4)
+    assert legal_actions(late, 4, Situation(4, 10, 30)) == (0, 1, 2, 3, 4, 5, 6)

@@ -185,6 +185,13 @@ def check_a_blocked_punt_lies_behind_the_line_or_is_a_safety() -> None:
     assert only((4, 9, 90), "block") == (-2, FREE_KICK, OURS, 15)
 
 
+def check_a_loss_from_punt_formation_grows_by_the_penalty() -> None:
+    for yards, penalty in ((-2, 5), (-1, 3), (0, 7)):
+        lost = only((4, 3, 60, True), str(yards), fake_punt_penalty=penalty)[1]
+        assert lost == Situation(1, 10, 100 - (60 - yards + penalty))
+    assert only((4, 3, 96, True), "-1")[:2] == (-2, FREE_KICK)
+
+
 def check_a_fake_punt_loses_yards_of_its_gain() -> None:
     assert only((4, 3, 60, True), "8") == (0, Situation(1, 10, 57), OURS, 30)
     assert only((4, 3, 60, True), "7") == (0, Situation(1, 10, 42), THEIRS, 30)

@@ -6,6 +6,14 @@ game. Alternating the two is Newton's method for the equilibrium (Pollatschek an
 "Algorithms for Stochastic Games with Geometrical Interpretation"). It takes a few rounds where it
 converges, which it need not: where the residual does not fall by half, the next evaluation is cut
 to one sweep, which makes the round one of value iteration.
+
+**Discounts.** Where whoever has the ball is sure to score, all situations are worth the same, and
+every call is as good as any other, those included that never score; the chain of such calls has no
+values. If what follows a play counts for a little less than it is worth, the sooner score is the
+better one, and play that goes on for ever is worth nothing. So :meth:`Iteration.run_discounted`
+solves games with ever smaller discounts, each from the one before, and takes the calls of the
+last. They are optimal without a discount too, but for an error of its size times the number of
+plays, which a certificate has to bound as it has to bound everything else.
 """
 
 from __future__ import annotations
@@ -28,6 +36,9 @@ Progress: TypeAlias = Callable[[int, float, float], None]
 MOST_ROUNDS = 500
 MOST_SWEEPS = 20_000
 
+FEW_ROUNDS = 40
+"""Rounds after which to try something else; where Newton's method converges it takes ten or so."""
+
 UNSETTLED = 5
 """Rounds in a row whose values did not settle in so many sweeps, after which it is given up."""
 CONVERGED = 1e-13
@@ -35,6 +46,13 @@ CONVERGED = 1e-13
 
 STALLED, PATIENCE = 1e-10, 5
 """A residual that will do if so many rounds have not halved it; a certificate has the say."""
+
+DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
+"""The last is small beside any tolerance, and large beside what rounding does to ties."""
+
+
+class NotConvergedError(CertificateError):
+    """The iteration went on and on."""
 
 
 @dataclass(eq=False)
@@ -49,6 +67,7 @@ class Iteration:
         mirror: Whether the second half of the view follows the first, or stays as it is.
         residual: Largest difference between the calls' values and the view.
         rounds: How often all calls were solved.
+        discount: How much less counts what follows a play, as a share of what it is worth.
     """
 
     tables: Tables
@@ -58,6 +77,7 @@ class Iteration:
     mirror: bool
     residual: float = np.inf
     rounds: int = 0
+    discount: float = 0.0
 
     @property
     def view(self) -> Floats:
@@ -68,19 +88,23 @@ class Iteration:
         self,
         kickoff_from: Callable[[Floats], float] | None = None,
         progress: Progress | None = None,
+        *,
+        most: int = MOST_ROUNDS,
     ) -> None:
         """Iterate until nothing changes.
 
         Args:
             kickoff_from: Finds K from the pair; None keeps it.
             progress: Called after each round.
+            most: Rounds after which to give up.
 
         Raises:
-            CertificateError: If the iteration does not converge.
+            NotConvergedError: If the iteration does not converge.
+            CertificateError: If play is so long that values do not settle.
         """
         situations = len(self.tables.order)
         least, stalled, unsettled = np.inf, 0, 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(most):
             settled = self._evaluate(1 if stalled else MOST_SWEEPS)
             unsettled = 0 if settled or stalled else unsettled + 1
             if unsettled == UNSETTLED:
@@ -91,7 +115,7 @@ class Iteration:
             if kickoff_from is not None:
                 self.kickoff = kickoff_from(self.pair)
             view = self.view
-            self.calls = solve_calls(self.tables, view, self.calls)
+            self.calls = solve_calls(self.tables, (1 - self.discount) * view, self.calls)
             change = self.calls.values - view[:situations]
             self.residual = float(np.abs(change).max())
             self.rounds += 1
@@ -104,14 +128,35 @@ class Iteration:
             self.pair[:situations, 0] += change
             if self.mirror:
                 self.pair[situations + 2 : -2, 0] -= change
-        raise CertificateError(
+        raise NotConvergedError(
             f"the iteration did not converge: after {self.rounds} rounds the residual is "
             f"{self.residual:.1e} points"
         )
 
+    def run_discounted(
+        self, kickoff_from: Callable[[Floats], float], progress: Progress | None = None
+    ) -> None:
+        """Iterate with :data:`DISCOUNTS`, then find the values of the last calls without one.
+
+        Args:
+            kickoff_from: Finds K from the pair.
+            progress: Called after each round.
+
+        Raises:
+            CertificateError: If the iteration does not converge.
+        """
+        for self.discount in DISCOUNTS:
+            self.residual = np.inf
+            self.run(kickoff_from, progress, most=FEW_ROUNDS)
+        self.discount = 0.0
+        self._evaluate(MOST_SWEEPS)
+        self.kickoff = kickoff_from(self.pair)
+
     def _evaluate(self, sweeps: int) -> bool:
         """Find the values of the calls that are at hand; whether they have settled."""
-        choices = choices_by_value(self.tables, self.view, 1.0, all_by_value(self.tables))
+        counts = 1 - self.discount
+        view = counts * self.view
+        choices = choices_by_value(self.tables, view, 1.0, all_by_value(self.tables))
         chain = mixed_chain(
             self.tables,
             self.calls.offence_mix,
@@ -119,5 +164,6 @@ class Iteration:
             choices,
             free_kick=self.mirror,
         )
+        chain = chain._replace(weight=counts * chain.weight)
         tolerance = float(np.clip(self.residual / 100, CONVERGED / 100, 1e-3))
         return settle(chain, self.pair, self.mirror, tolerance, sweeps) <= tolerance

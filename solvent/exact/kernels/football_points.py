@@ -13,7 +13,9 @@ changes by h times (chance that the other side scores next - chance that the vie
 |F(K) - F(L)| <= |K - L|, F(K) - K does not rise, and there is one solution.
 
 **Iteration.** With all mixes fixed, values are linear in K and K = F(K) is one division, so
-Newton's method (:mod:`solvent.exact.kernels.football_iteration`) finds K along with the values.
+Newton's method (:mod:`solvent.exact.kernels.football_iteration`) finds K along with the values. If
+that does not converge, or ends with calls with which play need not end, as it may where every
+possession scores, it is tried again with discounts.
 
 **Certificate.** The iteration is not trusted. At a given K the values are right but for e w
 (:mod:`solvent.exact.kernels.football_certificate`), by symmetry for both sides. That bounds F(K).
@@ -24,13 +26,19 @@ other, proves that K is right but for h. Values move no more than K does.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from solvent.exact.kernels.football_answers import Mixes
 from solvent.exact.kernels.football_calls import uniform_calls
 from solvent.exact.kernels.football_certificate import decided, equilibrium_miss, most_calls
-from solvent.exact.kernels.football_iteration import Iteration, Progress
+from solvent.exact.kernels.football_iteration import (
+    FEW_ROUNDS,
+    Iteration,
+    NotConvergedError,
+    Progress,
+)
 from solvent.exact.kernels.football_values import (
     Tables,
     all_by_value,
@@ -45,6 +53,9 @@ from solvent.games.football.situation import first_down_at
 from solvent.model.arrays import Floats
 
 KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
+
+NEVER = 1e-9
+"""A chance that the kickers are not the next to score which is as good as none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +137,18 @@ def solve_points(
     """
     tables = tables_of(rules)
     situations = len(tables.order)
-    pair = np.zeros((2 * (situations + 2), 2))
-    pair[[situations, -2], 1] = -1.0, 1.0
-    found = Iteration(tables, pair, uniform_calls(rules), 0.0, mirror=True)
-    found.run(
-        lambda pair: min(-c / (1 + slope) for c, slope in _settling(_kicks(tables, pair))), progress
-    )
-    miss, moves = _bound(found, None)
+    kickoff_from = partial(_kickoff, tables)
+    found = _started(tables, rules)
+    try:
+        found.run(kickoff_from, progress, most=FEW_ROUNDS)
+        miss, moves = _bound(found, None)
+    except (NotConvergedError, ImproperGameError) as failure:
+        found = _started(tables, rules)
+        try:
+            found.run_discounted(kickoff_from, progress)
+            miss, moves = _bound(found, None)
+        except (CertificateError, ImproperGameError):
+            raise failure from None
     half_width = _bracket_kickoff(found, miss * float(moves.max()), moves, tolerance)
     error = miss * np.maximum(*np.split(moves, 2))[:situations] + half_width
     if not error.max() <= tolerance:
@@ -157,6 +173,19 @@ def solve_points(
     )
 
 
+def _started(tables: Tables, rules: PackedRules) -> Iteration:
+    """The iteration before its first round, at uniform calls."""
+    situations = len(tables.order)
+    pair = np.zeros((2 * (situations + 2), 2))
+    pair[[situations, -2], 1] = -1.0, 1.0
+    return Iteration(tables, pair, uniform_calls(rules), 0.0, mirror=True)
+
+
+def _kickoff(tables: Tables, pair: Floats) -> float:
+    """The K with K = F(K), as values depend on K in a pair."""
+    return min(-c / (1 + slope) for c, slope in _settling(_kicks(tables, pair)))
+
+
 def _kicks(tables: Tables, pair: Floats) -> list[tuple[float, float]]:
     """Each kickoff's value to the kicker: a constant, and its slope in K."""
     points, slopes = (np.ascontiguousarray(column) for column in pair.T)
@@ -167,19 +196,21 @@ def _kicks(tables: Tables, pair: Floats) -> list[tuple[float, float]]:
 
 
 def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The kicks, if their values depend on K less than K itself does.
+    """The kicks that can be what K = F(K) says, as K falls by less than K when it is kicked.
+
+    A kick from which the kickers are sure to score next gives them c - K. If c is not negative
+    they would do it again and again, and no K is low enough; else it is never made.
 
     Raises:
-        ImproperGameError: If one side is sure to score after a kickoff, so that the values of all
-            kickoffs hang on each other without end.
+        ImproperGameError: If there is such a kick, or no other.
     """
-    for _, slope in kicks:
-        if not abs(slope) < 1 - 1e-9:
-            raise ImproperGameError(
-                "the value of a kickoff is not determined: the same side is always the next to "
-                "score, and kickoffs go on for ever"
-            )
-    return kicks
+    settling = [(c, slope) for c, slope in kicks if 1 + slope > NEVER]
+    if not settling or any(c >= 0 for c, slope in kicks if 1 + slope <= NEVER):
+        raise ImproperGameError(
+            "the value of a kickoff is not determined: the side that kicks is always the next to "
+            "score, and kicks again for ever"
+        )
+    return settling
 
 
 def _bound(found: Iteration, start: Floats | None) -> tuple[float, Floats]:
@@ -196,8 +227,8 @@ def _bracket_kickoff(found: Iteration, error: float, moves: Floats, tolerance: f
     Raises:
         CertificateError: If there is none up to `tolerance`.
     """
-    slope = max(slope for _, slope in _settling(_kicks(found.tables, found.pair)))
-    half_width = 8 * error / (1 - abs(slope))
+    slope = min(slope for _, slope in _settling(_kicks(found.tables, found.pair)))
+    half_width = 8 * error / (1 + slope)
     while half_width <= tolerance:
         if all(_is_beyond(found, sign * half_width, moves) for sign in (-1, 1)):
             return half_width

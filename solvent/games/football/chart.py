@@ -26,7 +26,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from math import lcm
 from string import ascii_uppercase
 from typing import TypeAlias
@@ -185,8 +184,7 @@ def parse_cell(text: str) -> Cell:
     """Read the text of a cell: one code, or weighted ones such as ``3*4 | -1*1 | fum*1``.
 
     Raises:
-        ValueError: If a code is unknown, a weight is not a positive whole number, or a result
-            stands there twice.
+        ValueError: If a code is unknown, or a weight is not a positive whole number.
     """
     if not text.strip():
         raise ValueError("the cell is empty")
@@ -218,19 +216,17 @@ def cell_text(cell: Cell) -> str:
 
 
 def ordered_cell(branches: Iterable[tuple[Fraction, Result]]) -> Cell:
-    """The branches as a cell, results ascending.
+    """The branches as a cell, results ascending, each once with all of its probability.
 
     Raises:
-        ValueError: If a probability is not positive, they do not sum to 1, or a result stands
-            there twice.
+        ValueError: If a probability is not positive, or they do not sum to 1.
     """
-    cell = tuple(sorted(branches, key=lambda branch: branch[1]))
-    for probability, result in cell:
+    chances: dict[Result, Fraction] = {}
+    for probability, result in branches:
         if probability <= 0:
             raise ValueError(f"{result.code!r} has probability {probability}; it must be positive")
-    for (_, one), (_, next_one) in pairwise(cell):
-        if one == next_one:
-            raise ValueError(f"{one.code!r} stands there twice")
+        chances[result] = chances.get(result, Fraction(0)) + probability
+    cell = tuple((chances[result], result) for result in sorted(chances))
     total = sum(probability for probability, _ in cell)
     if total != 1:
         raise ValueError(f"the probabilities sum to {total}, not to 1")

@@ -14,6 +14,8 @@ from solvent.games.football.chart import Chart, ChartError
 from solvent.games.football.chart_csv import csv_text, read_csv
 from solvent.games.football.chart_json import json_text, read_json
 from solvent.games.football.chart_table import LARGEST_FILE
+from solvent.model.files import open_file
+from solvent.model.parameters import shown
 
 Format = TypeVar("Format")
 
@@ -33,7 +35,7 @@ def load_chart(chart: str | Path) -> Chart:
         return read_csv(file.read_bytes(), f"{chart}.csv")
     if isinstance(chart, str) and not Path(chart).suffix:
         raise ChartError(
-            f"no chart {chart!r}; charts are {', '.join(SHIPPED)}, and files .csv or .json"
+            f"no chart {shown(chart)}; charts are {', '.join(SHIPPED)}, and files .csv or .json"
         )
     return read_chart(chart)
 
@@ -49,7 +51,8 @@ def as_chart(chart: object) -> Chart:
         return chart
     if not isinstance(chart, (str, Path)):
         raise ValueError(
-            f"chart is {chart!r}; allowed are names of shipped charts, paths of files, and charts"
+            f"chart is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
+            f"charts"
         )
     return load_chart(chart)
 
@@ -63,7 +66,7 @@ def read_chart(path: str | Path) -> Chart:
     """
     path = Path(path)
     read = _by_suffix(path, {".csv": read_csv, ".json": read_json})
-    with path.open("rb") as file:
+    with open_file(path) as file:
         content = file.read(LARGEST_FILE + 1)
     return read(content, str(path))
 

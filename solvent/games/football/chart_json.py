@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import re
 import reprlib
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +37,7 @@ from solvent.games.football.chart_table import (
     short,
 )
 from solvent.games.football.results import parse_result
+from solvent.model.parameters import shown
 
 _PROBABILITY = re.compile(r"\d{1,9}|\d{1,9}/\d{1,9}|\d?\.\d{1,9}", re.ASCII)
 _KEYS = {"format", "version", "name", "source", "plays", "defences", "columns", "rows"}
@@ -82,7 +84,9 @@ def read_json(content: bytes, file: str) -> Chart:
     if not isinstance(table, dict) or table.get("format") != "solvent-chart":
         raise ChartError(f'{file}: not a chart; it would say "format": "solvent-chart"')
     if table.get("version") != 1:
-        raise ChartError(f"{file}: version {table.get('version')!r}; this program reads version 1")
+        raise ChartError(
+            f"{file}: version {shown(table.get('version'))}; this program reads version 1"
+        )
     if set(table) != _KEYS:
         different = ", ".join(map(short, sorted(set(table) ^ _KEYS)))
         raise ChartError(f"{file}: keys missing or unknown: {different}")
@@ -104,9 +108,9 @@ def read_json(content: bytes, file: str) -> Chart:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"{repeated!r} stands there twice")
+        count = Counter(key for key, _ in pairs)
+        repeated = next(key for key in count if count[key] > 1)
+        raise ValueError(f"{shown(repeated)} stands there twice")
     return table
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from solvent.games.football.ruleset import Ruleset
-from solvent.model.parameters import check_choice, check_integer
+from solvent.model.parameters import check_choice, check_integer, shown
 
 DURATIONS = (
     "play_seconds",
@@ -63,9 +63,11 @@ class ClockRules:
         check_integer(self.timeout_saves, "timeout_saves", self.tick, 900)
         check_integer(self.largest_margin, "largest_margin", 1, 200)
         if not isinstance(self.untimed_down, bool):
-            raise ValueError(f"untimed_down is {self.untimed_down!r}; allowed are true and false")
+            raise ValueError(
+                f"untimed_down is {shown(self.untimed_down)}; allowed are true and false"
+            )
         if not isinstance(self.stops, tuple):
-            raise ValueError(f"stops is {self.stops!r}; allowed is a list of seconds")
+            raise ValueError(f"stops is {shown(self.stops)}; allowed is a list of seconds")
         for stop, before in zip(self.stops, (self.half, *self.stops), strict=False):
             check_integer(stop, "stops: seconds left", self.tick, before - 1)
         for name in ("half", "timeout_saves"):
@@ -113,7 +115,7 @@ class ClockRules:
         if isinstance(clock, cls):
             return clock
         if clock is not None and not isinstance(clock, Mapping):
-            raise ValueError(f"clock is {clock!r}; allowed is a mapping of parameters")
+            raise ValueError(f"clock is {shown(clock)}; allowed is a mapping of parameters")
         names = [item.name for item in fields(cls)]
         arguments = dict(defaults)
         for name, value in (clock or {}).items():

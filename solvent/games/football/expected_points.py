@@ -2,7 +2,8 @@
 
 Values are points, those of the team in possession less those of the other one, that are still to
 come. They belong to a chart and a ruleset. Those of the shipped charts with the usual rules are in
-a file beside the chart; for others ``solvent chart points FILE`` makes one, which is JSON::
+a file beside the chart; for others ``solvent chart points CHART --out FILE`` makes one, which is
+JSON::
 
     {
         "format": "solvent-expected-points",
@@ -28,6 +29,8 @@ from typing import Any
 
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import Ruleset
+from solvent.model.files import open_file, parse_json
+from solvent.model.parameters import as_options, is_number, shown
 
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is read."""
@@ -73,7 +76,7 @@ class ExpectedPoints:
             for number in values:
                 if type(number) is not float or not isfinite(number):
                     raise ExpectedPointsError(
-                        f"{name} of the expected points has the value {number!r}; allowed are "
+                        f"{name} of the expected points has the value {shown(number)}; allowed are "
                         f"finite decimal numbers"
                     )
 
@@ -91,7 +94,7 @@ class ExpectedPoints:
             if ours != theirs:
                 raise ExpectedPointsError(
                     f"expected points of {self.chart!r} are not for {what}: made for "
-                    f"{ours[:12]}, this is {theirs[:12]}"
+                    f"{ours[:12]}, this is {theirs[:12]}; {how_to_make(ruleset)}"
                 )
         lines = ruleset.field * (ruleset.field - 1) // 2
         for name, values, count in (
@@ -126,7 +129,7 @@ def read_expected_points(path: str | Path) -> ExpectedPoints:
         OSError: If there is no such file, or it cannot be read.
     """
     path = Path(path)
-    with path.open("rb") as file:
+    with open_file(path) as file:
         content = file.read(LARGEST_FILE + 1)
     return parse_expected_points(content, str(path))
 
@@ -140,8 +143,8 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
     if len(content) > LARGEST_FILE:
         raise ExpectedPointsError(f"{file}: larger than {LARGEST_FILE} bytes")
     try:
-        table = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        table = parse_json(content)
+    except ValueError as error:
         raise ExpectedPointsError(f"{file}: not JSON ({error})") from error
     if not isinstance(table, dict) or table.get("format") != "solvent-expected-points":
         raise ExpectedPointsError(
@@ -149,17 +152,17 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         )
     if table.get("version") != 1:
         raise ExpectedPointsError(
-            f"{file}: version {table.get('version')!r}; this program reads version 1"
+            f"{file}: version {shown(table.get('version'))}; this program reads version 1"
         )
     names = set(ExpectedPoints.__dataclass_fields__)
     found = set(table) - {"format", "version"}
     if found != names:
         raise ExpectedPointsError(
-            f"{file}: keys missing or unknown: {', '.join(sorted(found ^ names))}"
+            f"{file}: keys missing or unknown: {', '.join(map(shown, sorted(found ^ names)))}"
         )
     for name in ("chart", "chart_hash", "ruleset_hash"):
         if not isinstance(table[name], str):
-            raise ExpectedPointsError(f"{file}: {name!r} is {table[name]!r}; it must be text")
+            raise ExpectedPointsError(f"{file}: {name!r} is {shown(table[name])}; it must be text")
     for name in ("first_down", "situations"):
         if not isinstance(table[name], list) and not (name == "situations" and not table[name]):
             raise ExpectedPointsError(f"{file}: {name!r} must be a list of numbers")
@@ -176,14 +179,36 @@ _SINGLE = ("kickoff", "free_kick")
 
 
 def _floats(value: Any) -> Any:
-    """Whole numbers as floats; anything else as it is."""
+    """Whole numbers as floats, also in a list; anything else as it is."""
     if isinstance(value, list):
-        return tuple(_floats(number) for number in value)
-    return float(value) if type(value) is int else value
+        return tuple(float(n) if is_number(n) else n for n in value)
+    return float(value) if is_number(value) else value
 
 
-def shipped_expected_points(chart: Chart, ruleset: Ruleset) -> ExpectedPoints:
+def how_to_make(ruleset: Ruleset, *, situations: bool = False) -> str:
+    """How to make expected points that fit, for messages.
+
+    Args:
+        ruleset: To which they have to belong.
+        situations: Whether those of all situations are needed.
+    """
+    options = as_options({"ruleset": ruleset.parameters} if ruleset.parameters else {})
+    words = ["solvent chart points CHART", options, "--situations" * situations, "--out FILE"]
+    return (
+        f"make a file of them with `{' '.join(filter(None, words))}` and give it with "
+        f"--expected-points FILE, in Python expected_points='FILE'"
+    )
+
+
+def shipped_expected_points(
+    chart: Chart, ruleset: Ruleset, *, situations: bool = False
+) -> ExpectedPoints:
     """The expected points that are shipped with a chart.
+
+    Args:
+        chart: Whose.
+        ruleset: To which they have to belong.
+        situations: Whether those of all situations are needed, which are never shipped.
 
     Raises:
         ExpectedPointsError: If there are none for this chart and ruleset.
@@ -194,6 +219,6 @@ def shipped_expected_points(chart: Chart, ruleset: Ruleset) -> ExpectedPoints:
             if (points.chart_hash, points.ruleset_hash) == (chart.hash, ruleset.hash):
                 return points
     raise ExpectedPointsError(
-        f"no expected points are shipped for chart {chart.name!r} with these rules; make a file "
-        f"of them with 'solvent chart points' and pass expected_points=FILE"
+        f"no expected points are shipped for chart {chart.name!r} with these rules; "
+        f"{how_to_make(ruleset, situations=situations)}"
     )

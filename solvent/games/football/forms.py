@@ -12,7 +12,7 @@ from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.strategy import FORMS, FootballStrategy
 from solvent.games.football.timed import TIMED_FORMS, TimedFootball
-from solvent.model.parameters import Spread, check_choice
+from solvent.model.parameters import Spread, check_choice, shown
 
 _UNTIMED_ONLY: dict[str, Any] = {"expected_points": None, "kickoff_value": None, "punting": False}
 _TIMED_ONLY: dict[str, Any] = {"clock": None, "timeouts": None, "margin": 0}
@@ -76,7 +76,7 @@ def football_strategy(
         if (value := given.pop(name)) != default:
             clocks = ("without", FORMS) if timed else ("with", TIMED_FORMS)
             raise ValueError(
-                f"{name} is {value!r}, but form is {form!r}; {name} is for the forms "
+                f"{name} is {shown(value)}, but form is {shown(form)}; {name} is for the forms "
                 f"{clocks[0]} a clock: {', '.join(clocks[1])}"
             )
     return (TimedFootball if timed else FootballStrategy)(chart, form, ruleset, **given)

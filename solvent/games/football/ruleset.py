@@ -31,7 +31,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from solvent.model import dice_sum
-from solvent.model.parameters import check_choice, check_integer, check_rational, spread
+from solvent.model.parameters import check_choice, check_integer, check_rational, shown, spread
 
 YardTable: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Yards and their probabilities, yards ascending."""
@@ -92,7 +92,8 @@ class Ruleset:
         touchback: The line at which a side begins after a touchback, in yards from its own goal
             line: after a kick into its end zone, a pass intercepted there or a ball that the
             other side fumbled into it.
-        fake_punt_penalty: Yards taken from every gain of a play called in punt formation. Unknown.
+        fake_punt_penalty: Yards by which every play called in punt formation that gains or loses
+            yards ends farther back: gains shrink by so many and losses grow by as many. Unknown.
         blocked_punt_loss: How far behind the line the other side has the ball after a blocked punt;
             a safety if that is behind the goal line. Unknown.
         half_the_distance: Whether a penalty takes at most half the distance to the goal line, in
@@ -178,7 +179,9 @@ class Ruleset:
             check_integer(getattr(self, name), name, low, high)
         for name in ("early_field_goals", "half_the_distance"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} is {getattr(self, name)!r}; allowed are true and false")
+                raise ValueError(
+                    f"{name} is {shown(getattr(self, name))}; allowed are true and false"
+                )
         _check_probability(self.extra_point, "extra_point")
         self._check_field_goals()
         for triple in self.barred:
@@ -217,7 +220,7 @@ class Ruleset:
         if isinstance(ruleset, cls):
             return ruleset
         if ruleset is not None and not isinstance(ruleset, Mapping):
-            raise ValueError(f"ruleset is {ruleset!r}; allowed is a mapping of parameters")
+            raise ValueError(f"ruleset is {shown(ruleset)}; allowed is a mapping of parameters")
         return cls.read(ruleset or {})
 
     @classmethod
@@ -310,7 +313,7 @@ def parse_kick(end: str, name: str = "kick") -> KickEnd:
 
 def _check_probability(value: Any, name: str) -> None:
     if not isinstance(value, Fraction) or not 0 <= value <= 1:
-        raise ValueError(f"{name} is {value!r}; allowed are fractions from 0 to 1")
+        raise ValueError(f"{name} is {shown(value)}; allowed are fractions from 0 to 1")
 
 
 def _check_table(table: Any, name: str) -> None:
@@ -318,7 +321,7 @@ def _check_table(table: Any, name: str) -> None:
     if not isinstance(table, tuple) or not all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in table
     ):
-        raise ValueError(f"{name} is {table!r}; it takes pairs (entry, probability)")
+        raise ValueError(f"{name} is {shown(table)}; it takes pairs (entry, probability)")
     for entry, probability in table:
         if not isinstance(probability, Fraction) or probability <= 0:
             raise ValueError(
@@ -358,7 +361,7 @@ def _read_probability(value: Any, name: str) -> Fraction:
 
 def _read_field_goals(value: Any, name: str) -> YardTable:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{name} is {value!r}; allowed is a mapping of yards to chances")
+        raise ValueError(f"{name} is {shown(value)}; allowed is a mapping of yards to chances")
     chances = {
         _whole(yards, name): _read_probability(chance, f"{name}[{yards}]")
         for yards, chance in value.items()
@@ -368,7 +371,9 @@ def _read_field_goals(value: Any, name: str) -> YardTable:
 
 def _read_barred(value: Any, name: str) -> tuple[tuple[int, int, int], ...]:
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise ValueError(f"{name} is {value!r}; allowed is a list of [yards, first, last play]")
+        raise ValueError(
+            f"{name} is {shown(value)}; allowed is a list of [yards, first, last play]"
+        )
     return tuple(tuple(entry) if isinstance(entry, list) else entry for entry in value)
 
 
@@ -378,7 +383,9 @@ def _read_yards(value: Any, name: str) -> YardTable:
 
 def _read_kicks(value: Any, name: str) -> KickTable:
     if not isinstance(value, Mapping) or not value:
-        raise ValueError(f"{name} is {value!r}; allowed is a mapping of where it ends to weights")
+        raise ValueError(
+            f"{name} is {shown(value)}; allowed is a mapping of where it ends to weights"
+        )
     weights = {end: _read_weight(weight, f"{name}[{end!r}]") for end, weight in value.items()}
     total = sum(weights.values())
     return tuple((end, weight / total) for end, weight in weights.items())

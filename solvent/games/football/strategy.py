@@ -54,6 +54,7 @@ from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import as_chart
 from solvent.games.football.expected_points import (
     ExpectedPoints,
+    how_to_make,
     read_expected_points,
     shipped_expected_points,
 )
@@ -72,7 +73,7 @@ from solvent.games.football.situation import (
     situation_index,
 )
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
-from solvent.model.parameters import Spread, check_choice, spread
+from solvent.model.parameters import Spread, check_choice, shown, spread
 
 FORMS = ("drive", "points", "play")
 
@@ -127,7 +128,7 @@ class FootballStrategy:
         if self.kickoff_value is not None:
             _check_number(self.kickoff_value, "kickoff_value")
         if not isinstance(self.punting, bool):
-            raise ValueError(f"punting is {self.punting!r}; allowed are true and false")
+            raise ValueError(f"punting is {shown(self.punting)}; allowed are true and false")
         if self.form == "points":
             began = (self.down, self.to_go, self.to_goal, self.punting)
             if began != (1, None, 80, False):
@@ -141,9 +142,8 @@ class FootballStrategy:
             if self.form == "play" and self.loaded_points.situations is None:
                 raise ValueError(
                     "form 'play' needs expected points of all situations; those of "
-                    f"{self.loaded_points.chart!r} hold first downs only; make them with "
-                    f"`solvent chart points CHART --situations --out FILE` and give "
-                    f"expected_points=FILE"
+                    f"{self.loaded_points.chart!r} hold first downs only; "
+                    f"{how_to_make(ruleset, situations=True)}"
                 )
             self.initial()
 
@@ -161,9 +161,16 @@ class FootballStrategy:
     def loaded_points(self) -> ExpectedPoints:
         """The expected points themselves."""
         if self.expected_points is None:
-            return shipped_expected_points(self.loaded_chart, self.loaded_ruleset)
+            return shipped_expected_points(
+                self.loaded_chart, self.loaded_ruleset, situations=self.form == "play"
+            )
         if isinstance(self.expected_points, ExpectedPoints):
             return self.expected_points
+        if not isinstance(self.expected_points, (str, Path)):
+            raise ValueError(
+                f"expected_points is {shown(self.expected_points)}; allowed are the path of a "
+                f"file, and the values themselves"
+            )
         return read_expected_points(self.expected_points)
 
     @cached_property
@@ -418,4 +425,4 @@ class FootballStrategy:
 
 def _check_number(value: Any, name: str) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
-        raise ValueError(f"{name} is {value!r}; allowed are finite numbers")
+        raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers")

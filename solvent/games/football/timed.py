@@ -72,7 +72,7 @@ from solvent.model import (
     TooManyStatesError,
     compile_game,
 )
-from solvent.model.parameters import check_choice, check_integer
+from solvent.model.parameters import check_choice, check_integer, shown
 
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
 
@@ -125,7 +125,7 @@ class TimedFootball:
         clock.check_fits(rules)
         if self.form in ("half", "full") and self.margin != 0:
             raise ValueError(
-                f"margin is {self.margin!r}; form {self.form!r} begins at 0, and only "
+                f"margin is {shown(self.margin)}; form {self.form!r} begins at 0, and only "
                 f"'two-minutes' and 'second-half' take another"
             )
         check_integer(self.margin, "margin", -clock.largest_margin, clock.largest_margin)
