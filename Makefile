@@ -7,9 +7,16 @@ PYTHON ?= python3.11
 VENV ?= .venv
 BENCH_ARGS ?=
 PYTEST_ARGS ?= -n 2
+MUTATE_ARGS ?=
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
+CORE_TOOLS := "pytest>=8.3" "hypothesis>=6.120"
+CORE_TESTS := tests/test_core.py tests/model \
+	tests/envs/test_vector_env.py tests/exact/test_chain.py \
+	tests/exact/test_components.py tests/exact/test_matrix_game.py tests/exact/test_perturbed.py \
+	tests/exact/test_scoring.py tests/exact/test_solve.py tests/games/test_fighting_fantasy.py \
+	tests/games/test_greed.py tests/games/test_pig.py
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 	--constraint constraints.txt
 
@@ -17,11 +24,11 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help bench test check lint slow format docs peers learning clean
+.PHONY: help bench test check lint slow mutate core-pinned core-lowest format docs peers learning clean
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /\1|/' | \
-		while IFS='|' read -r name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
+		while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
 
 bench: $(STAMPS)/bench ## solve, train, score and report: the suite's main job, into bench-results/
 	$(BIN)/solvent bench --out bench-results $(BENCH_ARGS)
@@ -38,6 +45,23 @@ lint: $(STAMPS)/test ## check the format, the lint rules and the types
 
 slow: $(STAMPS)/test ## the tests that train agents or sweep large grids
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+mutate: $(STAMPS)/test ## plant errors in the rules and solvers and list what no test finds (hours)
+	$(BIN)/python tests/mutation/mutate.py $(MUTATE_ARGS)
+
+core-pinned: ## the tests that need no extra, on an installed wheel
+	@$(PYTHON) -m venv --clear $(VENV)-core
+	@$(VENV)-core/bin/python -m pip install --disable-pip-version-check --quiet \
+		--constraint constraints.txt --build-constraint constraints.txt . $(CORE_TOOLS)
+	$(VENV)-core/bin/pytest $(CORE_TESTS)
+
+core-lowest: ## the same with the lowest versions that pyproject.toml declares
+	@$(PYTHON) -m venv --clear $(VENV)-lowest
+	@$(VENV)-lowest/bin/python -m pip install --disable-pip-version-check --quiet \
+		--constraint constraints.txt uv
+	@$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python \
+		--resolution lowest-direct . $(CORE_TOOLS)
+	$(VENV)-lowest/bin/pytest $(CORE_TESTS)
 
 format: $(STAMPS)/test ## format the code and apply the safe fixes
 	$(BIN)/ruff check --fix-only --quiet .
@@ -60,7 +84,7 @@ learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (
 	$(BIN)/python benchmarks/difficulty_sweep.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) bench-results site .cache build dist
+	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest bench-results site .cache build dist
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -125,6 +125,33 @@ def test_solve_prints_the_published_value_of_the_hell_demon() -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
+def test_solve_takes_the_probabilities_of_a_round_and_weights_of_what_is_kept() -> None:
+    duel = ["ff-combat", "--stamina", "2", "--opponent-stamina", "2", "--luck", "0"]
+    rounds = ["--round-probabilities", '["1/2", "1/4", 0.25]']
+    assert answer("solve", *duel, *rounds, "--json")["value"] == pytest.approx(2 / 3, abs=1e-15)
+    kept = answer("solve", *duel, *rounds, "--stamina-weight", "1/2", "--json")
+    assert kept["value"] == pytest.approx(4 / 3, abs=1e-15)
+    assert kept["parameters"]["round_probabilities"] == ["1/2", "1/4", 0.25]
+    assert "chance of winning" in run("solve", *duel, *rounds).stdout
+    assert "chance of winning" not in run("solve", *duel, "--stamina-weight", "1").stdout
+    assert refusal("solve", *duel, "--skill", "12", *rounds).startswith("skill is 12 and")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("pig --target 5", True),
+        ("pig --target 5 --signed true", False),
+        # Ties are worth one half.
+        ("greed --limit 3 --sides 2", False),
+    ],
+)
+def test_only_a_probability_is_called_a_chance_of_winning(words: str, says: bool) -> None:
+    output = run("solve", *words.split()).stdout
+    assert "value" in output
+    assert ("chance of winning" in output) == says
+
+
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
     result = run("solve", *SMALL, "--save", str(tmp_path / "new" / "solution.npz"))
     assert result.exit_code == 0
@@ -148,7 +175,7 @@ def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
     assert result.exit_code == 0
     table = result.stdout.partition("Where the gap is lost")[2].strip().splitlines()
     assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
-    assert re.search(r"3 of \d+ losing states, [\d.]+% of the gap", table[-1])
+    assert re.search(r"3 of \d+ losing states, [\d.]+% of what is lost", table[-1])
 
 
 def test_a_score_without_an_account_where_play_never_ends(
@@ -163,7 +190,7 @@ def test_a_score_without_an_account_where_play_never_ends(
     assert shown.exit_code == 0
     assert "nothing is counted by state" in shown.stdout
     without = answer("score", str(policy_file), *SMALL, "--json")
-    assert without == told | {"losses": [], "gap_sum": None}
+    assert without == told | {"losses": [], "gap_sum": None, "given_up": None}
 
 
 def test_a_score_that_is_not_proved_narrowly_enough(tmp_path: Path) -> None:
@@ -249,6 +276,41 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     assert "say --trust if you trust its author" in refusal("score", network, *SMALL)
     trusted = answer("score", network, *SMALL, "--trust", "--mode", "--json")
     assert trusted["value"] == told["value"]
+    # The record beside the network says what it was trained on, and how.
+    other = (*SMALL[:-1], "2")
+    assert "model.zip is for another game: its luck is 3, not 2" in refusal(
+        "score", network, *other, "--trust"
+    )
+    for option, value in (("--algorithm", "maskable_ppo"), ("--observation", "index")):
+        assert f"say {option} " in refusal("score", network, *SMALL, "--trust", option, value)
+    assert "model.zip is for another game: its name is" in refusal(
+        "score", network, "pig", "--target", "8", "--trust"
+    )
+
+
+def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, small: Any) -> None:
+    pytest.importorskip("torch")
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from solvent.envs import TabularVectorEnv
+    from solvent.training import NativeVecEnv, Normalization, extract_policy
+
+    venv = VecNormalize(NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep")))
+    model = PPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=0, device="cpu").learn(64)
+    model.save(tmp_path / "model.zip")
+    Normalization.of(venv).save(tmp_path / "normalization.npz")
+    words = ("score", str(tmp_path / "model.zip"), *SMALL, "--trust", "--observation", "vector")
+    assert "trained under VecNormalize: give its statistics" in refusal(*words)
+    told = answer(*words, "--normalization", str(tmp_path / "normalization.npz"), "--json")
+    policy = extract_policy(model, small, observation="vector")
+    assert told["value"] == score(small, policy).value
+    assert "cannot be read" in refusal(*words, "--normalization", str(tmp_path / "none.npz"))
+
+
+def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
+    line = refusal("score", str(policy_file), *SMALL, "--normalization", str(policy_file))
+    assert "--normalization is for a .zip" in line
 
 
 # What is refused

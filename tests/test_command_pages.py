@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import textwrap
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from solvent.cli.app import app
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ["quickstart.md", "cli.md"]
+PAGES = ["quickstart.md", "cli.md", "gamebook-format.md"]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -25,7 +26,12 @@ def blocks(page: str, language: str) -> list[str]:
 @pytest.mark.parametrize(
     "block", [pytest.param(b, id=b.splitlines()[0]) for p in PAGES for b in blocks(p, "console")]
 )
-def test_the_command_prints_what_the_page_shows(block: str) -> None:
+def test_the_command_prints_what_the_page_shows(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The example of the pages about gamebooks.
+    shutil.copy(DOCS.parent / "tests" / "golden" / "mill.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
     prompt, *expected = block.splitlines()
     program, *words = shlex.split(prompt.removeprefix("$ "))
     assert program == "solvent"

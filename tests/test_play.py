@@ -49,6 +49,15 @@ def take_the_best(session: Session) -> str:
     return "?"
 
 
+def take_the_other(session: Session) -> str:
+    """Ask for advice, then do the other thing."""
+    *_, first, second = "", "", *session.shown
+    for best, other in ((first, second), (second, first)):
+        if best.endswith("(best)") and (named := re.fullmatch(r"  (\S.*?) +\S+", other)):
+            return named[1]
+    return "?"
+
+
 SMALL = FightingFantasy(stamina=6, opponent_stamina=7, luck=5)
 
 
@@ -161,7 +170,7 @@ def test_where_there_is_no_choice_nothing_is_asked() -> None:
 
 
 def test_pig_against_the_optimum() -> None:
-    game = Pig(target=15)
+    game = Pig(target=10)
     value = solve(compile_game(game)).value
     for player, start in ((0, value), (1, 1 - value)):
         session = Session(take_the_best)
@@ -171,6 +180,16 @@ def test_pig_against_the_optimum() -> None:
         assert record.result in (0, 1)
         assert f"You are player {player}." in session.shown
         assert any(line.startswith(f"Player {1 - player} chooses: ") for line in session.shown)
+
+
+@pytest.mark.parametrize(("signed", "unit"), [(False, r"% of a win"), (True, " points")])
+def test_a_loss_is_a_share_of_a_win_or_points(signed: bool, unit: str) -> None:
+    session = Session(take_the_other)
+    record = session.play(Pig(target=8, signed=signed), player=0, seed=2)
+    assert record.cost > 0
+    shown = 100 * record.cost if unit.startswith("%") else record.cost
+    digits = 2 if unit.startswith("%") else 4
+    assert f"which cost {shown:.{digits}f}{unit} in all" in session.text
 
 
 def test_pig_against_a_given_policy_is_advised_by_the_best_response() -> None:

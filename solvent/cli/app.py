@@ -18,6 +18,7 @@ from solvent.cli.parameters import (
     parse_parameters,
     read_game,
 )
+from solvent.model.parameters import brief, shown
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -128,9 +129,7 @@ def solve(
     ] = False,
     verify: Annotated[
         bool,
-        typer.Option(
-            "--verify", help="Compare the checksums in DIR.", rich_help_panel=WITH_A_CLOCK
-        ),
+        typer.Option("--verify", help="Check all files in DIR now.", rich_help_panel=WITH_A_CLOCK),
     ] = False,
     force: Annotated[
         bool,
@@ -291,7 +290,7 @@ def train(
         from solvent.cli.networks import train_network
 
         if stakes:
-            raise ValueError(f"stakes is {stakes!r}; it has to be 0 for {environment}")
+            raise ValueError(f"stakes is {shown(stakes)}; it has to be 0 for {environment}")
         if self_play:
             parameters["opponent"] = "self-play"
         train_network(environment, algorithm, seed, timesteps, out, parameters, resume=not fresh)
@@ -299,7 +298,7 @@ def train(
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
         if self_play:
             if stakes:
-                raise ValueError(f"stakes is {stakes!r}; it has to be 0 with --self-play")
+                raise ValueError(f"stakes is {shown(stakes)}; it has to be 0 with --self-play")
             pair = train_self_play(
                 environment,
                 algorithm,
@@ -354,6 +353,14 @@ def score(
     mode: Annotated[
         bool, typer.Option("--mode", help="Score the most probable action of every state.")
     ] = False,
+    normalization: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Statistics with which the network of a .zip was trained, as "
+            "Normalization.of(VecNormalize).save(FILE) writes them.",
+        ),
+    ] = None,
     solution_folder: Annotated[
         Path | None,
         typer.Option(
@@ -376,13 +383,19 @@ def score(
     if not policy_file.suffix and not policy_file.exists():
         from solvent.cli.networks import score_known
 
-        score_known(str(policy_file), solution_folder, as_json=json)
+        score_known(str(policy_file), solution_folder, game, ctx.args, as_json=json)
         return
     is_network = policy_file.suffix == ".zip"
-    if not is_network and exact.read_metadata(policy_file)["kind"] == "network":
+    if normalization is not None and not is_network:
+        raise ValueError(f"--normalization is for a .zip, not for {policy_file}")
+    kind = "" if is_network else exact.read_metadata(policy_file)["kind"]
+    if kind not in ("", "policy", "network"):
+        raise ValueError(f"{policy_file}: holds a {brief(kind)}, not a policy")
+    if kind == "network":
         from solvent.cli.networks import score_network
 
-        score_network(policy_file, solution_folder, mode=mode, as_json=json)
+        rules = None if game is None else read_game(game, ctx.args)
+        score_network(policy_file, solution_folder, rules, mode=mode, as_json=json)
         return
     if game is not None:
         rules = read_game(game, ctx.args)
@@ -395,7 +408,14 @@ def score(
         illegal = None
         if is_network:
             policy, illegal = _network_policy(
-                policy_file, table, algorithm, observation, trust=trust, mode=mode
+                policy_file,
+                rules,
+                table,
+                algorithm,
+                observation,
+                normalization,
+                trust=trust,
+                mode=mode,
             )
         else:
             policy = exact.load_policy(policy_file, table)
@@ -413,16 +433,31 @@ def score(
 
 
 def _network_policy(
-    file: Path, table: Any, algorithm: str, observation: str, *, trust: bool, mode: bool
+    file: Path,
+    rules: Any,
+    table: Any,
+    algorithm: str,
+    observation: str,
+    normalization: Path | None,
+    *,
+    trust: bool,
+    mode: bool,
 ) -> tuple[Any, Any]:
     """The policy of a network, and the probability that it gave to illegal actions."""
     if not trust:
         raise ValueError(
             f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
         )
-    from solvent.training import extract, load_model
+    from solvent.cli.networks import check_request
+    from solvent.training import Normalization, extract, load_model
 
-    both = extract(load_model(file, algorithm, trust=True), table, observation=observation)
+    check_request(file, rules, table, algorithm, observation)
+    both = extract(
+        load_model(file, algorithm, trust=True),
+        table,
+        observation=observation,
+        normalization=None if normalization is None else Normalization.load(normalization),
+    )
     return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
 
 
@@ -486,7 +521,7 @@ def report(
             "--solution DIR for football with a clock"
         )
     if results is not None and ctx.args:
-        raise ValueError(f"{ctx.args[0]!r} belongs to a game; --in DIR takes no parameters")
+        raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
     if results is not None and paper_agent:
         raise ValueError("--paper-agent is for football with a clock, not for the results of --in")
     console = Console(stderr=True)

@@ -17,7 +17,7 @@ from solvent.games.gymnasium_table import GymnasiumTable
 from solvent.games.pig import Pig
 from solvent.model import Game
 from solvent.model.difficulty import with_modifier
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 
 GAMES: Mapping[str, Callable[..., Game]] = {
     "ff-combat": ff_combat,
@@ -47,7 +47,12 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
     for parameter in parameters:
         check_choice(parameter, f"parameter of {name}", allowed)
     game = maker(**parameters)
-    for check, modifier in (modifiers or {}).items():
+    modifiers = {} if modifiers is None else modifiers
+    if not isinstance(modifiers, Mapping):
+        raise ValueError(
+            f"modifiers is {shown(modifiers)}; allowed is a mapping of checks to numbers"
+        )
+    for check, modifier in modifiers.items():
         game = with_modifier(game, check, modifier)
     return game
 

@@ -18,6 +18,7 @@ of :mod:`solvent.model.tabular` are compiled from it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +26,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from solvent.model.parameters import shown
 
 State: TypeAlias = Hashable
 """A state: immutable, hashable, and with a ``repr`` from which it can be read back."""
@@ -75,12 +78,31 @@ class GameInfo:
     def __post_init__(self) -> None:
         """Check that the fields fit each other."""
         if self.players not in (1, 2):
-            raise ValueError(f"players is {self.players!r}; allowed are 1 and 2")
+            raise ValueError(f"players is {shown(self.players)}; allowed are 1 and 2")
         if len(self.actions) != self.players:
             raise ValueError(
                 f"actions names the actions of {len(self.actions)} player(s), "
                 f"but the game has {self.players}"
             )
+
+    def check_same(self, trained: GameInfo, what: str) -> None:
+        """Refuse what was made for a game of another name or with other parameters than this.
+
+        Args:
+            trained: Of the game that it was made for.
+            what: Begins the sentence, such as ``"the network"``.
+
+        Raises:
+            ValueError: If they differ.
+        """
+        own, wanted = ({"name": i.name, **dict(i.parameters)} for i in (trained, self))
+        for name in own | wanted:
+            # As JSON, in which a pair is a list wherever it comes from.
+            had, has = (json.dumps(i.get(name), sort_keys=True, default=str) for i in (own, wanted))
+            if had != has:
+                raise ValueError(
+                    f"{what} is for another game: its {name} is {had:.60}, not {has:.60}"
+                )
 
 
 @runtime_checkable

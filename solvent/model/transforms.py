@@ -33,7 +33,7 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
     """
     policy.check_is_for(game)
     folded, other = policy.player, 1 - policy.player
-    weight = policy.probabilities[game.row_state, game.row_action[folded]]
+    weight = policy.normalized()[game.row_state, game.row_action[folded]]
 
     # A row of the new game: a state and the rank of the other player's action in it.
     mask_other = game.mask[other]

@@ -12,6 +12,7 @@ from solvent.games.football.calls import call_sheet
 from solvent.games.football.timed_position import TimedPosition
 from solvent.games.football.timed_story import roll_play
 from solvent.model import JointAction, Outcome
+from solvent.model.parameters import shown
 from solvent.play.table import Record, Table, Worth, match_name
 
 
@@ -44,7 +45,7 @@ def play_football(
         ValueError: If there is no such player.
     """
     if player not in (0, 1):
-        raise ValueError(f"player is {player!r}; allowed are 0 and 1")
+        raise ValueError(f"player is {shown(player)}; allowed are 0 and 1")
     table = _FootballTable(
         solution, player, random.Random(seed), hints=hints, ask=input, show=output
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from solvent.exact import Solution, solve
 from solvent.model import Game, TabularPolicy, against, compile_game
+from solvent.model.parameters import shown
 from solvent.play.table import Record, Table, Worth
 
 
@@ -41,7 +42,7 @@ def play(
     """
     if player not in range(game.info.players):
         allowed = " and ".join(str(p) for p in range(game.info.players))
-        raise ValueError(f"player is {player!r}; allowed in {game.info.name} are {allowed}")
+        raise ValueError(f"player is {shown(player)}; allowed in {game.info.name} are {allowed}")
     table = _TabularTable(
         game, player, opponent, random.Random(seed), hints=hints, ask=input, show=output
     )

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 from ray.cluster_utils import Cluster
@@ -34,6 +36,10 @@ class Machines:
     def __init__(self, head_processors: int = 0) -> None:
         # Sockets stand in it, whose paths may not be long.
         self.folder = tempfile.mkdtemp(prefix="ray", dir="/tmp")
+        # Ray notes the last cluster's address in a folder that it expects to exist.
+        (Path(self.folder) / "ray").mkdir()
+        self._environment = pytest.MonkeyPatch()
+        self._environment.setenv("RAY_TMPDIR", self.folder)
         self.client_port = free_port()
         with careless():
             self._cluster = Cluster(
@@ -87,6 +93,7 @@ class Machines:
 
     def close(self) -> None:
         self._cluster.shutdown()
+        self._environment.undo()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -1,0 +1,166 @@
+"""Plant small errors in the rules and the solvers, one at a time, and list what no test finds.
+
+`mutmut <https://mutmut.readthedocs.io>`_ makes the errors and runs the tests. It starts Python and
+imports everything once and forks for each error, so that one costs tenths of a second. This script
+gives it a folder for each group of ``groups.toml``, with the group's modules and the test files
+that guard them, and adds up what it found. A folder keeps its results: what is done is not done
+again unless its function changes, so that a run can be ended at any time and taken up later.
+
+What mutmut leaves alone: decorated functions (properties, compiled kernels), constants of modules
+and class bodies.
+
+Errors that change nothing a user could see stand in ``equivalent.toml``, each with the reason. They
+are named by their function and the lines that change, since mutmut's own numbers shift.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parents[1]
+WORK = PROJECT / "build" / "mutation"
+KILLED = {1, 3, 36, 24, -24, 152, 255, -11, -9}
+"""mutmut's exit codes of a test that fails, of tests that never end and of a crash."""
+
+SETTINGS = """
+[tool.mutmut]
+source_paths = ["solvent"]
+only_mutate = {modules}
+pytest_add_cli_args_test_selection = {tests}
+pytest_add_cli_args = ["-p", "no:cacheprovider"]
+also_copy = ["docs", "README.md"]
+process_isolation = "forkserver"
+timeout_multiplier = 3.0
+timeout_constant = 2.0
+use_git_change_detection = false
+"""
+
+
+def main() -> None:
+    groups = tomllib.loads((HERE / "groups.toml").read_text("utf-8"))
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("groups", nargs="*", default=list(groups), help=", ".join(groups))
+    parser.add_argument(
+        "--sample", type=int, default=10, metavar="N", help="N tenths of the errors (default: all)"
+    )
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
+    parser.add_argument("--again", action="store_true", help="test again what no test found")
+    parser.add_argument("--report", action="store_true", help="run nothing, print what is known")
+    given = parser.parse_args()
+    unknown = [name for name in given.groups if name not in groups]
+    if unknown or not 1 <= given.sample <= 10:
+        parser.error(f"no group {unknown}" if unknown else f"--sample {given.sample}: 1 to 10")
+    if not given.report:
+        for name in given.groups:
+            run(name, groups[name], given)
+    sys.exit(report({name: groups[name] for name in given.groups}))
+
+
+def run(name: str, group: dict[str, list[str]], given: argparse.Namespace) -> None:
+    """Let mutmut test what is not tested yet of a group."""
+    folder = WORK / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for linked in ("solvent", "tests", "docs", "README.md"):
+        if not (folder / linked).is_symlink():
+            (folder / linked).symlink_to(PROJECT / linked)
+    settings = SETTINGS.format(
+        modules=json.dumps(group["modules"]), tests=json.dumps(group["tests"])
+    )
+    (folder / "pyproject.toml").write_text(
+        (PROJECT / "pyproject.toml").read_text("utf-8") + settings, encoding="utf-8"
+    )
+    wanted: list[str] = []
+    if given.again:
+        wanted = [
+            key for key, code in results(folder, group).items() if code not in {*KILLED, None}
+        ]
+        if not wanted:
+            return
+    elif given.sample < 10:
+        # The last digit of mutmut's number.
+        wanted = [f"*__mutmut_*[{'1470369258'[: given.sample]}]"]
+        tested = results(folder, group)
+        if tested and all(
+            code is not None for key, code in tested.items() if fnmatch.fnmatch(key, wanted[0])
+        ):
+            return
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(given.processes)]
+    subprocess.run([*command, *wanted], cwd=folder, check=True)
+
+
+def results(folder: Path, group: dict[str, list[str]]) -> dict[str, int | None]:
+    """mutmut's exit code of every mutant of a group, None where it is not tested."""
+    found: dict[str, int | None] = {}
+    for module in group["modules"]:
+        meta = folder / "mutants" / f"{module}.meta"
+        if meta.is_file():
+            found.update(json.loads(meta.read_text("utf-8"))["exit_code_by_key"])
+    return found
+
+
+def change(folder: Path, key: str) -> tuple[str, ...]:
+    """The lines that a mutant takes away and puts in, as mutmut shows them."""
+    command = [sys.executable, "-m", "mutmut", "show", key]
+    shown = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+    return tuple(
+        f"{line[0]} {line[1:].strip()}"
+        for line in shown.splitlines()
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    )
+
+
+def function_of(key: str) -> str:
+    """``solvent.model.dice.dice_sum`` of mutmut's name of a mutant."""
+    module, _, name = key.partition("__mutmut_")[0].rpartition(".")
+    return f"{module}.{name.replace('xǁ', '').replace('ǁ', '.').removeprefix('x_')}"
+
+
+def report(groups: dict[str, Any]) -> int:
+    """Print the survivors and the score of each module; 1 if less than 95% is found in all."""
+    known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))["equivalent"]
+    reasons = {(entry["function"], tuple(entry["change"])) for entry in known}
+    lines, total = [], Counter[str]()
+    for name, group in groups.items():
+        folder = WORK / name
+        for module in group["modules"]:
+            count = Counter[str]()
+            for key, code in results(folder, {"modules": [module]}).items():
+                if code in KILLED:
+                    count["killed"] += 1
+                elif code is None:
+                    count["untested"] += 1
+                else:
+                    lines_changed = change(folder, key)
+                    if (function_of(key), lines_changed) in reasons:
+                        count["equivalent"] += 1
+                    else:
+                        count["survived"] += 1
+                        print(function_of(key), *lines_changed, sep="\n    ")
+            total += count
+            lines.append((module, count))
+    print(
+        f"\n{'module':44}{'tested':>8}{'killed':>8}{'equivalent':>12}{'survived':>10}{'score':>8}"
+    )
+    for module, count in [*lines, ("total", total)]:
+        tested = count["killed"] + count["equivalent"] + count["survived"]
+        relevant = tested - count["equivalent"]
+        score = f"{count['killed'] / relevant:8.1%}" if relevant else f"{'–':>8}"
+        print(
+            f"{module:44}{tested:8}{count['killed']:8}{count['equivalent']:12}"
+            f"{count['survived']:10}{score}"
+        )
+    return int(total["survived"] > 0.05 * (total["killed"] + total["survived"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The package without any of its extras: it is imported, solves, samples and is played.
+
+The code runs in a Python of its own in which nothing that an extra installs can be imported. Run
+from an environment without extras, it says whether the declared dependencies are enough.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+CODE = """
+import solvent
+from solvent.games import FightingFantasy, Greed, Pig
+from solvent.play import play
+
+combat = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
+table = solvent.compile_game(combat)
+solution = solvent.solve(table)
+assert solution.lower <= solution.value <= solution.upper
+assert solvent.score(table, solution.policies[0], solution).optimality_gap < 1e-9
+pig = solvent.solve(solvent.compile_game(Pig(target=5)))
+assert 0.5 < pig.lower <= pig.upper < 1
+solvent.solve(solvent.compile_game(Greed(5, 3)))
+
+import gymnasium as gym
+
+solvent.register_envs()
+env = gym.make("solvent/FFCombat-v0")
+observation, info = env.reset(seed=1)
+ended = False
+while not ended:
+    observation, reward, ended, _, info = env.step(env.action_space.sample(info.get("action_mask")))
+assert reward in (0, 1)
+
+lines = []
+record = play(combat, seed=1, input=lambda question: "0", output=lines.append)
+assert record.result in (0, 1)
+print("solved, sampled and played")
+"""
+
+
+def optional() -> list[str]:
+    """The names under which what extras install is imported."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names = {
+        re.split(r"[\[>=;]", line)[0]
+        for lines in extras["optional-dependencies"].values()
+        for line in lines
+    }
+    return sorted(names - {"solvent"} - {"packaging"})
+
+
+IMPORTED_AS = {
+    "open-spiel": "pyspiel",
+    "pytest-xdist": "xdist",
+    "pyyaml": "yaml",
+    "scikit-learn": "sklearn",
+    "types-pyyaml": "types_pyyaml",
+}
+
+
+def test_the_core_does_without_the_extras(tmp_path: Path) -> None:
+    blocked = [IMPORTED_AS.get(name, name.replace("-", "_")) for name in optional()]
+    assert {"torch", "rich", "yaml", "pydantic", "ray", "sklearn", "jinja2"} <= set(blocked)
+    hide = f"import sys\nfor name in {blocked}:\n    sys.modules[name] = None\n"
+    run = subprocess.run(
+        [sys.executable, "-c", hide + CODE],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout.strip() == "solved, sampled and played", run.stderr
+
+
+@pytest.mark.slow
+def test_a_wheel_does_as_well(tmp_path: Path) -> None:
+    wheel = pytest.importorskip("hatchling.builders.wheel")
+    [built] = wheel.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(tmp_path / "site")
+    first = f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\n"
+    last = f"assert solvent.__file__.startswith({str(tmp_path / 'site')!r})\n"
+    run = subprocess.run(
+        [sys.executable, "-c", first + CODE + last],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.stdout.strip() == "solved, sampled and played", run.stderr
