@@ -37,6 +37,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import chain
+from math import fsum
 from typing import TypeAlias
 
 import numpy as np
@@ -87,8 +89,8 @@ def bracket(
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
     side = -1 if chooses[1] else 1
-    achieved = side * game.at_start(values) - _start_rounding(game, values)
-    achieved -= _shortfall(game, values, policies, side)
+    value, rounding = _at_start(game, side * values)
+    achieved = value - rounding - _shortfall(game, values, policies, side)
     beyond = _upper_bound(game, values, side)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
     return float(low), float(high)
@@ -111,11 +113,16 @@ def _rises(game: TabularGame, values: Floats, paid: int) -> tuple[Floats, Floats
     return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
 
-def _start_rounding(game: TabularGame, values: Floats) -> float:
-    """A bound of the rounding of the expected value at the start, and of what it lacks of 1."""
-    starts = game.initial > 0
-    largest = float(np.abs(values[starts]).max())
-    return largest * float(abs(1 - float(game.initial.sum())) + (starts.sum() + 4) * EPSILON)
+def _at_start(game: TabularGame, *parts: Floats) -> tuple[float, float]:
+    """The expected value at the start of a sum of arrays, and a bound of its rounding."""
+    starts = np.flatnonzero(game.initial)
+    chance = game.initial[starts]
+    lacking = abs(1 - fsum(chance))
+    terms = [chance * part[starts] for part in parts]
+    rounding = sum(float(np.abs(part[starts]).max()) * lacking for part in parts)
+    # Terms are added without rounding, however many places there are to begin.
+    rounding += 4 * EPSILON * sum(float(np.abs(term).sum()) for term in terms)
+    return fsum(chain.from_iterable(terms)), rounding
 
 
 def _shortfall(
@@ -154,7 +161,7 @@ def _shortfall(
             f"{game.info.name}: no lower bound could be proved at state {game.states[unmet]!r}; "
             f"play ends too rarely for floats"
         )
-    return sum(game.at_start(debt) + _start_rounding(game, debt) for debt in short)
+    return sum(_at_start(game, *short))
 
 
 def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
@@ -189,8 +196,7 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
         )
     if components(game).cyclic.any():
         _refuse_endless_play(game, values + sum(above))
-    starts = (values, *above)
-    return sum(game.at_start(part) + _start_rounding(game, part) for part in starts)
+    return sum(_at_start(game, values, *above))
 
 
 Total: TypeAlias = Callable[[Floats], Floats]

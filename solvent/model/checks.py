@@ -58,7 +58,10 @@ def parametrize_with_game_checks(games: Iterable[Game]) -> pytest.MarkDecorator:
 
 def states_of(game: Game) -> Iterator[Any]:
     """Every reachable state, by walking through the rules."""
-    yield from compile_game(game, reference=True).states
+    try:
+        yield from compile_game(game, reference=True).states
+    except ValueError as error:
+        raise GameCheckError(str(error)) from error
 
 
 def check_protocol(game: Game) -> None:

@@ -469,8 +469,9 @@ def _walk(game: Game, max_states: int) -> TabularGame:
             masks[player].append(mask)
         for first in legal[0]:
             for second in legal[1]:
-                outcomes = game.transition(state, (first, second)[:players])
-                _check_distribution(game, outcomes, f"state {state!r}, action {first, second}")
+                joint = (first, second)[:players]
+                outcomes = game.transition(state, joint)
+                _check_distribution(game, outcomes, f"state {state!r}, action {joint}")
                 for outcome in outcomes:
                     next_state.append(index_of(outcome.state))
                     probability.append(float(outcome.probability))

@@ -183,5 +183,5 @@ def test_layers_that_do_not_fit_are_refused(parts: dict[str, Any], message: str)
 def test_a_large_form_is_not_solved_on_the_spot() -> None:
     from solvent.games import TimedFootball
 
-    with pytest.raises(ValueError, match=r"201,960,000 states.*--form second-half --out DIR"):
+    with pytest.raises(ValueError, match=r"201,960,000 states.*--form second-half .*--out DIR"):
         optimal_player(TimedFootball(form="second-half", timeouts=0))

@@ -160,6 +160,7 @@ def test_games_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="seats of greed have 5 and 6 actions; one learner"):
         seat_table(uneven(GAMES["greed"]), (0, 1), "vector")
     seat_table(uneven(GAMES["greed"]), (1,), "vector")
-    begun_over = replace(GAMES["greed"], initial=GAMES["greed"].terminal / 1.0)
+    ends = GAMES["greed"].terminal
+    begun_over = replace(GAMES["greed"], initial=ends / ends.sum())
     with pytest.raises(ValueError, match=r"greed may begin in .*, where play has ended"):
         seat_table(begun_over, (0,), "vector")

@@ -313,7 +313,7 @@ def test_a_position_is_seen_in_shares_of_the_field() -> None:
 def test_the_bounds_of_the_field_are_allowed_and_nothing_beyond() -> None:
     for field in (20, 100):
         game = FootballDrive(start=field, field=field)
-        assert dict(game.info.parameters) == {"start": field, "field": field}
+        assert dict(game.info.parameters) == {"start": field, "field": field, "their_ball": 20}
     for field in (19, 101):
         message = f"^field is {field}; allowed are whole numbers from 20 to 100$"
         with pytest.raises(ValueError, match=message):

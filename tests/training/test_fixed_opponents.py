@@ -21,11 +21,13 @@ def greed() -> TabularGame:
     return compile_game(Greed(8, 3))
 
 
-def start(folder: Path, name: str = "maskable_ppo", **env_kwargs: Any) -> TrainingResult:
+def start(
+    folder: Path, name: str = "maskable_ppo", timesteps: int = 4_096, **env_kwargs: Any
+) -> TrainingResult:
     return train(
         "solvent/Greed-v0",
         name,
-        timesteps=4_096,
+        timesteps=timesteps,
         folder=folder,
         env_kwargs={"limit": 8, "sides": 3, **env_kwargs},
         hyperparameters=SETTINGS,
@@ -39,7 +41,7 @@ def start(folder: Path, name: str = "maskable_ppo", **env_kwargs: Any) -> Traini
 def test_the_score_is_against_the_one_opponent(
     seat: int, opponent: str, greed: TabularGame, tmp_path: Path
 ) -> None:
-    result = start(tmp_path, opponent=opponent, seat=seat)
+    result = start(tmp_path, timesteps=15_000, opponent=opponent, seat=seat)
     other = make_baseline(opponent, greed, 1 - seat)
     sign = 1 - 2 * seat
     value = sign * (greed.initial @ policy_value(greed, result.policy, other))

@@ -150,7 +150,7 @@ def test_a_stated_score_that_the_policy_contradicts_is_refused(
             record["result"][name][seat]["exploitability"] -= 1e-6
             (folder / "run.json").write_text(json.dumps(record))
             with pytest.raises(StoreError, match=r"run\.json: exploitability is stated as"):
-                start(greed, "maskable_ppo", folder)
+                start(greed, "maskable_ppo", folder, timesteps=ENOUGH_TO_LEARN, refresh=2000)
 
 
 def test_a_damaged_record_is_refused(greed: TabularGame, tmp_path: Path) -> None:
