@@ -38,8 +38,7 @@ CHARTS = (*(random_chart(seed) for seed in (0, 1, 2, 6, 13, 20)), MIXED)
 """Small charts with every kind of result, on which no side does well to go on for ever."""
 
 BY_SPEED = [
-    pytest.param(name, marks=() if name in ("standard", "dice") else pytest.mark.slow)
-    for name in SHIPPED
+    pytest.param(name, marks=() if name == "standard" else pytest.mark.slow) for name in SHIPPED
 ]
 USED = 1e-6
 """A probability with which an action counts as used."""

@@ -136,6 +136,7 @@ def test_a_busy_head_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: int, 
     assert len(calls) == asked
 
 
+@pytest.mark.slow
 def test_the_client_computes_the_same(machines: Machines) -> None:
     layout = layout_for(tiny("half"))
     machines.add()

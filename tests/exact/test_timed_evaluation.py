@@ -28,8 +28,13 @@ FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
     ("full", {"half": 30, "chart": SMALL}),
 )
-NUMBERS = range(len(FORMS))
-NAMES = [f"{form}-{number}" for number, (form, _) in enumerate(FORMS)]
+NUMBERS = [
+    # Every form once, but for the second half, which is a part of the whole game.
+    pytest.param(
+        number, id=f"{form}-{number}", marks=[pytest.mark.slow] if number in (2, 3) else []
+    )
+    for number, (form, _) in enumerate(FORMS)
+]
 
 
 @lru_cache(maxsize=1)
@@ -39,7 +44,7 @@ def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
     return football, compile_game(football)
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS)
 def test_two_random_policies(number: int) -> None:
     football, game = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
@@ -56,7 +61,7 @@ def test_two_random_policies(number: int) -> None:
     assert result.second == pytest.approx(even - expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS)
 def test_best_answer_to_a_random_policy(number: int) -> None:
     football, game = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
@@ -73,7 +78,7 @@ def test_best_answer_to_a_random_policy(number: int) -> None:
         assert other == pytest.approx(even - to_player_0 if player == 0 else to_player_0, abs=1e-12)
 
 
-@pytest.mark.parametrize("number", NUMBERS, ids=NAMES)
+@pytest.mark.parametrize("number", NUMBERS)
 def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state

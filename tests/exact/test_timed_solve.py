@@ -116,7 +116,7 @@ def value_in_rationals(payoffs: list[list[Fraction]]) -> Fraction:
 @pytest.mark.parametrize(
     ("form", "clock"),
     [
-        ("full", {"half": 30, "timeouts": 1}),
+        pytest.param("full", {"half": 30, "timeouts": 1}, marks=pytest.mark.slow),
         ("half", {"half": 45}),
         ("second-half", {"half": 30, "timeouts": 1}),
     ],

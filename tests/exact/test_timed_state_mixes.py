@@ -31,7 +31,14 @@ GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-@pytest.fixture(scope="module", params=GAMES, ids=[form for form, _ in GAMES])
+@pytest.fixture(
+    scope="module",
+    params=[
+        # The second half is a part of the whole game.
+        pytest.param(game, id=game[0], marks=pytest.mark.slow if n == 0 else [])
+        for n, game in enumerate(GAMES)
+    ],
+)
 def solution(request: pytest.FixtureRequest) -> TimedSolution:
     form, parameters = request.param
     game = timed_football.tiny(form, **parameters)

@@ -82,6 +82,7 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
     assert [dict(item.parameters) for item in TASKS] == [{}, {}, {}, {"limit": 20, "sides": 4}]
 
 
+@pytest.mark.slow
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
     tasks = [task(GREED, 2048, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
     results = bench(tmp_path, tasks=tasks, processes=1, progress=False)

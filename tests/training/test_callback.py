@@ -62,7 +62,13 @@ def test_the_curve_equals_scores_computed_apart(
     assert seconds == sorted(seconds)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("ppo", "masked_dqn") else pytest.mark.slow)
+        for name in ALGORITHMS
+    ],
+)
 def test_evaluating_does_not_change_the_learning(
     name: str, small: TabularGame, make_model: Any
 ) -> None:

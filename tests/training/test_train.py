@@ -77,7 +77,8 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
     assert_same(whole, start(small, name, tmp_path / "parts"))
 
 
-@pytest.mark.parametrize("name", [pytest.param("ppo", marks=pytest.mark.slow), "masked_dqn"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ppo", "masked_dqn"])
 def test_a_killed_training_goes_on(name: str, small: TabularGame, tmp_path: Path) -> None:
     folder, steps = tmp_path / "killed", 3 * STEPS[name]
     code = (
@@ -179,6 +180,7 @@ def test_the_network_can_be_loaded_by_those_who_trust_it(
             load_model(tmp_path / wrong, "ppo", trust=True)
 
 
+@pytest.mark.slow
 def test_a_small_combat_is_learned_almost_perfectly(tmp_path: Path) -> None:
     game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=4))
     result = train(game, timesteps=150_000, folder=tmp_path, evaluations=1, progress=False)
