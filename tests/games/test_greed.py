@@ -88,6 +88,11 @@ def test_large_tables_have_the_probabilities_of_the_rules_to_the_last_bit() -> N
         ]
 
 
+def test_tables_hold_what_there_is_much_of_in_narrow_types() -> None:
+    table = compile_game(Greed(4, 3))
+    assert (table.next_state.dtype, table.outcome_reward.dtype) == (np.int32, np.float32)
+
+
 def test_a_table_that_would_fill_the_memory_is_refused() -> None:
     for limit, sides in ((300, 6), (10_000, 1), (10_000, 10_000)):
         with pytest.raises(TooManyStatesError, match=f"greed with limit {limit}"):
@@ -120,6 +125,7 @@ def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) ->
         (Position(0, (12, 12), "over"), "a tie"),
         (Position(0, (12, 13), "over"), "player 1 wins"),
         (Position(0, (12, 101), "over"), "player 0 wins"),
+        (Position(1, (100, 12), "play"), "player 1 is on turn"),
     ],
 )
 def test_the_drawing_says_what_happens(state: Position, news: str) -> None:
