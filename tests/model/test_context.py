@@ -201,6 +201,8 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
 
 def test_only_certainties_read_as_such() -> None:
     assert Check("a leap", 1).explain() == "100% a leap: 100%"
+    assert Check("a leap", "0.00005").explain() == "0.01% a leap: 0.01%"
+    assert Check("a leap", "0.99995").explain() == "99.99% a leap: 99.99%"
     assert Check("a leap", 0.5, (("wings", 3),)).explain().endswith(": more than 99.99%")
     assert Check("a leap", 0.5, (("lead", -3),)).explain().endswith(": less than 0.01%")
 
@@ -247,6 +249,8 @@ def test_an_event_is_tested_if_probability_times_importance_is_greater_than_the_
     probability: Fraction, importance: Fraction, threshold: Fraction, significant: bool
 ) -> None:
     assert is_significant(probability, importance, threshold) is significant
+    found = is_significant(np.float64(probability), importance, threshold)
+    assert type(found) is bool
 
 
 def test_events_are_judged_by_the_array() -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from solvent.model import dice_sum, probability_at_most, ways_to_sum
 from solvent.model.parameters import (
     LONGEST_SHOWN,
+    as_options,
     check_choice,
     check_integer,
     check_rational,
@@ -223,3 +224,11 @@ def test_a_number_that_nobody_could_write_out_is_refused_at_once(text: str) -> N
 def test_numbers_are_finite_and_no_truth_values() -> None:
     assert all(map(is_number, (0, -3, 0.5, 10**300)))
     assert not any(map(is_number, (True, "1", None, float("nan"), float("inf"), 10**400, [1])))
+
+
+def test_parameters_are_written_as_a_shell_takes_them() -> None:
+    given = {"form": "half", "largest_margin": 7, "clock": {"timeouts": 0}, "chart": "my chart"}
+    assert as_options(given) == (
+        """--form half --largest-margin 7 --clock '{"timeouts": 0}' --chart 'my chart'"""
+    )
+    assert as_options({}) == ""

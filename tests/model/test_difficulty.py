@@ -74,7 +74,9 @@ def test_a_modifier_has_the_scale_that_is_asked_for(c: Any) -> None:
         (0.1, 101, "c is 101; allowed are numbers from 0 to 100"),
     ],
 )
-def test_a_modifier_out_of_its_range_is_refused_by_name(modifier: Any, c: Any, message: str) -> None:
+def test_a_modifier_out_of_its_range_is_refused_by_name(
+    modifier: Any, c: Any, message: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         with_modifier(SMALL, "luck", modifier, c=c)
 

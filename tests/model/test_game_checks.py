@@ -434,6 +434,23 @@ def test_an_info_whose_fields_do_not_fit_is_refused(
         replace(Coin().info, **arguments)
 
 
+def test_what_was_made_for_another_game_is_refused_by_what_differs() -> None:
+    info = replace(
+        Coin().info, parameters=(("size", 3), ("ends", (1, 2)), ("odds", {"a": 1, "b": 2}))
+    )
+    again = (("odds", {"b": 2, "a": 1}), ("ends", [1, 2]), ("size", 3))
+    info.check_same(replace(info, parameters=again), "the network")
+    for changes, message in (
+        ({"name": "dice"}, 'its name is "dice", not "coin"'),
+        ({"parameters": (*again[:2], ("size", 4))}, "its size is 4, not 3"),
+        ({"parameters": again[:2]}, "its size is null, not 3"),
+        ({"parameters": (*again, ("tax", Fraction(1, 2)))}, 'its tax is "1/2", not null'),
+    ):
+        expected = f"^the network is for another game: {message}$"
+        with pytest.raises(ValueError, match=expected):
+            info.check_same(replace(info, **changes), "the network")
+
+
 def test_each_check_of_each_game_is_a_test_of_its_own() -> None:
     names = {check.__name__ for check in checks.CHECKS}
     mark = parametrize_with_game_checks([Coin(), Pig(target=3)]).mark

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from random_games import RandomGame
 
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import (
     Outcome,
+    RationalGame,
     TabularPolicy,
     TooManyStatesError,
     against,
@@ -55,6 +57,32 @@ def test_an_illegal_action_has_no_row(pig: Any) -> None:
         pig.row(start, (1, 0))
 
 
+def test_rows_of_a_state_go_by_player_0s_action_first() -> None:
+    table = compile_game(RandomGame(3, "simultaneous", cyclic=False))
+    for s in np.flatnonzero(~table.terminal).tolist():
+        first, second = (np.flatnonzero(mask[s]).tolist() for mask in table.mask)
+        joint = [(a, b) for a in first for b in second]
+        rows = range(table.row_start[s], table.row_start[s + 1])
+        assert [table.row(s, pair) for pair in joint] == list(rows)
+        assert [(int(table.row_action[0][k]), int(table.row_action[1][k])) for k in rows] == joint
+
+
+def test_who_is_on_turn_acts_and_without_turns_everybody_does(pig: Any) -> None:
+    for player in (0, 1):
+        owned = [
+            not pig.terminal[s] and pig.states[s].player == player for s in range(len(pig.states))
+        ]
+        assert pig.on_turn(player).tolist() == owned
+        both = compile_game(RandomGame(3, "simultaneous", cyclic=False))
+        assert both.on_turn(player).tolist() == (~both.terminal).tolist()
+
+
+def test_a_value_at_the_start_is_that_of_the_states_play_can_begin_in() -> None:
+    table = compile_game(RandomGame(3, "single", cyclic=False))
+    values = np.where(table.initial > 0, np.arange(table.n_states) + 1.0, np.nan)
+    assert table.at_start(values) == pytest.approx(1 / 3 * 1 + 2 / 3 * 2)
+
+
 def test_too_many_states_are_refused() -> None:
     with pytest.raises(TooManyStatesError, match="more than 10 states"):
         compile_game(Pig(target=8), max_states=10)
@@ -88,6 +116,26 @@ def test_folding_a_player_averages_its_rows(pig: Any) -> None:
         expected = grid @ weights[s][pig.mask[1][s]]
         got = after[folded.row_start[s] : folded.row_start[s + 1]]
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_outcomes_of_a_folded_row_keep_the_order_of_the_rows_it_was_made_of(player: int) -> None:
+    """So that the folded game, and what is stored under its hash, is the same everywhere."""
+    table = compile_game(RandomGame(3, "simultaneous", cyclic=True, size=60))
+    policy = TabularPolicy.uniform(table, player=player)
+    folded = against(table, policy)
+    other = 1 - player
+    for k in range(folded.n_rows):
+        s, action = int(folded.row_state[k]), int(folded.row_action[other][k])
+        merged = [
+            (int(table.next_state[i]), table.outcome_reward[i])
+            for row in range(table.row_start[s], table.row_start[s + 1])
+            if table.row_action[other][row] == action
+            for i in range(table.outcome_start[row], table.outcome_start[row + 1])
+        ]
+        span = slice(folded.outcome_start[k], folded.outcome_start[k + 1])
+        targets, rewards = folded.next_state[span], folded.outcome_reward[span]
+        assert list(zip(targets.tolist(), rewards.tolist(), strict=True)) == merged
 
 
 def test_folding_the_other_seat_keeps_the_first_players_choice(pig: Any) -> None:
@@ -128,6 +176,25 @@ def test_one_hot_is_injective_and_binary() -> None:
     assert len(np.unique(encoded, axis=0)) == table.n_states
 
 
+def test_players_who_see_as_much_share_the_inputs_and_others_have_their_own(pig: Any) -> None:
+    from dataclasses import replace
+
+    def seen(*values: tuple[float, ...]) -> np.ndarray:
+        column = [np.resize(np.array(v, np.float32), pig.n_states) for v in values]
+        return np.column_stack(column)
+
+    first, second = one_hot(replace(pig, observation=(seen((0, 1)), seen((1, 2))))).observation
+    # One input each for 0, 1 and 2, to both.
+    assert first[:2].tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert second[:2].tolist() == [[0, 1, 0], [0, 0, 1]]
+    both = one_hot(replace(pig, observation=(seen((0, 1), (5,)), seen((1, 2)))))
+    assert [o.shape[1] for o in both.observation] == [2, 2]
+    # Who sees nothing that changes has one input, which says nothing.
+    blind, _ = one_hot(replace(pig, observation=(seen((3,)), seen((3,))))).observation
+    assert (blind == np.ones((pig.n_states, 1))).all()
+    assert {o.dtype for o in (first, second, blind)} == {np.dtype(np.float32)}
+
+
 masks = hnp.arrays(bool, st.tuples(st.integers(1, 6), st.integers(1, 5)))
 
 
@@ -149,17 +216,39 @@ def test_projection_is_what_an_environment_plays(mask: Any, seed: int) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p[:, :1], "shape"),
-        (lambda p: np.where(p > 0, np.nan, p), "not a number"),
-        (lambda p: p * 0.9, "does not sum to 1"),
-        (lambda p: np.roll(p, 1, axis=1), "illegal action"),
-        (lambda p: p - 0.5, "negative"),
+        (lambda p: p[:, :1], r"has shape \(\d+, 1\); player 0 of pig needs \(\d+, 2\)$"),
+        (lambda p: np.where(p > 0, np.nan, p), r"has an entry that is .* not a number in .*nan"),
+        (lambda p: p * 0.9, r"does not sum to 1 in state Turn\(.*\): \[0.9, 0.0\]"),
+        (lambda p: np.roll(p, 1, axis=1), r"gives weight to an illegal action in state Turn"),
+        (lambda p: p - 0.5, "has an entry that is negative or not a number in state Turn"),
     ],
 )
 def test_a_wrong_policy_is_refused(pig: Any, change: Any, message: str) -> None:
     right = TabularPolicy.deterministic(pig, np.zeros(pig.n_states, np.int64)).probabilities
-    with pytest.raises(ValueError, match=message):
-        TabularPolicy.of(pig, change(right))
+    with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
+        TabularPolicy.of(pig, change(right), name="mine")
+
+
+def test_a_policy_is_held_in_double_precision_under_its_name(pig: Any) -> None:
+    uniform = TabularPolicy.uniform(pig)
+    assert (uniform.player, uniform.name) == (0, "uniform")
+    again = TabularPolicy.of(pig, uniform.probabilities.astype(np.float32), name="mine")
+    assert again.probabilities.dtype == np.float64
+    assert (again.player, again.name, again.model_hash) == (0, "mine", pig.model_hash)
+    named = TabularPolicy.deterministic(pig, np.zeros(pig.n_states, np.uint8), name="mine")
+    assert (named.player, named.name) == (0, "mine")
+    mode = named.mode()
+    assert (mode.player, mode.name, mode.model_hash) == (0, "mine (mode)", pig.model_hash)
+
+
+@pytest.mark.parametrize("total", [1 - 9e-10, 1 + 9e-10])
+def test_what_a_sum_lacks_of_1_is_shared_out(pig: Any, total: float) -> None:
+    chances = TabularPolicy.uniform(pig).probabilities
+    policy = TabularPolicy.of(pig, chances * total)
+    assert (policy.probabilities == chances * total).all()
+    live = ~pig.terminal
+    assert np.abs(policy.normalized()[live].sum(axis=1) - 1).max() < 1e-15
+    assert (policy.normalized()[~live] == 0).all()
 
 
 def test_the_mode_of_a_policy_takes_the_lowest_of_equal_actions(pig: Any) -> None:
@@ -209,7 +298,11 @@ def test_a_reward_of_1_on_every_move_makes_no_probability(pig: Any) -> None:
 
 def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
     other = compile_game(Pig(target=7, sides=4))
-    with pytest.raises(ValueError, match="was made for the model"):
+    message = (
+        f"^policy 'uniform' was made for the model {other.model_hash[:12]}, "
+        f"but this pig is the model {pig.model_hash[:12]}$"
+    )
+    with pytest.raises(ValueError, match=message):
         against(pig, TabularPolicy.uniform(other, player=1))
 
 
@@ -217,14 +310,23 @@ def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
     ("actions", "message"),
     [
         (lambda p: np.full(p.n_states, -1), "takes action -1 in state"),
-        (lambda p: np.full(p.n_states, 2), "takes action 2 in state .* there are 2"),
-        (lambda p: np.zeros(p.n_states), "whole numbers"),
-        (lambda p: np.zeros(3, int), "whole numbers"),
+        (
+            lambda p: np.arange(p.n_states) + 1,
+            r"takes action 2 in state Turn\(player=1, scores=\(0, 0\), total=0\); there are 2$",
+        ),
+        (
+            lambda p: np.zeros(p.n_states),
+            r"has actions of shape \(\d+,\) and type float64; expected \d\d+ whole numbers$",
+        ),
+        (
+            lambda p: np.zeros(3, int),
+            r"has actions of shape \(3,\) and type int64; expected \d\d+ whole numbers$",
+        ),
     ],
 )
 def test_actions_that_do_not_exist_are_refused(pig: Any, actions: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        TabularPolicy.deterministic(pig, actions(pig))
+    with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
+        TabularPolicy.deterministic(pig, actions(pig), name="mine")
 
 
 @pytest.mark.parametrize(
@@ -318,3 +420,26 @@ def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
     policy = TabularPolicy.uniform(narrow, player=1)
     answer = best_response(narrow, policy)
     assert answer.value == best_response(pig, TabularPolicy.uniform(pig, player=1)).value
+
+
+def rationals(pig: Any) -> dict[str, Any]:
+    """The arguments of a table in rational numbers, of which 1 and 1/4 are all there are."""
+    numbers = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1))
+    return {
+        "table": pig,
+        "numbers": numbers,
+        "probability": (pig.probability * 4).astype(np.int32),
+        "reward": (pig.outcome_reward * 4).astype(np.int32),
+        "initial": {int(np.argmax(pig.initial)): Fraction(1)},
+    }
+
+
+def test_rationals_are_those_of_the_floats(pig: Any) -> None:
+    right = rationals(pig)
+    assert RationalGame(**right).numbers[1] == Fraction(1, 4)
+    for name in ("probability", "reward"):
+        for wrong in (right[name][:-1], np.where(right[name] == 4, 3, right[name])):
+            with pytest.raises(ValueError, match=f"^{name} does not agree with the table's$"):
+                RationalGame(**{**right, name: wrong})
+    with pytest.raises(ValueError, match=r"^initial probabilities sum to 1/2, not 1$"):
+        RationalGame(**{**right, "initial": {0: Fraction(1, 2)}})
