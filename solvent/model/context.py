@@ -351,6 +351,6 @@ def _percent(value: Fraction, sign: str = "") -> str:
     """A number as a percentage of up to two decimals; only a certainty reads 0% or 100%."""
     if not sign and 0 < value < Fraction(1, 20_000):
         return "less than 0.01%"
-    if not sign and Fraction(19_999, 20_000) < value < 1:
+    if not sign and Fraction(19_999, 20_000) <= value < 1:
         return "more than 99.99%"
     return f"{float(100 * value):{sign}.2f}".rstrip("0").rstrip(".") + "%"

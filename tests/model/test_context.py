@@ -202,7 +202,8 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
 def test_only_certainties_read_as_such() -> None:
     assert Check("a leap", 1).explain() == "100% a leap: 100%"
     assert Check("a leap", "0.00005").explain() == "0.01% a leap: 0.01%"
-    assert Check("a leap", "0.99995").explain() == "99.99% a leap: 99.99%"
+    assert Check("a leap", "0.99995").explain().endswith(": more than 99.99%")
+    assert Check("a leap", "0.99994").explain() == "99.99% a leap: 99.99%"
     assert Check("a leap", 0.5, (("wings", 3),)).explain().endswith(": more than 99.99%")
     assert Check("a leap", 0.5, (("lead", -3),)).explain().endswith(": less than 0.01%")
 
@@ -226,6 +227,7 @@ def test_only_certainties_read_as_such() -> None:
             lambda: resolve_at_targets(Check("a", 1), {"x": [Check("b", 0, c=3)]}),
             "c of 'b' is 3, of 'a' 21/5; modifiers are in one unit only if they agree",
         ),
+        (lambda: Check("jump", 0.8, c=101), "c is 101; allowed are numbers from 0 to 100"),
         (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
         (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
     ],
@@ -280,6 +282,12 @@ def test_escaping_succeeds_exactly_as_often_as_the_action_fails(
     assert escape.probability == 1 - action.probability
     assert escape.target_side("a blow") == action
     assert escape.name == "escaping a blow"
+
+
+def test_the_scale_of_a_check_is_read_as_a_rational() -> None:
+    check = Check("a leap", "0.5", (("wings", 1),), c="1/2")
+    assert check.c == Fraction(1, 2)
+    assert check.probability == modified_exactly("0.5", 1, "1/2")
 
 
 def test_a_target_escapes_in_its_best_way_or_as_the_action_implies() -> None:

@@ -148,8 +148,8 @@ def test_rewards_of_a_false_acyclic_game_are_not_added_up_for_ever() -> None:
         def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
             return (Outcome(Fraction(1, 2), "toss", 1), Outcome(Fraction(1, 2), "lost"))
 
-    with pytest.raises(GameCheckError, match="without end"):
-        check_rewards(Paying())
+    message = "info says acyclic, but rewards add up without end"
+    assert only(check_rewards, Paying()) == message
 
 
 def only(check: Any, game: Any) -> str:
@@ -320,6 +320,17 @@ def test_a_state_that_draws_as_nothing_is_caught() -> None:
     assert only(checks.check_states, wrong(drawn=" \n")) == "state 'toss' draws as nothing"
 
 
+def test_a_repr_is_read_without_anything_that_could_act() -> None:
+    class Call(str):
+        __slots__ = ()
+
+        def __repr__(self) -> str:
+            return "ascii('won')"
+
+    with pytest.raises(NameError, match="'ascii' is not defined"):
+        checks.check_states(wrong(branches=(Outcome(Fraction(1), Call("won")),)))
+
+
 class Named(str):
     """A state equal to its repr, which is of another type."""
 
@@ -362,6 +373,51 @@ def test_rewards_add_up_along_a_play() -> None:
     twice = Twice(observation={"toss": 0.0, "again": 0.5, "won": 1.0})
     message = "a play can collect 2.0, but reward_range is (0.0, 1.0)"
     assert only(checks.check_rewards, twice) == message
+
+
+def test_only_what_a_play_from_the_start_collects_counts() -> None:
+    class Toll(Coin):
+        """The way to a reward of 1 costs 1."""
+
+        def transition(self, state: str, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+            if state == "toss":
+                return (Outcome(Fraction(1), "again", -1),)
+            return (Outcome(Fraction(1), "won", 1),)
+
+        def is_terminal(self, state: str) -> bool:
+            return state == "won"
+
+    seen = {"toss": 0.0, "again": 0.5, "won": 1.0}
+    checks.check_rewards(Toll(observation=seen, info=replace(Coin().info, reward_range=(0, 0))))
+
+
+@pytest.mark.parametrize("bounds", [(1e-9, 1.0), (0.0, 1 - 1e-9)])
+def test_rounding_of_a_sum_of_rewards_is_passed_over(bounds: tuple[float, float]) -> None:
+    checks.check_rewards(wrong(info=replace(Coin().info, reward_range=bounds)))
+
+
+def test_every_joint_action_of_both_players_is_looked_at() -> None:
+    class Doubled(Pig):
+        """Player 0's second action, against player 1's only one, lists an outcome twice."""
+
+        def transition(self, state: Any, joint_action: Any) -> tuple[Outcome, ...]:
+            outcomes = super().transition(state, joint_action)
+            if joint_action != (1, 0):
+                return outcomes
+            return tuple(replace(o, probability=o.probability / 2) for o in outcomes for _ in "ab")
+
+    assert only(checks.check_chance, Doubled(target=3, sides=2)).endswith(
+        "action (1, 0): the same outcome is listed twice"
+    )
+
+
+def test_states_are_those_of_the_rules_whatever_a_table_says() -> None:
+    class Shorter(Pig):
+        def tabulate(self) -> Any:
+            return compile_game(Pig(2, self.sides), reference=True)
+
+    game = Shorter(target=3, sides=2)
+    assert set(checks.states_of(game)) == set(compile_game(Pig(3, 2)).states)
 
 
 class Tabulated(Pig):
