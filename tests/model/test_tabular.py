@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -372,6 +373,95 @@ def test_a_table_that_makes_no_sense_is_refused(
 
     with pytest.raises(ValueError, match=message):
         replace(pig, **{field: change(getattr(pig, field))})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: {"row_start": t.row_start[:-1]}, "row_start has shape {s}; expected {s1}"),
+        (lambda t: {"probability": t.probability[1:]}, "probability has shape {n_1}; expected {n}"),
+        (
+            lambda t: {"outcome_reward": t.outcome_reward[:, None]},
+            "outcome_reward has shape {n1}; expected {n}",
+        ),
+        (lambda t: {"initial": t.initial[1:]}, "initial has shape {s_1}; expected {s}"),
+        (
+            lambda t: {"mask": (t.mask[0][1:], t.mask[1])},
+            "mask[0] has shape {s_1}; expected {s}",
+        ),
+        (
+            lambda t: {"mask": (t.mask[0], t.mask[1][1:])},
+            "mask[1] has shape {s_1}; expected {s}",
+        ),
+        (
+            lambda t: {"row_start": np.append(t.row_start[:-1], 7)},
+            "row_start ends at 7 and outcome_start at {N}; expected {K} rows and {N} outcomes",
+        ),
+        (
+            lambda t: {"outcome_start": np.append(t.outcome_start[:-1], 7)},
+            "row_start ends at {K} and outcome_start at 7; expected {K} rows and {N} outcomes",
+        ),
+        (
+            lambda t: {"outcome_start": t.outcome_start.astype(float)},
+            "outcome_start is float64; expected whole numbers",
+        ),
+        (
+            lambda t: {"row_start": t.row_start.astype(float)},
+            "row_start is float64; expected whole numbers",
+        ),
+        (
+            lambda t: {"next_state": np.append(t.next_state[:-1], t.n_states)},
+            "next_state leaves 0..{last}, the indices of the states",
+        ),
+        (
+            lambda t: {"row_start": np.append(1, t.row_start[1:])},
+            "row_start does not ascend from 0",
+        ),
+        (
+            lambda t: {"outcome_start": np.append([0, 9], t.outcome_start[2:])},
+            "outcome_start does not ascend from 0",
+        ),
+        (
+            lambda t: {"mask": (t.mask[0], t.mask[1] & (np.arange(t.n_states) != 1)[:, None])},
+            "state Turn(player=1, scores=(0, 0), total=0): rows and masks do not agree",
+        ),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_by_name_and_shape(
+    pig: Any, change: Any, message: str
+) -> None:
+    from dataclasses import replace
+
+    s, n = pig.n_states, len(pig.next_state)
+    shapes = {"s": (s,), "s1": (s + 1,), "s_1": (s - 1,), "n": (n,), "n_1": (n - 1,), "n1": (n, 1)}
+    expected = message.format(**shapes, N=n, K=pig.n_rows, last=s - 1)
+    with pytest.raises(ValueError, match="^" + re.escape(expected) + "$"):
+        replace(pig, **change(pig))
+
+
+def test_a_table_needs_no_more_states_than_there_are(pig: Any) -> None:
+    rules = Pig(target=8, sides=4)
+    assert compile_game(rules, max_states=pig.n_states).n_states == pig.n_states
+    with pytest.raises(TooManyStatesError, match=f"^pig has more than {pig.n_states - 1} states; "):
+        compile_game(rules, max_states=pig.n_states - 1)
+
+
+def test_observations_are_single_precision_whatever_the_rules_return() -> None:
+    class Precise(Pig):
+        def observe(self, state: Any, player: int) -> Any:
+            return super().observe(state, player).astype(float)
+
+    table = compile_game(Precise(target=3))
+    assert [o.dtype for o in table.observation] == [np.float32] * 2
+
+
+def test_a_table_of_a_games_own_is_one() -> None:
+    class Odd(Pig):
+        def tabulate(self) -> Any:
+            return [1, 2]
+
+    with pytest.raises(TypeError, match=r"^tabulate\(\) of pig returned list$"):
+        compile_game(Odd(target=3))
 
 
 def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
