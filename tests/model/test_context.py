@@ -216,6 +216,7 @@ def test_only_certainties_read_as_such() -> None:
         (lambda: modified(0.5, float("inf")), "modifier is inf; allowed are finite"),
         (lambda: modified_exactly("half", 0), "p is 'half'; allowed are numbers from 0 to 1"),
         (lambda: modified_exactly(0.5, 101), "modifier is 101; allowed are numbers from -100"),
+        (lambda: modified_exactly(0.5, 0.1, c=-1), "c is -1; allowed are numbers from 0 to 100"),
         (lambda: modified_exactly(0.5, 0.1, denominator=1), "denominator is 1; allowed are"),
         (lambda: modifier_between(0, 0.5), "p is 0; allowed is what lies strictly between"),
         (lambda: modifier_from_even(1.0), "p_new is 1.0; allowed is what lies strictly"),

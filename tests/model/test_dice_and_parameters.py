@@ -215,6 +215,9 @@ def test_a_short_value_is_repeated_as_it_is() -> None:
     "text", ["1e999999999", "1e-999999999", "-1E+999999999", "1e0000999999999"]
 )
 def test_a_number_that_nobody_could_write_out_is_refused_at_once(text: str) -> None:
+    assert check_rational("1e-400", "luck", 0, 1) == Fraction(1, 10**400)
+    with pytest.raises(ValueError, match="luck is '1e-401'"):
+        check_rational("1e-401", "luck", 0, 1)
     with pytest.raises(ValueError, match="luck is '"):
         check_rational(text, "luck", 0, 1)
     with pytest.raises(ValueError, match="has weight '"):
