@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -20,7 +22,7 @@ from matrix_games import (
     textbook_simplex,
 )
 
-from solvent.exact import MatrixGames, solve_matrix_game, solve_matrix_games
+from solvent.exact import MatrixGames, matrix_game, solve_matrix_game, solve_matrix_games
 from solvent.exact.kernels.matrix_game import RETRIED
 from solvent.exact.matrix_game import HIGHS, STEPS
 
@@ -126,8 +128,26 @@ def test_supports_are_bit_masks() -> None:
     rows, columns = games.supports
     assert rows.tolist() == [0b10, 0b11]
     assert columns.tolist() == [0b10, 0b11]
-    assert games[1].value == pytest.approx(0, abs=1e-15)
-    assert "2 of 2 x 2" in repr(games)
+    assert repr(games) == f"<MatrixGames: 2 of 2 x 2, largest gap {games.duality_gap.max():.1e}>"
+
+
+def test_as_many_actions_have_bits_as_there_are() -> None:
+    """The last row is best, so that it alone is taken, whatever the columns."""
+    games = solve_matrix_games(np.eye(64)[None, :, -1:])
+    assert [bits.tolist() for bits in games.supports] == [[1 << 63], [1]]
+    with pytest.raises(
+        ValueError, match=r"^65 actions do not fit into a bit mask; allowed are 64$"
+    ):
+        _ = solve_matrix_games(np.eye(65)[None, :, -1:]).supports
+
+
+def test_each_of_the_games_is_a_solution_of_its_own() -> None:
+    games = solve_matrix_games(normal(np.random.default_rng(0), 3))
+    for g in range(3):
+        one = games[g]
+        assert (one.value, one.duality_gap) == (games.value[g], games.duality_gap[g])
+        assert (one.row_mix == games.row_mix[g]).all()
+        assert (one.column_mix == games.column_mix[g]).all()
 
 
 def test_matching_pennies() -> None:
@@ -136,8 +156,16 @@ def test_matching_pennies() -> None:
     assert games.row_mix[0] == pytest.approx(np.full(12, 1 / 12), abs=1e-12)
 
 
+def test_payoffs_may_be_whole_numbers_of_any_width() -> None:
+    payoff = np.array([[-128, 127], [127, -128]], np.int8)
+    assert solve_matrix_game(payoff).value == pytest.approx(-0.5, abs=1e-12)
+    assert solve_matrix_games(payoff[None]).value == pytest.approx(-0.5, abs=1e-12)
+
+
 def test_no_games_at_all() -> None:
-    assert len(solve_matrix_games(np.zeros((0, 3, 2)))) == 0
+    games = solve_matrix_games(np.zeros((0, 3, 2)))
+    assert len(games) == 0
+    assert repr(games) == "<MatrixGames: 0 of 3 x 2, largest gap 0.0e+00>"
 
 
 @pytest.mark.parametrize("shape", [(3, 2), (1, 0, 2), (1, 2, 0)])
@@ -196,6 +224,55 @@ def test_payoffs_that_floats_cannot_subtract_are_refused() -> None:
 def test_there_is_at_least_one_thread() -> None:
     with pytest.raises(ValueError, match="threads is 0; allowed are whole numbers from 1"):
         solve_matrix_games(np.zeros((1, 2, 2)), threads=0)
+
+
+SCISSORS = np.array([[0.0, -1, 2], [1, 0, -1], [-1, 3, 0]])
+
+
+def blur_highs(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    """Let HiGHS's mixes be off, by weights that are too large and by weights below 0."""
+    right = matrix_game.linprog
+
+    def blurred(*args: Any, **kwargs: Any) -> Any:
+        program = right(*args, **kwargs)
+        program.x[:2] += -error, 2 * error
+        program.ineqlin.marginals[-2:] += -3 * error, error
+        return program
+
+    monkeypatch.setattr(matrix_game, "linprog", blurred)
+
+
+def test_mixes_are_distributions_whatever_highs_returns(monkeypatch: pytest.MonkeyPatch) -> None:
+    blur_highs(monkeypatch, 1e-10)
+    # The first row and the last column are worse than others, and have no weight.
+    payoff = np.block([[SCISSORS, np.full((3, 1), 4.0)], [np.full((1, 3), -2.0), 1.0]])
+    rough = solve_matrix_game(payoff[[3, 0, 1, 2]])
+    exact = solve_matrix_games(payoff[[3, 0, 1, 2]][None])[0]
+    assert exact.row_mix[0] == 0
+    for mix, right in ((rough.row_mix, exact.row_mix), (rough.column_mix, exact.column_mix)):
+        assert (mix >= 0).all()
+        assert mix.sum() == pytest.approx(1, abs=1e-15)
+        assert mix == pytest.approx(right, abs=1e-8)
+        assert (mix != right).any()
+
+
+def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blur_highs(monkeypatch, 1e-5)
+    polished, exact = solve_matrix_game(SCISSORS), solve_matrix_games(SCISSORS[None])[0]
+    assert polished.duality_gap <= 1e-15
+    assert polished.value == pytest.approx(exact.value, abs=1e-14)
+    assert polished.row_mix == pytest.approx(exact.row_mix, abs=1e-14)
+    assert polished.column_mix == pytest.approx(exact.column_mix, abs=1e-14)
+
+    def worse(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
+        x[:], y[:] = np.eye(3)[0], np.eye(3)[0]
+
+    monkeypatch.setattr("solvent.exact.kernels.matrix_game.solve_games", worse)
+    message = r"with a duality gap of \d\.\de-04; its payoffs range from -1 to 3$"
+    with pytest.raises(ArithmeticError, match=message):
+        solve_matrix_game(SCISSORS)
 
 
 def test_what_highs_leaves_open_is_closed() -> None:
