@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvent.exact.chain import Chain
-from solvent.exact.components import can_reach, cannot_end, components
+from solvent.exact.components import can_reach, cannot_end, components, end_components
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -49,14 +49,16 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     if not endless.any():
         return _solve_chain(game, weight, reward, endless)
 
-    # What never ends without a reward is worth 0; any other endless play has no value.
-    rewarded = (weight > 0) & endless[game.row_state] & (_largest_reward(game) > 0)
+    # Where play settles for ever without a reward it is worth 0; where it collects some, it has no
+    # value. On the way there rewards count as they do elsewhere.
+    settled = _settled(game, weight > 0)
+    rewarded = (weight > 0) & settled[game.row_state] & (_largest_reward(game) > 0)
     goal = np.zeros(game.n_states, bool)
     goal[game.row_state[rewarded]] = True
     undefined = can_reach(game, weight > 0, goal)
     if (undefined & (game.initial > 0)).any():
         _refuse_endless_play(game, game.row_state[rewarded])
-    values = _solve_chain(game, weight, np.where(undefined, 0.0, reward), endless | undefined)
+    values = _solve_chain(game, weight, np.where(undefined, 0.0, reward), settled | undefined)
     return np.where(undefined, np.nan, values)
 
 
@@ -261,6 +263,16 @@ def _endless(game: TabularGame, weight: Floats) -> Bools:
     if not components(game).cyclic.any():
         return np.zeros(game.n_states, bool)
     return cannot_end(game, weight > 0)
+
+
+def _settled(game: TabularGame, rows: Bools) -> Bools:
+    """The states of sets that the given rows ([K] bool) never leave, and go round in, [S]."""
+    label = end_components(game, rows)
+    source = label[game.row_state]
+    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
+    left = np.zeros(game.n_states + 1, bool)
+    left[source[rows & (np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)]] = True
+    return (label >= 0) & ~left[label]
 
 
 def _refuse_endless_play(game: TabularGame, states: Ints) -> None:

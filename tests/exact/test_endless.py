@@ -7,8 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from extreme_tables import random_rows
+from rational_tables import mixed_rows, table_of, truth
 
 from solvent.exact import (
+    CertificateError,
     ImproperGameError,
     best_response,
     exploitability,
@@ -18,7 +21,15 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.response import response_values
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame, TabularPolicy, compile_game
+from solvent.model import (
+    GameInfo,
+    JointAction,
+    Outcome,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+)
 
 
 @dataclass(frozen=True)
@@ -143,3 +154,44 @@ def test_a_long_wait_is_as_exact_as_a_short_one() -> None:
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:
     with pytest.raises(ImproperGameError):
         solve(compile_game(Siege(day=3, night=3)))
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "loops"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_best_responses_are_those_of_rational_arithmetic_endless_play_counted(
+    kind: str, player: int
+) -> None:
+    """Over all pure answers to a pure policy; play that never ends without a reward is worth 0."""
+    found = {"endless": 0, "ended": 0, "refused": 0}
+    for seed in range(150):
+        rows = random_rows(seed, kind)
+        owners = [(seed >> s) % 2 for s in range(len(rows))]
+        game = table_of(rows, owners=owners)
+        choices = np.random.default_rng(seed).integers(0, [len(own) for own in rows])
+        own = np.append(np.where(np.equal(owners, player), choices, 0), 0)
+        policy = TabularPolicy.deterministic(game, own, player=player)
+        left = mixed_rows(rows, owners, policy)
+        sign = -1 if player == 0 else 1
+        known = truth(
+            [[[(p, t, sign * r) for p, t, r in row] for row in own] for own in left],
+            on_the_way=True,
+        )
+        try:
+            answer = best_response(game, policy)
+        except (ImproperGameError, CertificateError):
+            found["refused"] += 1
+            continue
+        assert not known.infinite
+        assert known.value is not None
+        assert answer.lower <= sign * known.value <= answer.upper
+        assert answer.upper - answer.lower < 1e-9
+        assert len(answer.action_values) == against(game, policy).n_rows
+        assert answer.model_hash == game.model_hash
+        # What it plays achieves what it says.
+        for one in answer.policies:
+            one.check_is_for(game)
+        achieved = game.at_start(policy_value(game, *answer.policies))
+        assert achieved == pytest.approx(answer.value, abs=1e-9)
+        found["endless" if known.endless else "ended"] += 1
+    assert found["ended"] > 50
+    assert found["endless"] > (10 if kind == "loops" else -1)

@@ -73,13 +73,20 @@ class Truth:
     endless: bool
 
 
-def truth(rows: list[list[Row]], start: int = 0) -> Truth:
-    """The optimum over all deterministic policies, in rational arithmetic, from one state."""
+def truth(rows: list[list[Row]], start: int = 0, *, on_the_way: bool = False) -> Truth:
+    """The optimum over all deterministic policies, in rational arithmetic, from one state.
+
+    Args:
+        rows: Of each state.
+        start: Where play begins.
+        on_the_way: Whether play that comes into a loop without rewards has a value too if it
+            collects some before.
+    """
     best: Fraction | None = None
     proper: Fraction | None = None
     infinite = False
     for policy in product(*rows):
-        found = evaluate(list(policy), start)
+        found = evaluate(list(policy), start, on_the_way=on_the_way)
         if found == INFINITE:
             infinite = True
         elif isinstance(found, tuple):
@@ -90,7 +97,9 @@ def truth(rows: list[list[Row]], start: int = 0) -> Truth:
     return Truth(best, infinite, best is not None and (proper is None or best > proper))
 
 
-def evaluate(rows: list[Row], start: int) -> tuple[Fraction, bool] | str | None:
+def evaluate(
+    rows: list[Row], start: int, *, on_the_way: bool = False
+) -> tuple[Fraction, bool] | str | None:
     """What one row a state comes to from a state: the value and whether play ends for certain.
 
     Returns:
@@ -100,6 +109,7 @@ def evaluate(rows: list[Row], start: int) -> tuple[Fraction, bool] | str | None:
     reach = _reached(rows, start)
     ends = {s for s in reach if END in _reached(rows, s)}
     lost = {s for s in reach if s != END and s not in ends}
+    looping = set()
     # Where no end can be reached, play settles in a loop: the states that reach only each other.
     for s in lost:
         loop = {t for t in _reached(rows, s) if t != END}
@@ -109,9 +119,10 @@ def evaluate(rows: list[Row], start: int) -> tuple[Fraction, bool] | str | None:
                 return INFINITE
             if any(r for t in loop for p, _, r in rows[t] if p > 0):
                 return None
-    if any(r for t in lost for p, _, r in rows[t] if p > 0):
+            looping |= loop
+    if not on_the_way and any(r for t in lost for p, _, r in rows[t] if p > 0):
         return None
-    order = sorted(ends - {END})
+    order = sorted((reach - looping if on_the_way else ends) - {END})
     value = _solve(
         [[_flow(rows, s, t) for t in order] for s in order],
         [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in order],
