@@ -221,6 +221,18 @@ def test_payoffs_that_floats_cannot_subtract_are_refused() -> None:
         solve_matrix_game(payoffs[1])
 
 
+def test_payoffs_may_be_as_far_apart_as_half_the_floats() -> None:
+    farthest = np.finfo(float).max / 4
+    pennies = np.array([[1.0, -1], [-1, 1]])
+    for games in (
+        solve_matrix_games(farthest * pennies[None])[0],
+        solve_matrix_game(farthest * pennies),
+    ):
+        assert games.row_mix == pytest.approx([0.5, 0.5], abs=1e-12)
+    with pytest.raises(ValueError, match="too far apart"):
+        solve_matrix_game(1.01 * farthest * pennies)
+
+
 def test_there_is_at_least_one_thread() -> None:
     with pytest.raises(ValueError, match="threads is 0; allowed are whole numbers from 1"):
         solve_matrix_games(np.zeros((1, 2, 2)), threads=0)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
+from rational_tables import END, table_of
 
 from solvent.baselines import make_baseline
-from solvent.exact import best_response
+from solvent.exact import (
+    CertificateError,
+    best_response,
+    exploitability,
+    locate_gap,
+    nash_conv,
+    score,
+    solve,
+)
+from solvent.exact.endless import solve_with_endless_play
 from solvent.exact.response import response_values
 from solvent.games import Pig
 from solvent.games.greed import Greed
-from solvent.model import Game, TabularPolicy, compile_game
+from solvent.model import Game, TabularPolicy, against, compile_game
 
 
 @pytest.mark.parametrize("rules", [Greed(7, 3), Greed(9, 1), Pig(8)])
@@ -40,3 +53,54 @@ def test_a_policy_for_another_game_is_refused() -> None:
     policy = TabularPolicy.uniform(compile_game(Greed(4, 2)))
     with pytest.raises(ValueError, match="was made for the model"):
         response_values(compile_game(Greed(5, 2)), policy)
+
+
+LUCK = 2.0**-30
+# Player 1 may bet a fair coin until it is lucky; then player 0 pays 1 or nothing. Or it pays 5.
+BETTING = table_of(
+    [
+        [[(0.5 - LUCK, 0, 1.0), (0.5 - LUCK, 0, -1.0), (2 * LUCK, 1, 0.0)], [(1.0, END, 5.0)]],
+        [[(1.0, END, 0.0)], [(1.0, END, -1.0)]],
+    ],
+    owners=[1, 0],
+)
+GENEROUS, BET = (
+    TabularPolicy.deterministic(BETTING, np.array(actions), player=player)
+    for player, actions in enumerate(([0, 1, 0], [0, 0, 0]))
+)
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        (lambda **how: solve(BETTING, **how).value, 0),
+        (lambda **how: best_response(BETTING, GENEROUS, **how).value, -1),
+        (lambda **how: response_values(BETTING, GENEROUS, **how)[0], -1),
+        (lambda **how: solve_with_endless_play(against(BETTING, GENEROUS), 1, **how).value, -1),
+        (lambda **how: exploitability(BETTING, GENEROUS, BETTING_SOLVED, **how), 1),
+        (lambda **how: nash_conv(BETTING, GENEROUS, BET, **how), 1),
+        (lambda **how: score(BETTING, GENEROUS, BETTING_SOLVED, **how).optimality_gap, 1),
+        (lambda **how: locate_gap(BETTING, GENEROUS, BETTING_SOLVED, **how).gap, 1),
+    ],
+)
+def test_what_cannot_be_proved_to_a_billionth_is_accepted_on_demand_only(
+    measure: Callable[..., Any], expected: float
+) -> None:
+    """Of 2^29 bets each may be rounded, so that the value is known to a millionth at best."""
+    with pytest.raises(CertificateError, match="is wider than"):
+        measure()
+    assert measure(tolerance=1e-3) == pytest.approx(expected, abs=1e-3)
+
+
+BETTING_SOLVED = solve(BETTING, tolerance=1e-3)
+
+
+def test_an_answer_is_one_for_the_game_that_was_asked_about() -> None:
+    left = against(BETTING, GENEROUS)
+    answer = solve_with_endless_play(left, 1, tolerance=1e-3)
+    assert answer.model_hash == left.model_hash
+    assert [policy.model_hash for policy in answer.policies] == [left.model_hash] * 2
+    found = best_response(BETTING, GENEROUS, tolerance=1e-3)
+    assert found.model_hash == BETTING.model_hash
+    assert [policy.model_hash for policy in found.policies] == [BETTING.model_hash] * 2
+    assert found.policies[1].name == "best response to policy"

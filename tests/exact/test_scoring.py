@@ -94,6 +94,16 @@ def test_each_player_is_charged_with_its_own_states_only(
         assert where.loss[s] >= -1e-9
 
 
+def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() -> None:
+    table = compile_game(FightingFantasy(stamina=5, opponent_stamina=6, luck=4))
+    where = locate_gap(table, random_policy(table, 0))
+    costly = np.flatnonzero(where.contribution > 0)
+    assert len(costly) > 11
+    in_order = costly[np.argsort(-where.contribution[costly], kind="stable")].tolist()
+    assert where.ranked() == in_order[:10]
+    assert where.ranked(most=table.n_states) == in_order
+
+
 @dataclass(frozen=True)
 class TwoSteps:
     """Each player chooses once: first `first` whether to give away 1, then the other one 2."""
