@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reduced_football import CHART, CHARTS, RULES
 
+from solvent.games.football import ruleset as ruleset_module
 from solvent.games.football.packed import FREE_KICK, KICKOFF, KICKS, PackedRules, pack_rules
 from solvent.games.football.results import parse_result
 from solvent.games.football.ruleset import KickEnd, Ruleset, parse_kick
@@ -187,6 +188,19 @@ def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> Non
     assert packed.situation[:, 3].sum() == 4_950
     for situation in (Situation(1, 10, 80), Situation(3, 17, 99), Situation(4, 1, 1, True)):
         assert packed.situation_at(packed.index(situation)) == situation
+
+
+def test_a_long_gain_is_one_die_and_on_a_1_a_second_one() -> None:
+    table = {30: 6, 35: 6, 40: 6, 45: 6, 50: 6, 60: 1, 70: 1, 80: 1, 90: 1, 100: 1, 110: 1}
+    expected = tuple((yards, Fraction(ways, 36)) for yards, ways in table.items())
+    assert ruleset_module._long_gains() == Ruleset().long_gain == expected
+
+
+def test_a_kick_ends_where_two_dice_say_and_equal_ends_are_one() -> None:
+    ends = ("kicker 20", "10", "10", "15", "20", "25", "30", "35", "40", "long", "long+5")
+    ways = {"kicker 20": 1, "10": 5, "15": 4, "20": 5, "25": 6, "30": 5, "35": 4, "40": 3}
+    expected = tuple((e, Fraction(n, 36)) for e, n in {**ways, "long": 2, "long+5": 1}.items())
+    assert ruleset_module._two_dice(*ends) == Ruleset().kickoff == expected
 
 
 def test_a_ruleset_goes_through_json() -> None:
