@@ -27,7 +27,7 @@ def dice() -> PointsSolution:
 @pytest.fixture
 def solved(dice: PointsSolution, monkeypatch: pytest.MonkeyPatch) -> None:
     """The chart `dice` solved once for all tests."""
-    monkeypatch.setattr("solvent.exact.kernels.football.solve_points", lambda rules: dice)
+    monkeypatch.setattr("solvent.exact.kernels.football.solve_points", lambda rules, **_: dice)
 
 
 def run(*words: str) -> Any:

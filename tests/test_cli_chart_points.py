@@ -14,12 +14,14 @@ from typer.testing import CliRunner
 
 from solvent.baselines.timed_football_players import solution_of
 from solvent.cli.app import app
-from solvent.exact.kernels.football import solve_points
+from solvent.exact.kernels.football import solve_points, solve_two_charts
 from solvent.games import make_game
+from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import chart_bytes, load_chart
 from solvent.games.football.expected_points import read_expected_points, shipped_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation
 from solvent.games.football.timed import TimedFootball
 
 
@@ -100,6 +102,41 @@ def test_points_are_made_and_given_as_the_error_says(
         value = json.loads(followed.stdout)["value"]
         wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(rules)))
         assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
+
+
+def test_points_of_two_charts_are_made_and_given_as_the_error_says(
+    chart: str, tmp_path: Path
+) -> None:
+    other = Chart.from_codes("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
+    (tmp_path / "other.json").write_bytes(chart_bytes(other, "other.json"))
+    rules = ["--ruleset", json.dumps(RULES)]
+    words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.json", *rules]
+    words += ["--to-goal", "4", "--json"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    command = advised(refused.stderr, CHART=chart, OTHER="other.json", FILE="x.json")
+    assert command[:5] == ["chart", "points", chart, "--other-chart", "other.json"]
+    made = run(*command)
+    assert made.exit_code == 0, made.stderr
+    ours, theirs = solve_two_charts(
+        *(pack_rules(one, Ruleset.read(RULES)) for one in (load_chart(chart), other))
+    )
+    assert f"gain                 {ours.gain:.6f} by each score" in made.stdout
+    assert "the other side's other" in made.stdout
+    value = json.loads(run(*words, "--expected-points", "x.json").stdout)["value"]
+    first_and_goal = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 4))
+    assert value == pytest.approx(ours.values[first_and_goal], abs=1e-8)
+    assert read_expected_points("x.json").other_side.kickoff == theirs.kickoff_value
+    for side, pair in ((ours, (chart, "other.json")), (theirs, ("other.json", chart))):
+        sheet = ["chart", "sheet", pair[0], "--other-chart", pair[1], *rules, "--to-goal", "4"]
+        shown = json.loads(run(*sheet, "--json").stdout)
+        assert shown["value"] == pytest.approx(side.values[first_and_goal], abs=1e-8)
+    report = ["report", "--game", *words[1:-1], "--expected-points", "x.json"]
+    reported = run(*report)
+    assert reported.exit_code == 0, reported.stderr
+    shown = re.findall(r'data-points="(.*?)"', Path("report.html").read_text("utf-8"))
+    five_yards = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 5))
+    assert float(shown[0]) == pytest.approx(ours.values[five_yards], abs=1e-8)
 
 
 def test_points_of_other_rules_are_made_anew_as_the_error_says(chart: str) -> None:

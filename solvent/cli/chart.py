@@ -13,6 +13,8 @@ from rich.markup import escape
 from solvent.cli.parameters import parse_parameters, parse_value
 
 if TYPE_CHECKING:
+    from solvent.exact.kernels.football import PointsSolution
+    from solvent.exact.kernels.football_iteration import Progress
     from solvent.games.football.packed import PackedRules
 
 chart_commands = typer.Typer(
@@ -37,6 +39,16 @@ RulesetOption = Annotated[
         metavar="JSON",
         help="Rules that are not the usual ones, as `solvent solve` takes them: "
         "'{\"fake_punt_penalty\": 10}'.",
+    ),
+]
+
+
+OtherChartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--other-chart",
+        metavar="CHART",
+        help="The other side's own chart, from which it plays when it has the ball.",
     ),
 ]
 
@@ -130,40 +142,50 @@ def points(
         typer.Option("--situations", help="Write the values of all situations, for single calls."),
     ] = False,
     ruleset: RulesetOption = None,
+    other_chart: OtherChartOption = None,
 ) -> None:
     """Expected points: what having the ball is worth on a chart, solved exactly and proved.
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
     from solvent.cli.printing import columns, facts
-    from solvent.exact.kernels.football import solve_points
     from solvent.exact.store import write_atomically
 
-    rules = _rules(source, ruleset)
+    rules = _rules(source, ruleset, other_chart)
     with Console(stderr=True).status(f"solving {source}") as status:
-        solution = solve_points(
+        solutions = _solved(
             rules,
-            progress=lambda number, residual, _: status.update(
+            lambda number, residual, _: status.update(
                 f"solving {source}: round {number}, residual {residual:.0e} points"
             ),
         )
-    values = solution.expected_points(rules, situations=situations)
+    solution, other = solutions[0], None
+    if other_chart is not None:
+        other = solutions[1].expected_points(rules[1], situations=situations)
+    values = solution.expected_points(rules[0], situations=situations, other=other)
     console = Console()
-    console.print(
-        facts(
-            {
-                "chart": values.chart,
-                "kickoff": f"{values.kickoff:.6f} to the receiver",
-                "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
-                "free kick": f"{values.free_kick:.6f} to the receiver",
-                "largest error": f"{solution.error.max():.1e}",
-                "largest duality gap": f"{solution.duality_gap.max():.1e}",
-            }
-        )
-    )
-    table = columns(console, "yards to the goal", "first down")
-    for yards in (1, *range(5, rules.ruleset.field, 5)):
-        table.add_row(str(yards), f"{values.first_down[yards - 1]:.4f}")
+    shown = {
+        "chart": values.chart,
+        "kickoff": f"{values.kickoff:.6f} to the receiver",
+        "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
+        "free kick": f"{values.free_kick:.6f} to the receiver",
+    }
+    if other is not None:
+        shown |= {
+            "chart": f"{values.chart}, the other side's {other.chart}",
+            "kickoff": f"{values.kickoff:.6f} to the receiver, the mean of both sides",
+            "free kick": f"{values.free_kick:.6f} to the receiver, {other.free_kick:.6f} to the "
+            f"other side",
+            "gain": f"{solution.gain:.6f} by each score, to the side of {values.chart}",
+        }
+    shown["largest error"] = f"{max(side.error.max() for side in solutions):.1e}"
+    shown["largest duality gap"] = f"{max(side.duality_gap.max() for side in solutions):.1e}"
+    console.print(facts(shown))
+    sides = [values] if other is None else [values, other]
+    headings = ["first down", "first down of the other side"][: len(sides)]
+    table = columns(console, "yards to the goal", *headings)
+    for yards in (1, *range(5, rules[0].ruleset.field, 5)):
+        table.add_row(str(yards), *(f"{side.first_down[yards - 1]:.4f}" for side in sides))
     console.print(table)
     if out is not None:
         write_atomically(out, values.json_text().encode())
@@ -184,28 +206,43 @@ def sheet(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     ruleset: RulesetOption = None,
+    other_chart: OtherChartOption = None,
 ) -> None:
     """The call sheet of a situation: both sides' optimal mixes, and what every call loses.
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
     from solvent.cli.call_sheet import read_situation, sheet_json, show_sheet
-    from solvent.exact.kernels.football import call_sheet, solve_points
+    from solvent.exact.kernels.football import call_sheet
 
-    rules = _rules(source, ruleset)
+    sides = _rules(source, ruleset, other_chart)
+    rules = sides[0]
     situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
     with Console(stderr=True).status(f"solving {source}"):
-        found = call_sheet(rules, solve_points(rules).view, situation)
+        found = call_sheet(rules, _solved(sides)[0].view, situation)
     if as_json:
         typer.echo(sheet_json(rules.chart, found))
     else:
         show_sheet(Console(), rules.chart, rules.ruleset, found)
 
 
-def _rules(source: str, ruleset: str | None) -> PackedRules:
-    """The rules of a chart and of the numbers that a ruleset changes."""
+def _rules(source: str, ruleset: str | None, other_chart: str | None) -> tuple[PackedRules, ...]:
+    """The rules of each chart, with the numbers that a ruleset changes."""
     from solvent.games.football.chart_files import load_chart
     from solvent.games.football.packed import pack_rules
     from solvent.games.football.ruleset import Ruleset
 
-    return pack_rules(load_chart(source), Ruleset.of(ruleset and parse_value(ruleset)))
+    numbers = Ruleset.of(ruleset and parse_value(ruleset))
+    charts = [source] if other_chart is None else [source, other_chart]
+    return tuple(pack_rules(load_chart(chart), numbers) for chart in charts)
+
+
+def _solved(
+    rules: tuple[PackedRules, ...], progress: Progress | None = None
+) -> tuple[PointsSolution, ...]:
+    """The solution of the endless game for each chart."""
+    from solvent.exact.kernels.football import solve_points, solve_two_charts
+
+    if len(rules) == 1:
+        return (solve_points(rules[0], progress=progress),)
+    return solve_two_charts(*rules, progress=progress)

@@ -55,8 +55,9 @@ def points_by_down(solved: SolvedFootball) -> dict[str, Floats]:
 
 def by_chart(solved: SolvedFootball) -> dict[str, Floats]:
     """First downs on the chart itself, and on the shipped ones with the same rules."""
-    own = solved.rules.chart
-    found = {own.name: solved.values[solved.numbers([*_situations(solved, 1)])]}
+    own, other = solved.rules.chart.name, solved.after.other
+    name = own if other is None else f"{own} against {other.chart}"
+    found = {name: solved.values[solved.numbers([*_situations(solved, 1)])]}
     for chart in map(load_chart, SHIPPED):
         try:
             points = shipped_expected_points(chart, solved.rules.ruleset)

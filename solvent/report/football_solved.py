@@ -72,9 +72,16 @@ def solve_football(game: FootballStrategy) -> SolvedFootball | None:
 
     Raises:
         CertificateError: If the values could not be proved.
+        ValueError: If each side plays from a chart of its own until the next score.
     """
     if game.form == "play":
         return None
+    if game.form == "points" and game.two_charts:
+        raise ValueError(
+            "the report on form 'points' is for both sides on one chart; with other_chart it shows "
+            "form 'drive', one side's chart at a time, and `solvent chart points CHART "
+            "--other-chart OTHER` prints the values of both"
+        )
     rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
     try:
         if game.form == "drive":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -47,6 +47,31 @@ GAMES = [
     reduced("drive", down=[1, 2], to_go=[1, 4], to_goal={"3": 1, "7": 2}),
     reduced("play", down=2, punting=True),
 ]
+
+OTHER = Chart.from_codes(
+    "other",
+    [["3", "1"], ["inc", "4 * 1 | int2 * 1"], ["off1/4", "2"], ["1", "fum"]],
+    ["punt4", "punt3"],
+    ["punt6", "punt5"],
+)
+"""Another number of plays and of defences than those of the reduced chart, and another choice."""
+
+
+def two_charts(form: str, **parameters: Any) -> FootballStrategy:
+    """Reduced football in which player 1 plays from a chart of its own, to it more is worth."""
+    ruleset = Ruleset.read(RULES)
+    ours, theirs = (
+        reduced_points(chart, ruleset, situations=form == "play") for chart in (CHART, OTHER)
+    )
+    more = tuple(value + 0.25 for value in theirs.first_down)
+    theirs = replace(theirs, first_down=more, free_kick=theirs.free_kick + 0.25)
+    if form != "points":
+        parameters = {"to_goal": 4, **parameters}
+    points = replace(ours, other=theirs)
+    return FootballStrategy(CHART, form, ruleset, points, other_chart=OTHER, **parameters)
+
+
+GAMES += [two_charts(form) for form in ("drive", "points", "play")]
 
 
 @parametrize_with_game_checks(GAMES)
@@ -167,6 +192,124 @@ def test_a_play_pays_what_the_situation_is_worth() -> None:
     assert outcomes(game, call(1, 3, 4), 0, 0) == [(1, OVER, Fraction(worth[36 + 3 + 1]))]
     assert outcomes(game, call(2, 3, 4), 0, 0) == [(1, OVER, -Fraction(worth[15 + 2]))]
     assert outcomes(game, call(2, 3, 4), 5, 0) == [(1, OVER, Fraction(worth[72 + 6 + 2]))]
+
+
+# A chart for each side.
+
+
+def test_a_call_is_looked_up_in_the_chart_of_the_side_that_has_the_ball() -> None:
+    game = two_charts("points")
+    first, second = game.actions
+    kicks = ("quick kick", "field goal", "punt")
+    assert first.names[:9] == ("1", "2", "3", *kicks, "A", "B", "take the penalty")
+    assert second.names[:11] == ("1", "2", "3", "4", *kicks, "A", "B", "C", "take the penalty")
+    # Player 0's first play is "off2/2" against C; player 1's is "1" against B.
+    waiting = Position("choice", 0, 1, 3, 6, choice="off2/2")
+    assert outcomes(game, call(1, 3, 6), 0, second.defence + 2) == [(1, waiting, 0)]
+    theirs = call(1, 3, 6, offence=1)
+    assert outcomes(game, theirs, first.defence + 1, 0) == [(1, call(2, 2, 5, offence=1), 0)]
+    assert game.legal_actions(theirs) == ((6, 7), (0, 1, 2, 3, 4))
+    assert game.draw(theirs).splitlines()[-2:] == [
+        "player 1 calls 1-4, quick kick",
+        "player 0 calls A-B",
+    ]
+    assert "choice off1/4" in game.info.observation_labels
+    assert "choice off1/4" not in two_charts("drive").info.observation_labels
+
+
+def test_a_drive_ends_with_what_the_other_side_has_from_its_own_chart() -> None:
+    game = two_charts("drive")
+    ours, theirs = game.loaded_points, game.loaded_points.other_side
+    assert outcomes(game, call(2, 2, 6), 0, 0) == [(1, OVER, -Fraction(theirs.first_down[4 - 1]))]
+    assert theirs.first_down != ours.first_down
+    # "punt6" blocked behind the goal line cannot be here; a loss of nine yards is a safety.
+    backwards = FootballStrategy(
+        CHARTS[1],
+        ruleset=Ruleset.read(RULES),
+        expected_points=replace(reduced_points(CHARTS[1], Ruleset.read(RULES)), other=theirs),
+        to_goal=4,
+        other_chart=OTHER,
+    )
+    safety = -2 - Fraction(theirs.free_kick)
+    assert outcomes(backwards, call(1, 3, 6), 0, 0) == [(1, OVER, safety)]
+    assert theirs.free_kick != ours.free_kick
+
+
+def test_a_play_ends_with_the_values_of_whoever_has_the_ball() -> None:
+    game = two_charts("play")
+    theirs = replace(
+        game.loaded_points.other_side,
+        situations=tuple(9.0 + s for s in range(len(game.loaded_points.situations or ()))),
+    )
+    points = replace(game.loaded_points, other=theirs)
+    game = FootballStrategy(CHART, "play", RULES, points, to_goal=4, other_chart=OTHER)
+    assert points.situations is not None
+    assert outcomes(game, call(1, 3, 4), 0, 0) == [(1, OVER, Fraction(points.situations[36 + 4]))]
+    assert outcomes(game, call(2, 3, 4), 0, 0) == [(1, OVER, -(9 + Fraction(15 + 2)))]
+
+
+def test_the_parameters_name_both_charts_only_if_there_are_two() -> None:
+    assert dict(two_charts("drive").info.parameters)["other_chart"] == "other"
+    assert "other_chart" not in dict(reduced().info.parameters)
+    assert [source for source in two_charts("drive").info.sources if "chart" in source] == [
+        "chart 'reduced': ",
+        "chart 'other': ",
+    ]
+    twice = FootballStrategy("standard", other_chart="standard")
+    assert twice.loaded_points == FootballStrategy("standard").loaded_points
+    assert not twice.two_charts
+
+
+def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
+    points = two_charts("play").loaded_points
+    file = tmp_path / "points.json"
+    file.write_text(points.json_text(), encoding="utf-8")
+    assert read_expected_points(file) == points
+    make = r"`solvent chart points CHART --other-chart OTHER --ruleset '\{.*--out FILE`"
+    for other, message in (
+        (NO_CHOICE, rf"'reduced against other' are not for the other side's .*'single': .*{make}"),
+        (None, "'reduced against other' are not for the other side's chart 'reduced'"),
+    ):
+        with pytest.raises(ExpectedPointsError, match=message):
+            FootballStrategy(CHART, "play", RULES, points, to_goal=4, other_chart=other)
+    own = replace(points, other=None)
+    with pytest.raises(ExpectedPointsError, match="points of 'reduced' are not for the other side"):
+        FootballStrategy(CHART, "play", RULES, own, to_goal=4, other_chart=OTHER)
+    with pytest.raises(
+        ExpectedPointsError, match=rf"chart 'reduced' against chart 'other' .*{make}"
+    ):
+        FootballStrategy(CHART, "drive", RULES, to_goal=4, other_chart=OTHER)
+    with pytest.raises(ValueError, match="other_chart is 5; allowed are names of shipped charts"):
+        FootballStrategy(CHART, "drive", RULES, to_goal=4, other_chart=5)  # type: ignore[arg-type]
+
+
+def test_the_other_sides_expected_points_go_with_ones_own() -> None:
+    points = two_charts("drive").loaded_points
+    theirs = points.other_side
+    for wrong, message in (
+        ({"kickoff": 0.5}, "kickoff is 0.7, and 0.5 of the other side; both have the same"),
+        ({"ruleset_hash": "f"}, "ruleset_hash is .*, and 'f' of the other side"),
+        ({"situations": (1.0,)}, "situations are given of one side only"),
+        ({"other": replace(theirs)}, "have another side again"),
+    ):
+        with pytest.raises(ExpectedPointsError, match=message):
+            replace(points, other=replace(theirs, **wrong))
+    short = replace(points, other=replace(theirs, first_down=(1.0,)))
+    with pytest.raises(ExpectedPointsError, match="first_down has 1 values; expected 8"):
+        short.check_is_for(CHART, Ruleset.read(RULES), OTHER)
+    text = points.json_text()
+    for old, new, message in (
+        ('"other": {', '"other": 3, "x": {', "'other' is 3; it must be a mapping"),
+        ('"other": {', '"other": {"x": 1, ', "x.json, other: keys missing or unknown: 'x'"),
+        ('"other": {', '"other": {"other": {}, ', "other: keys missing or unknown: 'other'"),
+    ):
+        with pytest.raises(ExpectedPointsError, match=message):
+            parse_expected_points(text.replace(old, new).encode(), "x.json")
+
+
+def test_the_forms_with_a_clock_are_for_one_chart() -> None:
+    with pytest.raises(ValueError, match="other_chart is for the forms without a clock: drive, po"):
+        make_game("football-strategy", form="half", other_chart="dice")
 
 
 # Values, by the general solver.

@@ -5,6 +5,7 @@ A chart and a ruleset come as :class:`~solvent.games.football.packed.PackedRules
 
 =============================  ====================================================================
 :func:`solve_points`           expected points of the endless game, both sides' optimal mixes
+:func:`solve_two_charts`       the same where each side plays from a chart of its own
 :func:`solve_drive`            one drive, ended with any expected points
 :func:`call_sheet`             one call: payoffs, mixes, value
 :func:`best_response_drive`    what one side's mixes concede in a drive
@@ -19,7 +20,11 @@ once (`football_calls`), fixed mixes as a Markov chain (`football_chain`), the i
 
 from solvent.exact.kernels.football_calls import CallSheet, call_sheet
 from solvent.exact.kernels.football_one_drive import DriveSolution, solve_drive
-from solvent.exact.kernels.football_points import PointsSolution, solve_points
+from solvent.exact.kernels.football_points import (
+    PointsSolution,
+    solve_points,
+    solve_two_charts,
+)
 from solvent.exact.kernels.football_response import (
     DriveResponse,
     PointsResponse,
@@ -38,4 +43,5 @@ __all__ = [
     "call_sheet",
     "solve_drive",
     "solve_points",
+    "solve_two_charts",
 ]

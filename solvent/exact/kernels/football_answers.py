@@ -69,6 +69,7 @@ def best_answer(
     view: Floats,
     roles: Sequence[int],
     *,
+    other: tuple[Tables, Mixes] | None = None,
     count_calls: bool = False,
     tolerance: float = 1e-12,
 ) -> Answer:
@@ -80,10 +81,13 @@ def best_answer(
         view: [2(S+2)] of the side that answers: where to begin, and what play ends with.
         roles: Those in which it is free. With both, play goes on until the next score; with one,
             until the ball or the right to kick goes to the other side.
+        other: The rules where the other side has the ball, and what it does there; `tables` and
+            `fixed` if left out.
         count_calls: Whether to maximize the number of calls instead of points.
         tolerance: The residual that will do. If it is not reached, the residual says so.
     """
     situations = len(tables.order)
+    of_role = (tables, fixed), other or (tables, fixed)
     view = view.copy()
     pay, toll = (0.0, 1.0) if count_calls else (1.0, 0.0)
     actions = [np.full(situations, -1), np.full(situations, -1)]
@@ -92,6 +96,7 @@ def best_answer(
         residual = 0.0
         chains = []
         for role in roles:
+            tables, fixed = of_role[role]
             seen = offence_view(view, role)
             choices = np.where(tables.chooser == role, BY_VALUE, fixed.choices)
             if role == ATTACK:

@@ -54,6 +54,7 @@ def most_calls(
     roles: Sequence[int] = (ATTACK, DEFEND),
     *,
     start: Floats | None = None,
+    other: tuple[Tables, Mixes] | None = None,
 ) -> Floats:
     """A proved w, [2(S+2)], with the free side as the viewer.
 
@@ -62,12 +63,16 @@ def most_calls(
         fixed: What the side does that keeps to its mixes; no choices by value.
         roles: In which the other side is free, see :func:`best_answer`.
         start: A guess, such as the w of similar mixes.
+        other: The rules where that side has the ball, and what it does there; `tables` and `fixed`
+            if left out.
 
     Raises:
         ImproperGameError: If no bound was found.
     """
     view = np.zeros(2 * (len(tables.order) + 2)) if start is None else start
-    answer = best_answer(tables, fixed, view, roles, count_calls=True, tolerance=EXCESS)
+    answer = best_answer(
+        tables, fixed, view, roles, other=other, count_calls=True, tolerance=EXCESS
+    )
     if not answer.residual <= EXCESS:
         raise ImproperGameError(
             "play need not end: against fixed mixes the other side can put off the next score "
@@ -77,7 +82,7 @@ def most_calls(
 
 
 def equilibrium_miss(tables: Tables, view: Floats, mixes: Mixes, *, free_kick: bool) -> float:
-    """The e of the module's text, rounding included, where both sides use the same mixes.
+    """The e of the module's text, rounding included, where one side has the ball.
 
     Args:
         tables: The rules.

@@ -24,8 +24,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from solvent.exact.kernels.football_answers import DEFEND, offence_view
 from solvent.exact.kernels.football_calls import Calls, solve_calls
-from solvent.exact.kernels.football_chain import mixed_chain, settle
+from solvent.exact.kernels.football_chain import both_halves, mixed_chain, settle
 from solvent.exact.kernels.football_values import Tables, all_by_value, choices_by_value
 from solvent.exact.solution import CertificateError
 from solvent.model.arrays import Floats
@@ -60,19 +61,21 @@ class Iteration:
     """Where the iteration stands.
 
     Attributes:
-        tables: The rules.
+        tables: The rules where the viewer has the ball and, if they are others and both halves of
+            the view are looked for, those where the other side has it.
         pair: [2(S+2), 2]: the view is ``pair[:, 0] + kickoff * pair[:, 1]``.
-        calls: Equilibria of the calls at the view.
+        calls: Equilibria of the calls at the view, for each of the tables.
         kickoff: The value K of receiving a kickoff.
-        mirror: Whether the second half of the view follows the first, or stays as it is.
+        mirror: With one table, whether the second half of the view follows the first, or stays as
+            it is.
         residual: Largest difference between the calls' values and the view.
         rounds: How often all calls were solved.
         discount: How much less counts what follows a play, as a share of what it is worth.
     """
 
-    tables: Tables
+    tables: tuple[Tables, ...]
     pair: Floats
-    calls: Calls
+    calls: tuple[Calls, ...]
     kickoff: float
     mirror: bool
     residual: float = np.inf
@@ -102,7 +105,7 @@ class Iteration:
             NotConvergedError: If the iteration does not converge.
             CertificateError: If play is so long that values do not settle.
         """
-        situations = len(self.tables.order)
+        half = len(self.pair) // 2
         least, stalled, unsettled = np.inf, 0, 0
         for _ in range(most):
             settled = self._evaluate(1 if stalled else MOST_SWEEPS)
@@ -115,9 +118,15 @@ class Iteration:
             if kickoff_from is not None:
                 self.kickoff = kickoff_from(self.pair)
             view = self.view
-            self.calls = solve_calls(self.tables, (1 - self.discount) * view, self.calls)
-            change = self.calls.values - view[:situations]
-            self.residual = float(np.abs(change).max())
+            self.calls = tuple(
+                solve_calls(tables, (1 - self.discount) * offence_view(view, role), calls)
+                for role, (tables, calls) in enumerate(zip(self.tables, self.calls, strict=True))
+            )
+            changes = [
+                calls.values - offence_view(view, role)[: half - 2]
+                for role, calls in enumerate(self.calls)
+            ]
+            self.residual = float(np.abs(changes).max())
             self.rounds += 1
             if progress is not None:
                 progress(self.rounds, self.residual, self.kickoff)
@@ -125,9 +134,9 @@ class Iteration:
             least = min(least, self.residual)
             if self.residual <= (CONVERGED if stalled < PATIENCE else STALLED):
                 return
-            self.pair[:situations, 0] += change
-            if self.mirror:
-                self.pair[situations + 2 : -2, 0] -= change
+            self.pair[: half - 2, 0] += changes[0]
+            if self.mirror or len(changes) == 2:
+                self.pair[half:-2, 0] -= changes[-1]
         raise NotConvergedError(
             f"the iteration did not converge: after {self.rounds} rounds the residual is "
             f"{self.residual:.1e} points"
@@ -156,14 +165,19 @@ class Iteration:
         """Find the values of the calls that are at hand; whether they have settled."""
         counts = 1 - self.discount
         view = counts * self.view
-        choices = choices_by_value(self.tables, view, 1.0, all_by_value(self.tables))
-        chain = mixed_chain(
-            self.tables,
-            self.calls.offence_mix,
-            self.calls.defence_mix,
-            choices,
-            free_kick=self.mirror,
-        )
+        chains = []
+        for role, (tables, calls) in enumerate(zip(self.tables, self.calls, strict=True)):
+            seen = offence_view(view, role)
+            chain = mixed_chain(
+                tables,
+                calls.offence_mix,
+                calls.defence_mix,
+                choices_by_value(tables, seen, 1.0, all_by_value(tables)),
+                defending=role == DEFEND,
+                free_kick=self.mirror or len(self.tables) == 2,
+            )
+            chains.append(chain)
+        chain = chains[0] if len(chains) == 1 else both_halves(*chains)
         chain = chain._replace(weight=counts * chain.weight)
         tolerance = float(np.clip(self.residual / 100, CONVERGED / 100, 1e-3))
         return settle(chain, self.pair, self.mirror, tolerance, sweeps) <= tolerance

@@ -73,9 +73,10 @@ def solve_drive(
     tables = tables_of(rules)
     view = after_drive(rules, expected_points)
     pair = np.stack((view, np.zeros_like(view)), axis=1)
-    found = Iteration(tables, pair, uniform_calls(rules), expected_points.kickoff, mirror=False)
+    calls = uniform_calls(rules)
+    found = Iteration((tables,), pair, (calls,), expected_points.kickoff, mirror=False)
     found.run(progress=progress)
-    calls, view = found.calls, found.view
+    (calls,), view = found.calls, found.view
     mixes = Mixes(calls.offence_mix, calls.defence_mix, all_by_value(tables))
     miss = equilibrium_miss(tables, view, mixes, free_kick=False)
     fixed = decided(tables, view, mixes)
@@ -108,8 +109,9 @@ def after_drive(rules: PackedRules, expected_points: ExpectedPoints) -> Floats:
     half = rules.n_situations + 2
     view = np.zeros(2 * half)
     first_downs = [first_down_at(rules.ruleset, x) for x in range(1, rules.ruleset.field)]
-    other = [half + rules.index(situation) for situation in first_downs]
-    view[other] = -np.array(expected_points.first_down)
-    view[half - 2 : half] = -expected_points.kickoff, -expected_points.free_kick
+    places = [half + rules.index(situation) for situation in first_downs]
+    other = expected_points.other_side
+    view[places] = -np.array(other.first_down)
+    view[half - 2 : half] = -other.kickoff, -other.free_kick
     view[-2:] = expected_points.kickoff, expected_points.free_kick
     return view

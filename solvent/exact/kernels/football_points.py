@@ -8,6 +8,13 @@ that is worse for the receiver. The endless game has K = F(K); its values are th
 of Romer (2006, "Do Firms Maximize? Evidence from Professional Football"), where the difference of
 points is what counts and time is no object.
 
+**Two charts.** Where each side plays from a chart of its own, the values of receiving, F0(K) and
+F1(K), are two. If the scorer is to go on as well as its opponent does, each score has to be made
+even: with a toll g on side 0 at each kickoff, F0(K) - g = K = F1(K) + g. So K is the mean of F0 and
+F1, and g, half of their difference, is what the better side gains by each score on average: the
+*gain* of the endless game, with scores as its steps (Puterman 1994, chapter 8). On one chart g = 0.
+Everything else below holds as it stands, with the mean in the place of F.
+
 K only matters once somebody has scored. If all strategies are kept and K rises by h, a value
 changes by h times (chance that the other side scores next - chance that the viewer does). So
 |F(K) - F(L)| <= |K - L|, F(K) - K does not rise, and there is one solution.
@@ -25,12 +32,16 @@ other, proves that K is right but for h. Values move no more than K does.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
+from statistics import fmean
+from typing import TypeAlias
 
 import numpy as np
 
-from solvent.exact.kernels.football_answers import Mixes
+from solvent.exact.kernels.football_answers import Mixes, offence_view
 from solvent.exact.kernels.football_calls import uniform_calls
 from solvent.exact.kernels.football_certificate import decided, equilibrium_miss, most_calls
 from solvent.exact.kernels.football_iteration import (
@@ -42,7 +53,6 @@ from solvent.exact.kernels.football_iteration import (
 from solvent.exact.kernels.football_values import (
     Tables,
     all_by_value,
-    mirrored,
     rate_kick,
     tables_of,
 )
@@ -57,10 +67,13 @@ KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
 NEVER = 1e-9
 """A chance that the kickers are not the next to score which is as good as none."""
 
+Moves: TypeAlias = tuple[Floats, Floats]
+"""The w of the certificate, [2(S+2)], with each side as the free one and the viewer."""
+
 
 @dataclass(frozen=True, eq=False)
 class PointsSolution:
-    """The expected points of every situation, and both sides' optimal mixes.
+    """The expected points where a side has the ball, and both sides' optimal mixes there.
 
     Attributes:
         values: [S] to the side that has the ball.
@@ -68,11 +81,16 @@ class PointsSolution:
         offence_mix: [S, A].
         defence_mix: [S, m].
         duality_gap: [S] of each matrix game, in points.
-        kickoff_value: Of receiving a kickoff.
+        view: [2(S+2)] of that side: everything as the kernels read it, see
+            :mod:`solvent.exact.kernels.football_values`.
+        kickoff_value: K, the value of receiving a kickoff; with two charts the mean of both sides'.
         free_kick_value: Of receiving a free kick.
         lower: Proved lower bound of `kickoff_value`.
         upper: Proved upper bound of `kickoff_value`.
         kicks: Values to the receiver of a normal and of an onside kickoff.
+        gain: Points by which each score, on average, leaves this side better off than the other; 0
+            where both play from one chart. Its error is at most the largest of `error` of either
+            side.
         rounds: How often all matrix games were solved.
     """
 
@@ -81,11 +99,13 @@ class PointsSolution:
     offence_mix: Floats
     defence_mix: Floats
     duality_gap: Floats
+    view: Floats
     kickoff_value: float
     free_kick_value: float
     lower: float
     upper: float
     kicks: tuple[float, float]
+    gain: float
     rounds: int
 
     def __repr__(self) -> str:
@@ -95,17 +115,19 @@ class PointsSolution:
             f"in [{self.lower:.15g}, {self.upper:.15g}]>"
         )
 
-    @property
-    def view(self) -> Floats:
-        """Everything as the kernels read it (see :mod:`solvent.exact.kernels.football_values`)."""
-        return mirrored(np.append(self.values, (-self.kickoff_value, -self.free_kick_value)))
-
-    def expected_points(self, rules: PackedRules, *, situations: bool = False) -> ExpectedPoints:
-        """The values with which a drive ends.
+    def expected_points(
+        self,
+        rules: PackedRules,
+        *,
+        situations: bool = False,
+        other: ExpectedPoints | None = None,
+    ) -> ExpectedPoints:
+        """The values with which a drive of this side ends.
 
         Args:
-            rules: What was solved.
+            rules: What was solved; this side's, if each has its own.
             situations: Whether to give the values of all situations too.
+            other: Those of the other side, if it has its own.
         """
         chart, ruleset = rules.chart, rules.ruleset
         first_downs = [first_down_at(ruleset, x) for x in range(1, ruleset.field)]
@@ -117,6 +139,7 @@ class PointsSolution:
             kickoff=self.kickoff_value,
             free_kick=self.free_kick_value,
             situations=tuple(self.values.tolist()) if situations else None,
+            other=other,
         )
 
 
@@ -135,64 +158,142 @@ def solve_points(
         CertificateError: If the iteration did not converge, or the error could not be bounded by
             `tolerance`.
     """
-    tables = tables_of(rules)
-    situations = len(tables.order)
-    kickoff_from = partial(_kickoff, tables)
-    found = _started(tables, rules)
+    return _solve((rules,), tolerance, progress)[0]
+
+
+def solve_two_charts(
+    rules: PackedRules,
+    other: PackedRules,
+    *,
+    tolerance: float = 1e-7,
+    progress: Progress | None = None,
+) -> tuple[PointsSolution, PointsSolution]:
+    """Solve the endless game in which each side plays from a chart of its own, and prove it.
+
+    Args:
+        rules: One side's chart, from which it plays when it has the ball, and the ruleset.
+        other: The other side's chart, and the same ruleset.
+        tolerance: Largest error accepted, in points.
+        progress: Called after each round.
+
+    Returns:
+        The solution where the one side has the ball, and that where the other has it.
+
+    Raises:
+        ValueError: If the rulesets differ.
+        ImproperGameError: If play need not end.
+        CertificateError: If the iteration did not converge, or the error could not be bounded by
+            `tolerance`.
+    """
+    if rules.ruleset != other.ruleset:
+        raise ValueError(
+            f"both sides play by one ruleset; these are {rules.ruleset.parameters} and "
+            f"{other.ruleset.parameters}"
+        )
+    first, second = _solve((rules, other), tolerance, progress)
+    return first, second
+
+
+def _solve(
+    rules: Sequence[PackedRules], tolerance: float, progress: Progress | None
+) -> list[PointsSolution]:
+    """The solution where each side has the ball; one that is for both if they share a chart."""
+    found = _started(rules)
+    kickoff_from = partial(_kickoff, found.tables)
     try:
         found.run(kickoff_from, progress, most=FEW_ROUNDS)
         miss, moves = _bound(found, None)
     except (NotConvergedError, ImproperGameError) as failure:
-        found = _started(tables, rules)
+        found = _started(rules)
         try:
             found.run_discounted(kickoff_from, progress)
             miss, moves = _bound(found, None)
         except (CertificateError, ImproperGameError):
             raise failure from None
-    half_width = _bracket_kickoff(found, miss * float(moves.max()), moves, tolerance)
-    error = miss * np.maximum(*np.split(moves, 2))[:situations] + half_width
-    if not error.max() <= tolerance:
+    half_width = _bracket_kickoff(found, miss * float(np.max(moves)), moves, tolerance)
+    sides = range(len(rules))
+    errors = [miss * _longest(moves, side) + half_width for side in sides]
+    largest = max(float(error.max()) for error in errors)
+    if not largest <= tolerance:
         raise CertificateError(
-            f"expected points are proved to within {error.max():.1e} only, which is more than "
+            f"expected points are proved to within {largest:.1e} only, which is more than "
             f"{tolerance:.1e}"
         )
-    view = found.view
-    normal, onside = (rate_kick(tables, kick, 1.0, view) for kick in KICKOFFS)
+    return [_of_side(found, side, errors[side], half_width) for side in sides]
+
+
+def _longest(moves: Moves, side: int) -> Floats:
+    """The larger w, [S], where a side has the ball: of its own, or of the other side's."""
+    return np.maximum(np.split(moves[side], 2)[0], np.split(moves[1 - side], 2)[1])[:-2]
+
+
+def _of_side(found: Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
+    """The solution where a side has the ball."""
+    view, calls = offence_view(found.view, side), found.calls[side]
+    situations = len(error)
+    receiving = _receiving(found)
     return PointsSolution(
         values=view[:situations].copy(),
         error=error,
-        offence_mix=found.calls.offence_mix,
-        defence_mix=found.calls.defence_mix,
-        duality_gap=found.calls.duality_gap,
+        offence_mix=calls.offence_mix,
+        defence_mix=calls.defence_mix,
+        duality_gap=calls.duality_gap,
+        view=view,
         kickoff_value=found.kickoff,
-        free_kick_value=float(-view[situations + 1]),
+        free_kick_value=float(view[-1]),
         lower=found.kickoff - half_width,
         upper=found.kickoff + half_width,
-        kicks=(-normal, -onside),
+        kicks=receiving[side],
+        gain=(min(receiving[side]) - min(receiving[side - 1])) / 2,
         rounds=found.rounds,
     )
 
 
-def _started(tables: Tables, rules: PackedRules) -> Iteration:
+def _started(rules: Sequence[PackedRules]) -> Iteration:
     """The iteration before its first round, at uniform calls."""
-    situations = len(tables.order)
+    situations = rules[0].n_situations
     pair = np.zeros((2 * (situations + 2), 2))
     pair[[situations, -2], 1] = -1.0, 1.0
-    return Iteration(tables, pair, uniform_calls(rules), 0.0, mirror=True)
+    tables = tuple(map(tables_of, rules))
+    return Iteration(tables, pair, tuple(map(uniform_calls, rules)), 0.0, mirror=len(rules) == 1)
 
 
-def _kickoff(tables: Tables, pair: Floats) -> float:
+def _kickoff(tables: Sequence[Tables], pair: Floats) -> float:
     """The K with K = F(K), as values depend on K in a pair."""
     return min(-c / (1 + slope) for c, slope in _settling(_kicks(tables, pair)))
 
 
-def _kicks(tables: Tables, pair: Floats) -> list[tuple[float, float]]:
-    """Each kickoff's value to the kicker: a constant, and its slope in K."""
-    points, slopes = (np.ascontiguousarray(column) for column in pair.T)
+def _kicks(tables: Sequence[Tables], pair: Floats) -> list[tuple[float, float]]:
+    """Each kickoff's value to the kicker: a constant, and its slope in K.
+
+    With two charts, the mean of both sides' for each pair of kickoffs.
+    """
+    of_sides = []
+    for side in range(len(tables)):
+        points, slopes = (offence_view(np.ascontiguousarray(column), side) for column in pair.T)
+        of_sides.append(
+            [
+                (
+                    rate_kick(tables[side], kick, 1.0, points),
+                    rate_kick(tables[side], kick, 0.0, slopes),
+                )
+                for kick in KICKOFFS
+            ]
+        )
     return [
-        (rate_kick(tables, kick, 1.0, points), rate_kick(tables, kick, 0.0, slopes))
-        for kick in KICKOFFS
+        (fmean(c for c, _ in kicks), fmean(slope for _, slope in kicks))
+        for kicks in product(*of_sides)
     ]
+
+
+def _receiving(found: Iteration) -> list[tuple[float, float]]:
+    """What each side has from receiving each kickoff; the other side kicks."""
+    kicking = [offence_view(found.view, side) for side in range(len(found.tables))]
+    receiving = []
+    for side, tables in enumerate(found.tables):
+        normal, onside = (rate_kick(tables, kick, 1.0, kicking[side - 1]) for kick in KICKOFFS)
+        receiving.append((-normal, -onside))
+    return receiving
 
 
 def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -213,15 +314,22 @@ def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return settling
 
 
-def _bound(found: Iteration, start: Floats | None) -> tuple[float, Floats]:
-    """The e and the w of the certificate at the iteration's K."""
-    tables, view = found.tables, found.view
-    mixes = Mixes(found.calls.offence_mix, found.calls.defence_mix, all_by_value(tables))
-    miss = equilibrium_miss(tables, view, mixes, free_kick=True)
-    return miss, most_calls(tables, decided(tables, view, mixes), start=start)
+def _bound(found: Iteration, start: Moves | None) -> tuple[float, Moves]:
+    """The e of the certificate at the iteration's K, and the w of each side."""
+    miss, fixed = 0.0, []
+    for side, (tables, calls) in enumerate(zip(found.tables, found.calls, strict=True)):
+        view = offence_view(found.view, side)
+        mixes = Mixes(calls.offence_mix, calls.defence_mix, all_by_value(tables))
+        miss = max(miss, equilibrium_miss(tables, view, mixes, free_kick=True))
+        fixed.append((tables, decided(tables, view, mixes)))
+    moves = [
+        most_calls(*fixed[side], other=fixed[side - 1], start=start and start[side])
+        for side in range(len(fixed))
+    ]
+    return miss, (moves[0], moves[-1])
 
 
-def _bracket_kickoff(found: Iteration, error: float, moves: Floats, tolerance: float) -> float:
+def _bracket_kickoff(found: Iteration, error: float, moves: Moves, tolerance: float) -> float:
     """The h of the module's text, from the error of F(K).
 
     Raises:
@@ -238,13 +346,17 @@ def _bracket_kickoff(found: Iteration, error: float, moves: Floats, tolerance: f
     )
 
 
-def _is_beyond(found: Iteration, shift: float, moves: Floats) -> bool:
+def _is_beyond(found: Iteration, shift: float, moves: Moves) -> bool:
     """Whether K + shift is proved to lie on that side of the K with K = F(K)."""
     there = Iteration(
-        found.tables, found.pair.copy(), found.calls, found.kickoff + shift, True, found.residual
+        found.tables,
+        found.pair.copy(),
+        found.calls,
+        found.kickoff + shift,
+        found.mirror,
+        found.residual,
     )
     there.run()
     miss, moves = _bound(there, moves)
-    view = there.view
-    value = -max(rate_kick(found.tables, kick, 1.0, view) for kick in KICKOFFS)
-    return bool((there.kickoff - value) * np.sign(shift) > miss * float(moves.max()))
+    value = fmean(map(min, _receiving(there)))
+    return bool((there.kickoff - value) * np.sign(shift) > miss * float(np.max(moves)))

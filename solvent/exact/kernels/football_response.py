@@ -135,15 +135,21 @@ def best_response_points(
 
     Args:
         rules: Chart and ruleset.
-        expected_points: Only the value of a kickoff is read.
+        expected_points: Only the value of a kickoff is read. Both sides play from one chart.
         offence_mix: [S, A] of the player that is answered.
         defence_mix: [S, m] of the same.
         choices: [S, C] of the same, as in :func:`best_response_drive`.
 
     Raises:
-        ValueError: If the mixes are not distributions over legal actions.
+        ValueError: If the mixes are not distributions over legal actions, or the expected points
+            are of two charts.
         ImproperGameError: If the best response can put off the next score for ever.
     """
+    if expected_points.other is not None:
+        raise ValueError(
+            f"a best response until the next score is for both sides on one chart; these expected "
+            f"points are of {expected_points.chart!r} against {expected_points.other.chart!r}"
+        )
     tables = tables_of(rules)
     fixed = _checked(rules, tables, offence_mix, defence_mix, choices)
     kickoff = expected_points.kickoff

@@ -47,7 +47,17 @@ class FootballTable:
 
     @classmethod
     def of(cls, game: TabularGame, strategy: FootballStrategy) -> FootballTable:
-        """The translation for the table of a game."""
+        """The translation for the table of a game.
+
+        Raises:
+            ValueError: If both sides have the ball, and each has a chart of its own.
+        """
+        if strategy.form == "points" and strategy.two_charts:
+            names = " and ".join(repr(chart.name) for chart in strategy.charts)
+            raise ValueError(
+                f"mixes are a player's policy until the next score where both sides play from one "
+                f"chart; these play from {names}"
+            )
         rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
         states = cast(Sequence[Position], game.states)
         number = {code: c for c, code in enumerate(strategy.choices)}
@@ -137,8 +147,9 @@ def football_table(game: TabularGame) -> FootballTable:
     """The translation for a table of Football Strategy whose parameters say what it is.
 
     Raises:
-        ValueError: If it is a table of another game or of a single play, or was made from a chart
-            or a ruleset that its parameters do not name; then use :meth:`FootballTable.of`.
+        ValueError: If it is a table of another game, of a single play or of two charts until the
+            next score, or was made from a chart or a ruleset that its parameters do not name; then
+            use :meth:`FootballTable.of`.
         OSError: If a file that its parameters name cannot be read.
     """
     if game not in _tables:

@@ -211,8 +211,3 @@ def choices_by_value(tables: Tables, view: Floats, pay: float, choices: Floats) 
 def all_by_value(tables: Tables) -> Floats:
     """Choices [S, C] that are all made by value."""
     return np.full((len(tables.order), len(tables.option)), BY_VALUE)
-
-
-def mirrored(values: Floats) -> Floats:
-    """The view whose first half is given, [S+2] -> [2(S+2)]."""
-    return np.concatenate((values, -values))

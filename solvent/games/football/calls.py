@@ -48,7 +48,14 @@ class Actions:
 
     @classmethod
     def of(
-        cls, chart: Chart, *, offence: bool, defence: bool, kicks: bool, timeouts: bool = False
+        cls,
+        chart: Chart,
+        *,
+        offence: bool,
+        defence: bool,
+        kicks: bool,
+        timeouts: bool = False,
+        other_chart: Chart | None = None,
     ) -> Actions:
         """The actions of a player.
 
@@ -58,6 +65,7 @@ class Actions:
             defence: The same of defence.
             kicks: Whether it may come to kick off.
             timeouts: Whether there is a clock that it may stop.
+            other_chart: Of the letters, if the other side plays from a chart of its own.
         """
         names: list[str] = []
         if offence:
@@ -65,7 +73,7 @@ class Actions:
             names += ["quick kick", "field goal", "punt"]
         first_letter = len(names)
         if defence:
-            names += chart.letters
+            names += (other_chart or chart).letters
         choice = len(names)
         names += ["take the penalty", "take the play"]
         first_kick = len(names)

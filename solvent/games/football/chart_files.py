@@ -40,8 +40,12 @@ def load_chart(chart: str | Path) -> Chart:
     return read_chart(chart)
 
 
-def as_chart(chart: object) -> Chart:
+def as_chart(chart: object, name: str = "chart") -> Chart:
     """A chart from what a game is given as one: the chart, the name of a shipped one, or a path.
+
+    Args:
+        chart: What is given.
+        name: The parameter's, for messages.
 
     Raises:
         ValueError: If it is none of these, or the file is not a chart.
@@ -51,7 +55,7 @@ def as_chart(chart: object) -> Chart:
         return chart
     if not isinstance(chart, (str, Path)):
         raise ValueError(
-            f"chart is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
+            f"{name} is {shown(chart)}; allowed are names of shipped charts, paths of files, and "
             f"charts"
         )
     return load_chart(chart)

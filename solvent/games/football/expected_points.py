@@ -16,11 +16,16 @@ JSON::
         "first_down": […],
         "situations": null
     }
+
+Where each side plays from a chart of its own, a drive ends with the values of two charts: its own
+side's, and the other side's. Then there is one key more, ``"other"``, with a mapping of the same
+keys for the other side, format and version apart. The value of a kickoff is the same in both.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from math import isfinite
@@ -55,9 +60,11 @@ class ExpectedPoints:
         free_kick: The value of receiving the free kick after a safety.
         situations: [S] The value of every situation, in the order of
             :mod:`solvent.games.football.packed`; None if only first downs are known.
+        other: The same of the other side, where that plays from a chart of its own.
 
     Raises:
-        ExpectedPointsError: If a value is not a finite number.
+        ExpectedPointsError: If a value is not a finite number, or those of the other side do not go
+            with these.
     """
 
     chart: str
@@ -67,9 +74,10 @@ class ExpectedPoints:
     kickoff: float
     free_kick: float
     situations: tuple[float, ...] | None = field(default=None, repr=False)
+    other: ExpectedPoints | None = None
 
     def __post_init__(self) -> None:
-        """Check that all values are numbers."""
+        """Check that all values are numbers, and that those of the other side go with them."""
         for name in ("first_down", "situations", "kickoff", "free_kick"):
             value = getattr(self, name)
             values = value if isinstance(value, tuple) else () if value is None else (value,)
@@ -79,23 +87,60 @@ class ExpectedPoints:
                         f"{name} of the expected points has the value {shown(number)}; allowed are "
                         f"finite decimal numbers"
                     )
+        if self.other is not None:
+            self._check_goes_with(self.other)
 
-    def check_is_for(self, chart: Chart, ruleset: Ruleset) -> None:
+    def _check_goes_with(self, other: ExpectedPoints) -> None:
+        if other.other is not None:
+            raise ExpectedPointsError("the other side's expected points have another side again")
+        for name in ("ruleset_hash", "kickoff"):
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours != theirs:
+                raise ExpectedPointsError(
+                    f"{name} is {shown(ours)}, and {shown(theirs)} of the other side; both have "
+                    f"the same"
+                )
+        if (self.situations is None) != (other.situations is None):
+            raise ExpectedPointsError("situations are given of one side only; allowed are both")
+
+    @property
+    def other_side(self) -> ExpectedPoints:
+        """The values where the other side has the ball; the same ones if both share a chart."""
+        return self if self.other is None else self.other
+
+    def check_is_for(
+        self, chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None
+    ) -> None:
         """Raise unless these are for a chart and a ruleset.
+
+        Args:
+            chart: Of the side whose drives end with these values.
+            ruleset: The numbers in the rules.
+            other_chart: Of the other side; any if left out.
 
         Raises:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than
                 situations.
         """
-        for what, ours, theirs in (
+        two = other_chart is not None and other_chart.hash != chart.hash
+        named = self.chart if self.other is None else f"{self.chart} against {self.other.chart}"
+        wanted = [
             (f"the chart {chart.name!r}", self.chart_hash, chart.hash),
             ("the ruleset", self.ruleset_hash, ruleset.hash),
-        ):
+        ]
+        if other_chart is not None:
+            what = f"the other side's chart {other_chart.name!r}"
+            wanted.append((what, self.other_side.chart_hash, other_chart.hash))
+        for what, ours, theirs in wanted:
             if ours != theirs:
                 raise ExpectedPointsError(
-                    f"expected points of {self.chart!r} are not for {what}: made for "
-                    f"{ours[:12]}, this is {theirs[:12]}; {how_to_make(ruleset)}"
+                    f"expected points of {named!r} are not for {what}: made for "
+                    f"{ours[:12]}, this is {theirs[:12]}; {how_to_make(ruleset, two_charts=two)}"
                 )
+        self._check_lengths(ruleset)
+        self.other_side._check_lengths(ruleset)
+
+    def _check_lengths(self, ruleset: Ruleset) -> None:
         lines = ruleset.field * (ruleset.field - 1) // 2
         for name, values, count in (
             ("first_down", self.first_down, ruleset.field - 1),
@@ -106,9 +151,18 @@ class ExpectedPoints:
 
     def json_text(self) -> str:
         """The file's text."""
-        content = {
+        content: dict[str, Any] = {
             "format": "solvent-expected-points",
             "version": 1,
+            **self._content(),
+        }
+        if self.other is not None:
+            content["other"] = self.other._content()
+        lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def _content(self) -> dict[str, Any]:
+        return {
             "chart": self.chart,
             "chart_hash": self.chart_hash,
             "ruleset_hash": self.ruleset_hash,
@@ -117,8 +171,6 @@ class ExpectedPoints:
             "first_down": self.first_down,
             "situations": self.situations,
         }
-        lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
-        return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def read_expected_points(path: str | Path) -> ExpectedPoints:
@@ -154,8 +206,21 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         raise ExpectedPointsError(
             f"{file}: version {shown(table.get('version'))}; this program reads version 1"
         )
-    names = set(ExpectedPoints.__dataclass_fields__)
-    found = set(table) - {"format", "version"}
+    content_of = {key: value for key, value in table.items() if key not in ("format", "version")}
+    other = content_of.pop("other", None)
+    if other is not None:
+        if not isinstance(other, dict):
+            raise ExpectedPointsError(f"{file}: 'other' is {shown(other)}; it must be a mapping")
+        other = _parsed(other, f"{file}, other")
+    return _parsed(content_of, file, other)
+
+
+def _parsed(
+    table: Mapping[str, Any], file: str, other: ExpectedPoints | None = None
+) -> ExpectedPoints:
+    """The values of one side, and those of the other if there are any."""
+    names = set(ExpectedPoints.__dataclass_fields__) - {"other"}
+    found = set(table)
     if found != names:
         raise ExpectedPointsError(
             f"{file}: keys missing or unknown: {', '.join(map(shown, sorted(found ^ names)))}"
@@ -169,7 +234,9 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
     numbers = {name: _floats(table[name]) for name in ("first_down", "situations", *_SINGLE)}
     try:
         return ExpectedPoints(
-            **{name: table[name] for name in ("chart", "chart_hash", "ruleset_hash")}, **numbers
+            **{name: table[name] for name in ("chart", "chart_hash", "ruleset_hash")},
+            **numbers,
+            other=other,
         )
     except ExpectedPointsError as error:
         raise ExpectedPointsError(f"{file}: {error}") from error
@@ -185,15 +252,22 @@ def _floats(value: Any) -> Any:
     return float(value) if is_number(value) else value
 
 
-def how_to_make(ruleset: Ruleset, *, situations: bool = False) -> str:
+def how_to_make(ruleset: Ruleset, *, situations: bool = False, two_charts: bool = False) -> str:
     """How to make expected points that fit, for messages.
 
     Args:
         ruleset: To which they have to belong.
         situations: Whether those of all situations are needed.
+        two_charts: Whether each side has a chart of its own.
     """
     options = as_options({"ruleset": ruleset.parameters} if ruleset.parameters else {})
-    words = ["solvent chart points CHART", options, "--situations" * situations, "--out FILE"]
+    words = [
+        "solvent chart points CHART",
+        "--other-chart OTHER" * two_charts,
+        options,
+        "--situations" * situations,
+        "--out FILE",
+    ]
     return (
         f"make a file of them with `{' '.join(filter(None, words))}` and give it with "
         f"--expected-points FILE, in Python expected_points='FILE'"
@@ -201,7 +275,11 @@ def how_to_make(ruleset: Ruleset, *, situations: bool = False) -> str:
 
 
 def shipped_expected_points(
-    chart: Chart, ruleset: Ruleset, *, situations: bool = False
+    chart: Chart,
+    ruleset: Ruleset,
+    *,
+    situations: bool = False,
+    other_chart: Chart | None = None,
 ) -> ExpectedPoints:
     """The expected points that are shipped with a chart.
 
@@ -209,16 +287,19 @@ def shipped_expected_points(
         chart: Whose.
         ruleset: To which they have to belong.
         situations: Whether those of all situations are needed, which are never shipped.
+        other_chart: Of the other side; those of two charts are never shipped.
 
     Raises:
         ExpectedPointsError: If there are none for this chart and ruleset.
     """
+    two = other_chart is not None and other_chart.hash != chart.hash
     for file in FOLDER.iterdir():
-        if file.name.endswith(".json"):
+        if file.name.endswith(".json") and not two:
             points = parse_expected_points(file.read_bytes(), file.name)
             if (points.chart_hash, points.ruleset_hash) == (chart.hash, ruleset.hash):
                 return points
+    against = f" against chart {other_chart.name!r}" if two and other_chart is not None else ""
     raise ExpectedPointsError(
-        f"no expected points are shipped for chart {chart.name!r} with these rules; "
-        f"{how_to_make(ruleset, situations=situations)}"
+        f"no expected points are shipped for chart {chart.name!r}{against} with these rules; "
+        f"{how_to_make(ruleset, situations=situations, two_charts=two)}"
     )

@@ -14,7 +14,12 @@ from solvent.games.football.strategy import FORMS, FootballStrategy
 from solvent.games.football.timed import TIMED_FORMS, TimedFootball
 from solvent.model.parameters import Spread, check_choice, shown
 
-_UNTIMED_ONLY: dict[str, Any] = {"expected_points": None, "kickoff_value": None, "punting": False}
+_UNTIMED_ONLY: dict[str, Any] = {
+    "expected_points": None,
+    "kickoff_value": None,
+    "punting": False,
+    "other_chart": None,
+}
 _TIMED_ONLY: dict[str, Any] = {"clock": None, "timeouts": None, "margin": 0}
 """The parameters that belong to one kind of form, and their defaults."""
 
@@ -32,6 +37,7 @@ def football_strategy(
     clock: Mapping[str, Any] | ClockRules | None = None,
     timeouts: int | bool | None = None,
     margin: int = 0,
+    other_chart: str | Path | Chart | None = None,
 ) -> FootballStrategy | TimedFootball:
     """Football Strategy: both sides call at once, and the chart says what comes of it.
 
@@ -54,6 +60,8 @@ def football_strategy(
         clock: A mapping of parameters of :class:`ClockRules` where they are not its defaults.
         timeouts: How many each side has in a half, or whether it has any; 3 if left out.
         margin: Player 0's lead at the start of ``"two-minutes"`` or ``"second-half"``.
+        other_chart: Player 1's chart, given as `chart` is; without it both play from `chart`.
+            Without a clock.
 
     Raises:
         ValueError: If a parameter is not allowed, or belongs to another form.
@@ -70,6 +78,7 @@ def football_strategy(
         "clock": clock,
         "timeouts": timeouts,
         "margin": margin,
+        "other_chart": other_chart,
     }
     timed = form in TIMED_FORMS
     for name, default in (_UNTIMED_ONLY if timed else _TIMED_ONLY).items():

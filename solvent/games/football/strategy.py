@@ -15,6 +15,10 @@ forms, none of which has a clock or a score that matters:
 ``play``   One call, after which player 0 is paid what the situation is worth.
 ========== ========================================================================================
 
+**Two charts.** Player 1 may have a chart of its own. A call is looked up in the chart of the side
+that has the ball, so the defence's letters are those of the other side's chart. In a drive and in a
+play only player 0 has the ball; player 1's chart matters by what player 1 then has.
+
 **Expected points** are the value of having the ball. In a drive they are the other team's, with
 the opposite sign. With the values of the form ``points`` at the kickoff value K that equals the
 value of the game itself, a drive is worth what it is worth in the endless game.
@@ -103,6 +107,7 @@ class FootballStrategy:
         to_goal: Yards to the goal. These three may each be a number, a pair ``[low, high]`` or a
             mapping of numbers to weights.
         punting: Whether punt formation is declared, on the last down.
+        other_chart: Player 1's chart, given as `chart` is; without it both play from `chart`.
 
     Raises:
         ValueError: If a parameter is not allowed, or there are no expected points.
@@ -118,13 +123,14 @@ class FootballStrategy:
     to_go: Spread | None = None
     to_goal: Spread = 80
     punting: bool = False
+    other_chart: str | Path | Chart | None = None
 
     def __post_init__(self) -> None:
         """Read the files and check the parameters."""
         check_choice(self.form, "form", FORMS)
-        chart, ruleset = self.loaded_chart, self.loaded_ruleset
+        (chart, other), ruleset = self.charts, self.loaded_ruleset
         if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
-            self.loaded_points.check_is_for(chart, ruleset)
+            self.loaded_points.check_is_for(chart, ruleset, other)
         if self.kickoff_value is not None:
             _check_number(self.kickoff_value, "kickoff_value")
         if not isinstance(self.punting, bool):
@@ -143,7 +149,7 @@ class FootballStrategy:
                 raise ValueError(
                     "form 'play' needs expected points of all situations; those of "
                     f"{self.loaded_points.chart!r} hold first downs only; "
-                    f"{how_to_make(ruleset, situations=True)}"
+                    f"{how_to_make(ruleset, situations=True, two_charts=self.two_charts)}"
                 )
             self.initial()
 
@@ -151,6 +157,18 @@ class FootballStrategy:
     def loaded_chart(self) -> Chart:
         """The chart itself."""
         return as_chart(self.chart)
+
+    @cached_property
+    def charts(self) -> tuple[Chart, Chart]:
+        """The chart of each player, from which it plays when it has the ball."""
+        own = self.loaded_chart
+        return own, own if self.other_chart is None else as_chart(self.other_chart, "other_chart")
+
+    @property
+    def two_charts(self) -> bool:
+        """Whether the players' charts differ."""
+        first, second = self.charts
+        return first.hash != second.hash
 
     @cached_property
     def loaded_ruleset(self) -> Ruleset:
@@ -162,7 +180,10 @@ class FootballStrategy:
         """The expected points themselves."""
         if self.expected_points is None:
             return shipped_expected_points(
-                self.loaded_chart, self.loaded_ruleset, situations=self.form == "play"
+                self.loaded_chart,
+                self.loaded_ruleset,
+                situations=self.form == "play",
+                other_chart=self.charts[1],
             )
         if isinstance(self.expected_points, ExpectedPoints):
             return self.expected_points
@@ -182,10 +203,16 @@ class FootballStrategy:
 
     @cached_property
     def actions(self) -> tuple[Actions, Actions]:
-        """The actions of both players; in the form ``"points"`` both have the same."""
+        """The actions of both players.
+
+        In the form ``"points"`` both have the same, unless each has a chart of its own.
+        """
         if self.form == "points":
-            both = Actions.of(self.loaded_chart, offence=True, defence=True, kicks=True)
-            return both, both
+            own, other = self.charts
+            return (
+                Actions.of(own, offence=True, defence=True, kicks=True, other_chart=other),
+                Actions.of(other, offence=True, defence=True, kicks=True, other_chart=own),
+            )
         return (
             Actions.of(self.loaded_chart, offence=True, defence=False, kicks=False),
             Actions.of(self.loaded_chart, offence=False, defence=True, kicks=False),
@@ -193,8 +220,10 @@ class FootballStrategy:
 
     @cached_property
     def choices(self) -> tuple[str, ...]:
-        """The codes of all results of the chart that are choices."""
-        return tuple(result.code for result in self.loaded_chart.results if result.options)
+        """The codes of all results that are choices, of the charts from which somebody plays."""
+        charts = self.charts if self.form == "points" else self.charts[:1]
+        codes = (result.code for chart in charts for result in chart.results if result.options)
+        return tuple(dict.fromkeys(codes))
 
     @cached_property
     def info(self) -> GameInfo:
@@ -205,15 +234,19 @@ class FootballStrategy:
             actions=(self.actions[0].names, self.actions[1].names),
             acyclic=False,
             reward_range=self._reward_range(),
-            sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
+            sources=(
+                *SOURCES,
+                *dict.fromkeys(f"chart {chart.name!r}: {chart.source}" for chart in self.charts),
+            ),
             parameters=self._parameters(),
             observation_labels=self._labels(),
         )
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:
         """The parameters as JSON has them; charts and values that have no file by their hashes."""
-        chart = self.loaded_chart.name if isinstance(self.chart, Chart) else str(self.chart)
-        parameters: dict[str, Any] = {"chart": chart, "form": self.form}
+        parameters: dict[str, Any] = {"chart": _named(self.chart), "form": self.form}
+        if self.other_chart is not None:
+            parameters["other_chart"] = _named(self.other_chart)
         if self.loaded_ruleset.parameters:
             parameters["ruleset"] = self.loaded_ruleset.parameters
         if isinstance(self.expected_points, (str, Path)):
@@ -233,13 +266,16 @@ class FootballStrategy:
         """The same to both sides, so that the players' rewards sum to 0 in every environment."""
         if self.form == "points":
             return (-inf, inf)  # Safeties may follow one another.
-        worth = self.loaded_points
-        ends = [*worth.first_down, *(worth.situations or ())]
+        sides = (self.loaded_points, self.loaded_points.other_side)
+        ends = [end for side in sides for end in (*side.first_down, *(side.situations or ()))]
+        kickoff, free_kick = (
+            max(abs(getattr(side, name)) for side in sides) for name in ("kickoff", "free_kick")
+        )
         most = max(
             *map(abs, ends),
-            self.loaded_ruleset.touchdown + 1 + abs(worth.kickoff),
-            self.loaded_ruleset.field_goal + abs(worth.kickoff),
-            self.loaded_ruleset.safety + abs(worth.free_kick),
+            self.loaded_ruleset.touchdown + 1 + kickoff,
+            self.loaded_ruleset.field_goal + kickoff,
+            self.loaded_ruleset.safety + free_kick,
         )
         return (-most, most)
 
@@ -266,11 +302,9 @@ class FootballStrategy:
         offence, defence = state.offence, 1 - state.offence
         legal: list[tuple[int, ...]] = [(WAIT,), (WAIT,)]
         if state.phase == "call":
-            first = self.actions[defence].defence
-            legal[offence] = legal_actions(
-                self.loaded_ruleset, self.loaded_chart.plays, state.situation
-            )
-            legal[defence] = tuple(range(first, first + self.loaded_chart.defences))
+            first, chart = self.actions[defence].defence, self.charts[offence]
+            legal[offence] = legal_actions(self.loaded_ruleset, chart.plays, state.situation)
+            legal[defence] = tuple(range(first, first + chart.defences))
         elif state.phase == "choice":
             player = self.who_chooses(state)
             first = self.actions[player].choice
@@ -310,7 +344,7 @@ class FootballStrategy:
     def _called(self, state: Position, action: int, defence: int) -> Iterable[Outcome]:
         """What follows when the offence's action meets a defence."""
         for probability, result, follow in what_follows_call(
-            self.loaded_chart, self.loaded_ruleset, state.situation, action, defence
+            self.charts[state.offence], self.loaded_ruleset, state.situation, action, defence
         ):
             if result is not None and result.options:
                 yield Outcome(probability, state._replace(phase="choice", choice=result.code))
@@ -346,21 +380,17 @@ class FootballStrategy:
         Who kicks, or has lost the ball, has the negative of what the other side has.
         """
         sign = 1.0 if consequence.same_side else -1.0
-        match consequence.next:
-            case Restart.KICKOFF:
-                return -sign * self.kickoff
-            case Restart.FREE_KICK:
-                return -sign * self.loaded_points.free_kick
-            case Situation() as situation:
-                if self.form == "play":
-                    assert self.loaded_points.situations is not None
-                    return (
-                        sign
-                        * self.loaded_points.situations[
-                            situation_index(self.loaded_ruleset, situation)
-                        ]
-                    )
-                return sign * self.loaded_points.first_down[situation.to_goal - 1]
+        if consequence.next == Restart.KICKOFF:
+            return -sign * self.kickoff
+        own, other = self.loaded_points, self.loaded_points.other_side
+        if not consequence.same_side:
+            own, other = other, own
+        if not isinstance(consequence.next, Situation):
+            return -sign * other.free_kick
+        if self.form == "play":
+            assert own.situations is not None
+            return sign * own.situations[situation_index(self.loaded_ruleset, consequence.next)]
+        return sign * own.first_down[consequence.next.to_goal - 1]
 
     def is_terminal(self, state: Position) -> bool:
         """Whether the possession, the play, or the wait for a score has ended."""
@@ -405,7 +435,7 @@ class FootballStrategy:
             legal = self.legal_actions(state)
             calls = [
                 f"player {player} calls "
-                f"{call_sheet(self.loaded_chart, self.actions[player], legal[player])}"
+                f"{call_sheet(self.charts[state.offence], self.actions[player], legal[player])}"
                 for player in (state.offence, 1 - state.offence)
             ]
         field = situation_lines(self.loaded_ruleset, state.offence, state.situation)
@@ -421,6 +451,11 @@ class FootballStrategy:
         from solvent.games.football.table import tabulate
 
         return tabulate(self)
+
+
+def _named(chart: str | Path | Chart) -> str:
+    """A chart as a parameter has it."""
+    return chart.name if isinstance(chart, Chart) else str(chart)
 
 
 def _check_number(value: Any, name: str) -> None:

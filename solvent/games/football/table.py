@@ -95,6 +95,7 @@ class _Table:
     def __init__(self, game: FootballStrategy) -> None:
         self.game = game
         self.chart = game.loaded_chart
+        self.charts = game.charts
         self.columns = Columns(game.loaded_ruleset)
         self.teams = 2 if game.form == "points" else 1
         self.n_situations = len(self.columns.down)
@@ -103,15 +104,14 @@ class _Table:
         # After the teams' nodes: free kicks of both and the kickoff by player 1, then the end.
         self.specials = self._special_positions()
         self.end = self.teams * self.block + len(self.specials)
-        self.legal = self.columns.legal(self.chart.plays)
-        # The distinct sets of legal actions with the formation, and which each situation has.
-        self.distinct, which = np.unique(
-            np.column_stack((self.legal, self.columns.punting)), axis=0, return_inverse=True
-        )
-        self.pattern = which.reshape(-1)
+        offences = self.charts[: self.teams]
+        self.legal = [self.columns.legal(chart.plays) for chart in offences]
         options = [_certain(o) for code in game.choices for o in parse_result(code).options]
-        calls = [*self.chart.cells, self.chart.quick_kick, self.chart.punt]
+        calls = [
+            call for chart in offences for call in (*chart.cells, chart.quick_kick, chart.punt)
+        ]
         self.cells = list(dict.fromkeys([*(cell for call in calls for cell in call), *options]))
+        self.patterns, self.pattern = self._patterns()
         self.branching = self._branching()
 
     def _special_positions(self) -> tuple[Position, ...]:
@@ -121,16 +121,15 @@ class _Table:
 
     def build(self) -> TabularGame:
         """Put the table together."""
-        patterns = [self._patterns(team) for team in range(self.teams)]
-        kept = self._reachable(patterns[0])
+        kept = self._reachable()
         place = np.full(self.end + 1, -1, np.int64)
         place[kept] = np.arange(len(kept))
         regular = kept[kept < self.teams * self.block]
         special = [node - self.teams * self.block for node in kept[len(regular) : -1].tolist()]
         team, choice, situation, pattern = self._parts(regular)
 
-        rows = np.diff(patterns[0].start)[pattern]
-        sizes = self._sizes(patterns[0], situation, pattern)
+        rows = np.diff(self.patterns.start)[pattern]
+        sizes = self._sizes(situation, pattern)
         kicks = [self._kicks(self.specials[k], place) for k in special]
         kick_rows = [len(rows_of_one) for rows_of_one in kicks]
         row_start = np.concatenate(([0], np.cumsum(np.concatenate((rows, kick_rows, [0])))))
@@ -147,7 +146,7 @@ class _Table:
         probability, reward, lengths = np.empty(n), np.empty(n), []
         end = 0
         for at, side in _chunks(team):
-            source, length = self._sources(patterns[side], situation[at], pattern[at])
+            source, length = self._sources(self.patterns, situation[at], pattern[at])
             begin, end = end, end + len(source)
             next_state[begin:end] = place[self._targets(side, source)]
             probability[begin:end] = self.branching.probability[source]
@@ -227,52 +226,56 @@ class _Table:
         if self.teams == 2:
             node = np.where(following >= 0, following, np.where(following == KICKOFF, END, FREE))
         else:
-            points_of = self.game.loaded_points
-            worth = np.where(following == FREE_KICK, -sign * points_of.free_kick, worth)
+            own, other = self.game.loaded_points, self.game.loaded_points.other_side
+            received = np.where(same_side, other.free_kick, own.free_kick)
+            worth = np.where(following == FREE_KICK, -sign * received, worth)
             lost = (following >= 0) & ~same_side
-            values = np.array(points_of.first_down)[self.columns.to_goal[following] - 1]
+            values = np.array(other.first_down)[self.columns.to_goal[following] - 1]
             worth = np.where(lost, sign * values, worth)
             node = np.where((following >= 0) & same_side, following, END)
         return weight, node, same_side | (node == END), points + worth
 
-    def _patterns(self, team: int) -> _Patterns:
-        """The patterns of calls, one for each distinct set of legal actions, then of choices.
+    def _patterns(self) -> tuple[_Patterns, Ints]:
+        """The patterns of choices, then of each team's calls; and [teams, S] those of situations.
 
-        Rows are ordered by player 0's action, then by player 1's: by the offence's first if that
-        is player 0, else by the defence's.
+        There is one of calls for each distinct set of legal actions with the formation. Rows are
+        ordered by player 0's action, then by player 1's: by the offence's first if that is player
+        0, else by the defence's.
         """
         number = {cell: k for k, cell in enumerate(self.cells)}
-        chart, plays = self.chart, self.chart.plays
-        constant = [[len(self.cells) + k] * chart.defences for k in (0, 1)]
-        calls = [[number[cell] for cell in line] for line in (*chart.cells, chart.quick_kick)]
-        normal = np.array([*calls, *constant])
-        in_punt_formation = normal.copy()
-        in_punt_formation[plays + 2] = [number[cell] for cell in chart.punt]
-        lists = []
-        for *legal, punting in self.distinct.tolist():
-            matrix = (in_punt_formation if punting else normal)[np.flatnonzero(legal)]
-            lists.append((matrix if team == 0 else matrix.T).ravel())
-        lists += [
+        lists = [
             np.array([number[_certain(o)] for o in parse_result(code).options])
             for code in self.game.choices
         ]
+        pattern = []
+        for team, legal_there in enumerate(self.legal):
+            distinct, which = np.unique(
+                np.column_stack((legal_there, self.columns.punting)), axis=0, return_inverse=True
+            )
+            pattern.append(len(lists) + which.reshape(-1))
+            chart = self.charts[team]
+            constant = [[len(self.cells) + k] * chart.defences for k in (0, 1)]
+            calls = [[number[cell] for cell in line] for line in (*chart.cells, chart.quick_kick)]
+            normal = np.array([*calls, *constant])
+            in_punt_formation = normal.copy()
+            in_punt_formation[chart.plays + 2] = [number[cell] for cell in chart.punt]
+            for *legal, punting in distinct.tolist():
+                matrix = (in_punt_formation if punting else normal)[np.flatnonzero(legal)]
+                lists.append((matrix if team == 0 else matrix.T).ravel())
         start = np.cumsum([0, *map(len, lists)])
-        return _Patterns(start, np.concatenate(lists))
+        return _Patterns(start, np.concatenate(lists)), np.array(pattern)
 
     def _parts(self, nodes: Ints) -> tuple[Ints, Ints, Ints, Ints]:
         """Of nodes: the team, the choice or -1, the situation and the pattern."""
         team, within = np.divmod(nodes, self.block)
         choice, situation = np.divmod(within, self.n_situations)
         choice -= 1
-        return (
-            team,
-            choice,
-            situation,
-            np.where(choice < 0, self.pattern[situation], len(self.distinct) + choice),
-        )
+        pattern = np.where(choice < 0, self.pattern[team, situation], choice)
+        return team, choice, situation, pattern
 
-    def _sizes(self, patterns: _Patterns, situation: Ints, pattern: Ints) -> Ints:
+    def _sizes(self, situation: Ints, pattern: Ints) -> Ints:
         """How many outcomes the rows of each node have."""
+        patterns = self.patterns
         count = np.diff(self.branching.start).reshape(self.n_situations, -1)
         sizes = np.zeros(len(situation), np.int64)
         for p in np.unique(pattern).tolist():
@@ -298,8 +301,9 @@ class _Table:
         special = np.where(node == END, self.end, self.teams * self.block + side)
         return np.where(node >= 0, side * self.block + node, special)
 
-    def _reachable(self, patterns: _Patterns) -> Ints:
+    def _reachable(self) -> Ints:
         """The nodes that play can come to from its start, ascending; the end is the last."""
+        patterns = self.patterns
         # Each cell of a pattern once: what follows does not depend on how often it occurs.
         spans = zip(patterns.start[:-1].tolist(), patterns.start[1:].tolist(), strict=True)
         once = [np.unique(patterns.cell[a:b]) for a, b in spans]
@@ -375,9 +379,11 @@ class _Table:
             mask: Bools = np.zeros((size, len(actions.names)), bool)
             calls = np.flatnonzero((choice < 0) & (team == player))
             if len(calls):  # In a drive player 1 has no such actions.
-                mask[calls, : self.legal.shape[1]] = self.legal[situation[calls]]
+                legal = self.legal[player]
+                mask[calls, : legal.shape[1]] = legal[situation[calls]]
             answers = np.flatnonzero((choice < 0) & (team != player))
-            mask[answers, actions.defence : actions.defence + self.chart.defences] = True
+            letters = self.charts[1 - player].defences
+            mask[answers, actions.defence : actions.defence + letters] = True
             chosen = (chosen_by == OFFENCE) == (team == player)
             mine = np.flatnonzero((choice >= 0) & chosen)
             mask[mine, actions.choice : actions.choice + 2] = True
