@@ -348,7 +348,12 @@ def test_agents_of_a_drive_have_their_curves_and_the_sheets(
     text = render(tmp_path)
     assert "Recorded exploitability over the training on solvent/FootballStrategy-v0" in text
     assert text.count('data-agent="') == 3
-    for title in ("Learning curves", "Call sheets", "Expected points", "The 2nd-down map"):
+    for title in (
+        "Learning curves, as recorded",
+        "Call sheets",
+        "Expected points",
+        "The 2nd-down map",
+    ):
         assert f"<h3>{title}</h3>" in text
 
 
