@@ -16,6 +16,7 @@ are named by their function and the lines that change, since mutmut's own number
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import json
 import os
@@ -25,6 +26,8 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+from mutmut.mutation.diff_apply import get_diff_for_mutant
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
@@ -108,10 +111,10 @@ def results(folder: Path, group: dict[str, list[str]]) -> dict[str, int | None]:
     return found
 
 
-def change(folder: Path, key: str) -> tuple[str, ...]:
-    """The lines that a mutant takes away and puts in, as mutmut shows them."""
-    command = [sys.executable, "-m", "mutmut", "show", key]
-    shown = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+def change(folder: Path, module: str, key: str) -> tuple[str, ...]:
+    """The lines that a mutant takes away and puts in, as ``mutmut show`` prints them."""
+    with contextlib.chdir(folder):
+        shown = get_diff_for_mutant(key, path=module)
     return tuple(
         f"{line[0]} {line[1:].strip()}"
         for line in shown.splitlines()
@@ -125,10 +128,19 @@ def function_of(key: str) -> str:
     return f"{module}.{name.replace('xǁ', '').replace('ǁ', '.').removeprefix('x_')}"
 
 
+def is_replaced(lines_changed: tuple[str, ...], take: str, put: str) -> bool:
+    """Whether a mutant does no more than to put one text for another in one line."""
+    if len(lines_changed) != 2 or take not in lines_changed[0]:
+        return False
+    before, after = (line[2:] for line in lines_changed)
+    places = [at for at in range(len(before)) if before.startswith(take, at)]
+    return any(before[:at] + put + before[at + len(take) :] == after for at in places)
+
+
 def report(groups: dict[str, Any]) -> int:
     """Print the survivors and the score of each module; 1 if less than 95% is found in all."""
-    known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))["equivalent"]
-    reasons = {(entry["function"], tuple(entry["change"])) for entry in known}
+    known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))
+    reasons = {(entry["function"], tuple(entry["change"])) for entry in known["equivalent"]}
     lines, total = [], Counter[str]()
     for name, group in groups.items():
         folder = WORK / name
@@ -140,8 +152,11 @@ def report(groups: dict[str, Any]) -> int:
                 elif code is None:
                     count["untested"] += 1
                 else:
-                    lines_changed = change(folder, key)
-                    if (function_of(key), lines_changed) in reasons:
+                    lines_changed = change(folder, module, key)
+                    if (function_of(key), lines_changed) in reasons or any(
+                        is_replaced(lines_changed, entry["take"], entry["put"])
+                        for entry in known["everywhere"]
+                    ):
                         count["equivalent"] += 1
                     else:
                         count["survived"] += 1
