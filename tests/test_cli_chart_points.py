@@ -139,8 +139,13 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     assert float(shown[0]) == pytest.approx(ours.values[five_yards], abs=1e-8)
 
 
-def test_points_of_other_rules_are_made_anew_as_the_error_says(chart: str) -> None:
-    words = ["solve", "football-strategy", "--chart", chart, "--to-goal", "4", "--json"]
+@pytest.mark.parametrize("form", ["drive", "play"])
+@pytest.mark.parametrize("command", ["solve", "report"])
+def test_points_of_other_rules_are_made_anew_as_the_error_says(
+    chart: str, form: str, command: str
+) -> None:
+    words = {"solve": ["solve"], "report": ["report", "--game"]}[command]
+    words += ["football-strategy", "--form", form, "--chart", chart, "--to-goal", "4"]
     words += ["--ruleset", json.dumps(RULES), "--expected-points"]
     other = json.dumps({**RULES, "safety": 3})
     assert run("chart", "points", chart, "--ruleset", other, "--out", "x.json").exit_code == 0

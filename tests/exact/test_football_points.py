@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -23,8 +25,9 @@ from solvent.exact.kernels.football_answers import Mixes
 from solvent.exact.kernels.football_certificate import decided, equilibrium_miss, most_calls
 from solvent.exact.kernels.football_values import all_by_value, tables_of
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games.football.chart import Chart
+from solvent.games.football.chart import Chart, parse_cell
 from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.expected_points import shipped_expected_points
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
@@ -175,6 +178,22 @@ def test_without_a_way_to_score_there_is_no_value() -> None:
     )
     with pytest.raises((ImproperGameError, CertificateError)):
         solve_points(rules)
+
+
+@pytest.mark.slow
+def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says() -> None:
+    page = (Path(__file__).parents[2] / "docs/games/football-charts.md").read_text("utf-8")
+    [(seed, play, letter, code, instead)] = re.findall(
+        r"seed (\d+): play (\d+) against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place", page, re.S
+    )
+    chart = make_chart("made", ChartParameters(seed=int(seed)))
+    assert chart.cell(int(play), letter) == parse_cell(code)
+    with pytest.raises(ImproperGameError, match="play need not end"):
+        solve_points(pack_rules(chart, Ruleset()))
+    cells = [list(line) for line in chart.cells]
+    cells[int(play) - 1][chart.letters.index(letter)] = parse_cell(instead)
+    mended = replace(chart, cells=tuple(map(tuple, cells)))
+    assert solve_points(pack_rules(mended, Ruleset())).error.max() < 1e-7
 
 
 def test_a_tolerance_that_cannot_be_met_is_refused() -> None:

@@ -109,7 +109,12 @@ class ExpectedPoints:
         return self if self.other is None else self.other
 
     def check_is_for(
-        self, chart: Chart, ruleset: Ruleset, other_chart: Chart | None = None
+        self,
+        chart: Chart,
+        ruleset: Ruleset,
+        other_chart: Chart | None = None,
+        *,
+        situations: bool = False,
     ) -> None:
         """Raise unless these are for a chart and a ruleset.
 
@@ -117,6 +122,7 @@ class ExpectedPoints:
             chart: Of the side whose drives end with these values.
             ruleset: The numbers in the rules.
             other_chart: Of the other side; any if left out.
+            situations: Whether those of all situations are needed, which the message then says.
 
         Raises:
             ExpectedPointsError: If a hash differs, or there are more or fewer values than
@@ -133,9 +139,10 @@ class ExpectedPoints:
             wanted.append((what, self.other_side.chart_hash, other_chart.hash))
         for what, ours, theirs in wanted:
             if ours != theirs:
+                make = how_to_make(ruleset, situations=situations, two_charts=two)
                 raise ExpectedPointsError(
                     f"expected points of {named!r} are not for {what}: made for "
-                    f"{ours[:12]}, this is {theirs[:12]}; {how_to_make(ruleset, two_charts=two)}"
+                    f"{ours[:12]}, this is {theirs[:12]}; {make}"
                 )
         self._check_lengths(ruleset)
         self.other_side._check_lengths(ruleset)

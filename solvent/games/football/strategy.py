@@ -130,7 +130,7 @@ class FootballStrategy:
         check_choice(self.form, "form", FORMS)
         (chart, other), ruleset = self.charts, self.loaded_ruleset
         if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
-            self.loaded_points.check_is_for(chart, ruleset, other)
+            self.loaded_points.check_is_for(chart, ruleset, other, situations=self.form == "play")
         if self.kickoff_value is not None:
             _check_number(self.kickoff_value, "kickoff_value")
         if not isinstance(self.punting, bool):
