@@ -61,6 +61,23 @@ def test_the_table_of_the_whole_field_is_that_of_the_rules() -> None:
     check_table(FootballDrive(start="anywhere"))
 
 
+def test_the_rarest_gains_stand_in_the_table_of_a_long_field() -> None:
+    """Of weight 2^-48, where a shorter field would count them among the touchdowns."""
+    game = FootballDrive(start=60, field=60)
+    table, state = game.tabulate(), first_down(60)
+    rarest = 1.0
+    for action in (RUN, PASS, PUNT, KICK):
+        row = table.row(table.index[state], (action, 0))
+        span = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        next_states = [table.states[t] for t in table.next_state[span].tolist()]
+        chances = table.probability[span].tolist()
+        rarest = min(rarest, *chances)
+        found = dict(zip(next_states, chances, strict=True))
+        rules = game.transition(state, (action,))
+        assert found == {o.state: float(o.probability) for o in rules}
+    assert rarest < 2.0**-47
+
+
 def after(state: Drive, action: int) -> dict[Drive, Outcome]:
     return {o.state: o for o in FootballDrive().transition(state, (action,))}
 

@@ -43,7 +43,7 @@ pytest_add_cli_args_test_selection = {tests}
 pytest_add_cli_args = ["-p", "no:cacheprovider"]
 also_copy = ["docs", "README.md"]
 process_isolation = "forkserver"
-timeout_multiplier = 10.0
+timeout_multiplier = 5.0
 timeout_constant = 5.0
 use_git_change_detection = false
 """
