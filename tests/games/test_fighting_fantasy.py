@@ -27,6 +27,7 @@ from solvent.games.fighting_fantasy import (
     Damage,
     decided_round,
     ff_combat,
+    next_round_in,
     round_probabilities,
 )
 from solvent.model import Outcome, check_game, compile_game, parametrize_with_game_checks
@@ -409,6 +410,13 @@ def test_a_combat_is_described_by_the_statistics_of_both_sides() -> None:
             )
             for name in ("opponent_skill", "opponent_stamina", "skill_difference")
         ),
+        *(
+            (
+                {name: 3, "round_probabilities": [1, 0, 0]},
+                f"{name} is 3 and round_probabilities [1, 0, 0]; give one of them",
+            )
+            for name in ("skill", "opponent_skill", "skill_difference")
+        ),
         (
             {"opponent": "demon"},
             "opponent is 'demon'; allowed are adult-white-dragon, hell-demon.",
@@ -418,6 +426,14 @@ def test_a_combat_is_described_by_the_statistics_of_both_sides() -> None:
 def test_statistics_that_do_not_fit_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         ff_combat(**arguments)
+
+
+def test_the_info_of_a_combat_tells_how_a_round_ends() -> None:
+    for difference in (-3, 0, 4):
+        assert next_round_in(ff_combat().info, difference) == decided_round(difference)
+    given = ff_combat(round_probabilities=["1/2", "1/3", "1/6"]).info
+    # Draws are conditioned out, whatever the SKILLs.
+    assert next_round_in(given, 0) == {"won": Fraction(3, 4), "lost": Fraction(1, 4)}
 
 
 @pytest.mark.parametrize(
