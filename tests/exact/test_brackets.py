@@ -145,6 +145,19 @@ def test_what_cannot_be_reached_does_not_widen_what_is_accepted() -> None:
     assert solve(blurred, tolerance=1e-9).value == pytest.approx(1, abs=1e-9)
 
 
+def test_a_tolerance_is_in_units_of_the_largest_value_or_reward() -> None:
+    """A fair bet of a million is worth nothing, and no more exactly than its stakes allow."""
+    bet = table_of([[[(0.5, END, 1e6), (0.5, END, -1e6)]]])
+    with pytest.raises(CertificateError, match=r"wider than 1\.0e-12; a larger tolerance="):
+        solve(bet, tolerance=1e-18)
+    worth = table_of([[[(0.5, END, 0.0), (0.5, 1, 0.0)]], [[(1.0, END, 1e6)]]])
+    with pytest.raises(CertificateError, match=r"wider than 1\.0e-12; a larger tolerance="):
+        solve(worth, tolerance=1e-18)
+    small = table_of([[[(0.5, END, 1e-6), (0.5, END, -1e-6)]]])
+    with pytest.raises(CertificateError, match=r"wider than 1\.0e-30; a larger tolerance="):
+        solve(small, tolerance=1e-30)
+
+
 def test_a_loop_whose_rewards_cancel_but_for_rounding_is_not_exempt() -> None:
     """In floats 0.1 + 0.2 - 0.3 is 5.6e-17, so this loop gains for ever."""
     tenths: list[list[Row]] = [

@@ -170,9 +170,12 @@ def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> 
         assert best.normalized == pytest.approx(1, abs=1e-9)
         assert best.optimality_gap == pytest.approx(0, abs=1e-9)
         assert best.worst_start_gap == pytest.approx(0, abs=1e-9)
-        floor = score(table, TabularPolicy.uniform(table), solution)
-        assert floor.normalized == pytest.approx(0, abs=1e-12)
-        assert floor.optimality_gap > 0.01
+        for player in range(table.info.players):
+            floor = score(table, TabularPolicy.uniform(table, player=player), solution)
+            assert floor.normalized == pytest.approx(0, abs=1e-12)
+            assert floor.optimality_gap > 0.01
+            best = score(table, solution.policies[player], solution)
+            assert best.normalized == pytest.approx(1, abs=1e-9)
 
 
 def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> None:
