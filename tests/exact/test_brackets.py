@@ -178,6 +178,30 @@ def test_a_loop_whose_rewards_cancel_but_for_rounding_is_not_exempt() -> None:
     assert solution.upper - solution.lower < 1e-14
 
 
+@pytest.mark.parametrize("step", [0.0, 0.25])
+def test_a_loop_is_worth_what_its_best_state_is_whatever_values_are_given(step: float) -> None:
+    """Between two states one can go for ever, `step` one way and back; one ends with more."""
+    game = table_of([[[(1.0, 1, step)], [(1.0, END, 0.5)]], [[(1.0, 0, -step)], [(1.0, END, 1.0)]]])
+    right = solve(game)
+    assert right.values.tolist() == [1 + step, 1.0, 0.0]
+    # Too little by as much as it takes to hide the better end, where going there is free.
+    for lacking in (1e-11, 0.5) if step == 0 else (1e-11,):
+        low, high = bracket(game, right.values - [lacking, 0.0, 0.0], right.policies)
+        assert low <= 1 + step <= high < 1 + step + 1e-12
+
+
+def test_a_free_loop_within_a_loop_whose_rewards_cancel_is_one_with_it() -> None:
+    solution = solved(
+        [
+            [[(1.0, 1, 0.0)], [(1.0, 2, 0.25)]],
+            [[(1.0, 0, 0.0)]],
+            [[(1.0, 0, -0.25)], [(1.0, END, 1.0)]],
+        ]
+    )
+    assert solution.values.tolist() == [1.25, 1.25, 1.0, 0.0]
+    assert solution.upper - solution.lower < 1e-13
+
+
 def test_a_fair_bet_is_exempt_and_an_unfair_one_is_not() -> None:
     """One may bet for ever; where a bet is fair that comes to nothing, and ending pays 1."""
     for stake in (1.0, 0.1):
