@@ -88,6 +88,8 @@ def bracket(
         )
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
+    # What has ended is worth nothing; all else is held against the rewards.
+    values = np.where(game.terminal, 0.0, values)
     side = -1 if chooses[1] else 1
     value, rounding = _at_start(game, side * values)
     achieved = value - rounding - _shortfall(game, values, policies, side)
@@ -185,7 +187,12 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
         above, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
     except ImproperGameError:
         # Some loop gains by more than nothing if its rounding is in its favour; and otherwise?
-        most(rise - rounding)
+        try:
+            most(rise - rounding)
+        except ImproperGameError:
+            raise ImproperGameError(
+                f"{name}: player {0 if side > 0 else 1} does best by never ending"
+            ) from None
         raise CertificateError(
             f"{name}: no upper bound could be proved: some loop loses too little for floats to tell"
         ) from None

@@ -100,7 +100,7 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._sweep(self.moves, self._order, right)
+            x = self._sweep(right)
             if x is not None:
                 return x
             if self._factors is not None:
@@ -114,19 +114,22 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._sweep(csr_array(self.moves.T), self._order[::-1].copy(), right)
+            x = self._sweep(right, transposed=True)
             if x is not None:
                 return x
             if self._factors is not None:
                 return np.asarray(self._factors.solve(right, trans="T"))
         return self._eliminate(right, transposed=True)
 
-    def _sweep(self, moves: Any, order: Ints, right: Floats) -> Floats | None:
+    def _sweep(self, right: Floats, *, transposed: bool = False) -> Floats | None:
         """The solution by Gauss-Seidel; None if the chain is small or mixes slowly."""
         from solvent.exact.kernels.chain import sweep
 
         if self.n <= FACTORED:
             return None
+        moves, order = self.moves, self._order
+        if transposed:
+            moves, order = csr_array(moves.T), order[::-1].copy()
         x = right.copy()
         for _ in range(SWEEPS):
             residual = sweep(

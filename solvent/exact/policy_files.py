@@ -267,6 +267,12 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
         ImproperGameError: If a player does best by never ending.
     """
     values, q = solution.values, solution.action_values
+    off = np.abs(values) * game.terminal
+    if off.any():
+        state = game.states[int(off.argmax())]
+        raise ValueError(
+            f"the value of state {shown(state)}, where play has ended, is off by {off.max():.1e}"
+        )
     scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
     off = np.abs(q - expectation(game, values))
     if off.max(initial=0.0) > BRACKET * scale:

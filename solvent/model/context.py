@@ -298,12 +298,17 @@ def is_significant(probability: Any, importance: Any, threshold: Any) -> Any:
     """
     p = np.asarray(probability, np.float64)
     if not np.all((p >= 0) & (p <= 1)):
-        raise ValueError(f"probability is {probability!r}; a probability is within 0..1")
+        raise ValueError(f"probability is {shown(probability)}; a probability is within 0..1")
     for name, value in (("importance", importance), ("threshold", threshold)):
         size = np.asarray(value, np.float64)
         if not np.all(np.isfinite(size) & (size >= 0)):
-            raise ValueError(f"{name} is {value!r}; allowed are finite numbers from 0 on")
-    result = probability * importance > threshold
+            raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers from 0 on")
+    # A single rational stays one; a list is an array, or a whole number would repeat it.
+    p, size, least = (
+        value if np.ndim(value) == 0 else np.asarray(value)
+        for value in (probability, importance, threshold)
+    )
+    result = p * size > least
     return result if np.ndim(result) else bool(result)
 
 

@@ -31,11 +31,10 @@ def shown(value: Any) -> str:
 
 def brief(text: str, longest: int = LONGEST_SHOWN) -> str:
     """A text for an error message: in one line, its middle left out if it is long."""
-    text = re.sub(r"\s*\n\s*", " ", text)
-    if len(text) <= longest:
-        return text
-    end = longest // 4
-    return f"{text[: longest - end - 1]}…{text[-end:]}"
+    if len(text) > longest:
+        end = longest // 4
+        text = f"{text[: longest - end - 1]}…{text[-end:]}"
+    return re.sub(r"\s*\n\s*", " ", text)
 
 
 def is_number(value: Any) -> bool:
@@ -138,7 +137,7 @@ def _fraction(value: Any) -> Fraction | None:
     try:
         # Through str, so that 0.1 means one tenth; "nan" and "inf" are refused here too.
         text = str(value)
-        exponent = _EXPONENT.search(text)
+        exponent = _EXPONENT.search(text.replace("_", ""))
         # Fraction("1e999999999") would try to be that number; no float goes so far.
         if exponent is not None and (len(exponent[1]) > 3 or int(exponent[1]) > 400):
             return None

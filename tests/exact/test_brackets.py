@@ -289,3 +289,30 @@ def test_a_bracket_is_for_tables_only_that_agree_with_it() -> None:
     assert solution.value == pytest.approx(2, abs=1e-14)
     lower, upper = bracket(game, solution.values * 7, solution.policies)
     assert (lower, upper) == (solution.lower, solution.upper)
+
+
+def test_values_that_are_all_too_high_by_the_same_are_held_against_the_end() -> None:
+    """They solve the equations of optimality but for one: that the end is worth nothing."""
+    game = table_of([[[(1.0, END, 1.0)], [(1.0, END, 0.5)]]])
+    solution = solve(game)
+    lower, upper = bracket(game, solution.values + 7, solution.policies)
+    assert lower <= 1 <= upper
+
+
+@pytest.mark.parametrize(
+    "loop", [[(1.0, 0, 0.0), (1e-200, 0, 1e-200)], [(0.5, 0, 5e-324), (0.5, 0, 0.0)]]
+)
+def test_a_gain_too_small_for_floats_is_a_gain(loop: Row) -> None:
+    with pytest.raises((CertificateError, ImproperGameError)):
+        solved([[loop, [(1.0, END, 5.0)]]])
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_whoever_gains_for_ever_by_little_is_named(player: int) -> None:
+    sign = 1 - 2 * player
+    rows: list[list[Row]] = [
+        [[(1.0, 1, sign * 1.0)], [(1.0, END, 0.0)]],
+        [[(1.0, 0, sign * (5e-14 - 1.0))], [(1.0, END, 0.0)]],
+    ]
+    with pytest.raises(ImproperGameError, match=f"player {player} does best by never ending"):
+        solve(table_of(rows, player=player))

@@ -261,6 +261,12 @@ def test_events_are_judged_by_the_array() -> None:
     assert found.tolist() == [[False, True], [True, True]]
 
 
+def test_a_list_of_probabilities_is_an_array() -> None:
+    assert is_significant([0.1, 0.6], 1, 0.5).tolist() == [False, True]
+    with pytest.raises(ValueError, match=r"^probability is .{1,200}; a probability is within"):
+        is_significant([2.0] * 100_000, 1, 1)
+
+
 def test_a_check_is_rolled_if_its_failure_or_its_success_is_significant() -> None:
     shot = Check("a shot", Fraction(1, 50))
     assert shot.needs_roll(Fraction(49, 50) - Fraction(1, 10**9))

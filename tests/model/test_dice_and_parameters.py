@@ -18,6 +18,7 @@ from solvent.model import dice_sum, probability_at_most, ways_to_sum
 from solvent.model.parameters import (
     LONGEST_SHOWN,
     as_options,
+    brief,
     check_choice,
     check_integer,
     check_rational,
@@ -209,10 +210,21 @@ def test_a_short_value_is_repeated_as_it_is() -> None:
         assert shown(value) == repr(value)
     assert shown("start" + "x" * 1000 + "end").startswith("'start")
     assert shown("start" + "x" * 1000 + "end").endswith("end'")
+    # Of a million blanks no more is looked at than what is shown.
+    assert len(brief(" " * 10**6)) <= 100
+    assert brief("a \n  b") == "a b"
 
 
 @pytest.mark.parametrize(
-    "text", ["1e999999999", "1e-999999999", "-1E+999999999", "1e0000999999999"]
+    "text",
+    [
+        "1e999999999",
+        "1e-999999999",
+        "-1E+999999999",
+        "1e0000999999999",
+        "1e1_000_000_000",
+        "1e0_9_9_9_9",
+    ],
 )
 def test_a_number_that_nobody_could_write_out_is_refused_at_once(text: str) -> None:
     assert check_rational("1e-400", "luck", 0, 1) == Fraction(1, 10**400)

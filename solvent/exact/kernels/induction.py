@@ -7,6 +7,9 @@ from numba import njit
 
 from solvent.model.arrays import Bools, Floats, Ints
 
+SMALLEST_NORMAL = float(np.finfo(float).tiny)
+"""Below this floats lose digits."""
+
 
 @njit(cache=True)
 def induce(
@@ -104,7 +107,8 @@ def advantages(
         paid: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
 
     Returns:
-        The advantages, [n], and the same sums of the absolute values of r and of v(t) - v(s), [n].
+        The advantages, [n], and the same sums of the absolute values of r and of v(t) - v(s), [n],
+        at least the smallest normal float for each of them that is not 0.
     """
     advantage, magnitude = np.zeros(len(rows)), np.zeros(len(rows))
     for i in range(len(rows)):
@@ -112,8 +116,11 @@ def advantages(
         for n in range(outcome_start[rows[i]], outcome_start[rows[i] + 1]):
             rise = values[next_state[n]] - value
             reward = paid * outcome_reward[n]
-            advantage[i] += probability[n] * (reward + rise)
-            magnitude[i] += probability[n] * (abs(reward) + abs(rise))
+            change = abs(reward) + abs(rise)
+            if change > 0:
+                advantage[i] += probability[n] * (reward + rise)
+                # A product too small for floats is not nothing.
+                magnitude[i] += max(probability[n] * change, SMALLEST_NORMAL)
     return advantage, magnitude
 
 
