@@ -7,8 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_games import RandomGame
 
-from solvent.exact import best_response, nash_conv, policy_value, solve, strategy_iteration
+from solvent.exact import (
+    CertificateError,
+    best_response,
+    nash_conv,
+    policy_value,
+    solve,
+    strategy_iteration,
+)
+from solvent.exact.components import components
 from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
 
 
@@ -106,3 +115,19 @@ def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None
     with_it = solve(table)
     monkeypatch.setattr(strategy_iteration.Cycle, "_approach", lambda self, first: first)
     assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [("alternating", "strategy"), ("opponent", "policy"), ("single", "strategy")]
+)
+def test_iteration_that_does_not_settle_is_refused_by_the_state_it_concerns(
+    kind: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = compile_game(RandomGame(4, kind, cyclic=True))
+    assert solve(table).method.endswith("strategy iteration")
+    monkeypatch.setattr(strategy_iteration, "ROUNDS", 1)
+    parts = components(table)
+    first = table.states[parts.order[parts.start[np.argmax(parts.cyclic)]]]
+    message = f"^random, state {first}: {what} iteration did not settle in 1 rounds"
+    with pytest.raises(CertificateError, match=message):
+        solve(table)
