@@ -152,9 +152,7 @@ def test_a_long_wait_is_as_exact_as_a_short_one() -> None:
 
 
 def test_a_game_that_both_could_end_is_still_refused_as_a_whole() -> None:
-    with pytest.raises(
-        ImproperGameError, match=r"^siege, state '(plain|hill)': .* by never ending"
-    ):
+    with pytest.raises(ImproperGameError, match="from state 'plain' it is best never to end"):
         solve(compile_game(Siege(day=3, night=3)))
 
 
