@@ -7,14 +7,23 @@ by far more than rounding does: then a bracket has to hold the truth all the sam
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from random_games import RandomGame
+from rational_tables import END, table_of
 
-from solvent.exact import CertificateError, Solution, exploitability, policy_value, solve
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    Solution,
+    exploitability,
+    policy_value,
+    solve,
+)
 from solvent.exact.certificate import bracket
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -106,6 +115,28 @@ def test_in_a_game_for_two_either_policy_makes_it_wide(kind: str) -> None:
         assert loses > 0.01
         sides = (loses, 0.0) if player == 0 else (0.0, loses)
         assert (right.value - low, high - right.value) == pytest.approx(sides, abs=1e-9)
+
+
+def test_a_policy_that_need_not_end_has_no_bracket_where_play_comes_to_that() -> None:
+    """State 2 can be kept up for ever for nothing; state 1 leads there half the time."""
+    game = table_of(
+        [
+            [[(1.0, END, 1.0)]],
+            [[(0.5, 2, 0.0), (0.5, END, 1.0)]],
+            [[(1.0, 2, 0.0)], [(1.0, END, 1.0)]],
+        ]
+    )
+    right = solve(game)
+    assert [policy.name for policy in right.policies] == ["optimal", "optimal"]
+    keeping = TabularPolicy.deterministic(game, np.zeros(4, int))
+    # From where play begins it is never met.
+    low, high = bracket(game, right.values, (keeping, right.policies[1]))
+    assert_holds((low, high), Fraction(1))
+    assert high - low < 1e-12
+    later = replace(game, initial=np.eye(4)[1])
+    message = "^dyadic: play by this policy from state 1 need not end$"
+    with pytest.raises(ImproperGameError, match=message):
+        bracket(later, right.values, (replace(keeping, model_hash=later.model_hash),))  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_told_apart_is_refused() -> None:
