@@ -57,7 +57,7 @@ def main() -> None:
         "--sample", type=int, default=10, metavar="N", help="N tenths of the errors (default: all)"
     )
     parser.add_argument("--processes", type=int, default=os.cpu_count(), metavar="N")
-    parser.add_argument("--again", action="store_true", help="test again what no test found")
+    parser.add_argument("--again", action="store_true", help="test again what survived")
     parser.add_argument("--report", action="store_true", help="run nothing, print what is known")
     given = parser.parse_args()
     unknown = [name for name in given.groups if name not in groups]
@@ -84,8 +84,12 @@ def run(name: str, group: dict[str, list[str]], given: argparse.Namespace) -> No
     )
     wanted: list[str] = []
     if given.again:
+        known = Equivalent()
         wanted = [
-            key for key, code in results(folder, group).items() if code not in {*KILLED, None}
+            key
+            for module in group["modules"]
+            for key, code in results(folder, {"modules": [module]}).items()
+            if code not in {*KILLED, None} and not known.holds(key, change(folder, module, key))
         ]
         if not wanted:
             return
@@ -128,19 +132,32 @@ def function_of(key: str) -> str:
     return f"{module}.{name.replace('xǁ', '').replace('ǁ', '.').removeprefix('x_')}"
 
 
-def is_replaced(lines_changed: tuple[str, ...], take: str, put: str) -> bool:
-    """Whether a mutant does no more than to put one text for another in one line."""
-    if len(lines_changed) != 2 or take not in lines_changed[0]:
-        return False
-    before, after = (line[2:] for line in lines_changed)
-    places = [at for at in range(len(before)) if before.startswith(take, at)]
-    return any(before[:at] + put + before[at + len(take) :] == after for at in places)
+class Equivalent:
+    """What ``equivalent.toml`` says."""
+
+    def __init__(self) -> None:
+        known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))
+        self.named = {(entry["function"], tuple(entry["change"])) for entry in known["equivalent"]}
+        self.everywhere = [(entry["take"], entry["put"]) for entry in known["everywhere"]]
+
+    def holds(self, key: str, lines_changed: tuple[str, ...]) -> bool:
+        """Whether a mutant is named, or does no more than to put one text for another."""
+        if (function_of(key), lines_changed) in self.named:
+            return True
+        if len(lines_changed) != 2:
+            return False
+        before, after = (line[2:] for line in lines_changed)
+        return any(
+            before[:at] + put + before[at + len(take) :] == after
+            for take, put in self.everywhere
+            for at in range(len(before))
+            if before.startswith(take, at)
+        )
 
 
 def report(groups: dict[str, Any]) -> int:
     """Print the survivors and the score of each module; 1 if less than 95% is found in all."""
-    known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))
-    reasons = {(entry["function"], tuple(entry["change"])) for entry in known["equivalent"]}
+    known = Equivalent()
     lines, total = [], Counter[str]()
     for name, group in groups.items():
         folder = WORK / name
@@ -153,10 +170,7 @@ def report(groups: dict[str, Any]) -> int:
                     count["untested"] += 1
                 else:
                     lines_changed = change(folder, module, key)
-                    if (function_of(key), lines_changed) in reasons or any(
-                        is_replaced(lines_changed, entry["take"], entry["put"])
-                        for entry in known["everywhere"]
-                    ):
+                    if known.holds(key, lines_changed):
                         count["equivalent"] += 1
                     else:
                         count["survived"] += 1
