@@ -1,59 +1,50 @@
 """Only one process writes into a folder at a time.
 
 The lock is the operating system's: it is gone when its process is, however that ended. What only
-reads a folder needs none.
+reads a folder needs none. Its file holds the number of the process; what is something else is left
+as it is, and so is what a link of its name leads to.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import stat
 import sys
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
-from solvent.exact.store import StoreError, remove_temporary
+from solvent.exact.store import StoreError
 
-NAME = ".lock"
+NAME = ".solvent-lock"
+
+_HOLDER = re.compile(rb"process \d{1,20}")
 
 
 class FolderLock:
     """A folder's lock, held from when it is made until it is released.
 
-    It may be used in a ``with`` statement, which releases it at its end. What a writer that was
-    killed has left of unfinished files in the folder is removed when the lock is taken.
+    It may be used in a ``with`` statement, which releases it at its end.
 
     Args:
         folder: That is to be locked; it is made if needed.
 
     Raises:
-        StoreError: If another process holds it, or the folder cannot be written to.
+        StoreError: If another process holds it, the folder cannot be written to, or there is
+            something else in the place of the lock's file.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
-        self._file: IO[str] | None = None
-        while self._file is None:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                file = self._path.open("a+", encoding="utf-8")
-            except OSError as error:
-                raise StoreError(
-                    f"{folder}: cannot be written to ({error.strerror or error})"
-                ) from error
-            if not _locked(file):
-                file.seek(0)
-                holder = file.read().strip() or "another process"
-                file.close()
-                raise StoreError(f"{folder}: {holder} is at work on it; wait until it is done")
-            if self._is_there_still(file):
-                self._file = file
-            else:  # The holder before removed it after it was opened here.
-                file.close()
+        self._file: FileIO | None = None
         try:
+            folder.mkdir(parents=True, exist_ok=True)
+            while self._file is None:
+                self._file = self._take()
             self._file.truncate(0)
-            self._file.write(f"process {os.getpid()}")
-            self._file.flush()
-            remove_temporary(folder)
+            self._file.seek(0)
+            self._file.write(f"process {os.getpid()}".encode())
         except OSError as error:
             self.release()
             raise StoreError(
@@ -66,7 +57,38 @@ class FolderLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def _is_there_still(self, file: IO[str]) -> bool:
+    def _take(self) -> FileIO | None:
+        """The file, locked; None if the holder before removed it after it was opened here.
+
+        Raises:
+            OSError: If it cannot be opened.
+            StoreError: If it cannot be locked, or is not one of ours.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(self._path.lstat().st_mode):
+                raise StoreError(f"{self._path}: is not the file of a lock; move it elsewhere")
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        file = FileIO(os.open(self._path, flags, 0o666), "r+")
+        try:
+            locked = _locked(file)
+            file.seek(0)
+            content = file.read(100)
+            ours = _HOLDER.fullmatch(content)
+            if not locked:
+                holder = content.decode() if ours else "another process"
+                folder = self._path.parent
+                raise StoreError(f"{folder}: {holder} is at work on it; wait until it is done")
+            if content and not ours:
+                raise StoreError(f"{self._path}: is not the file of a lock; move it elsewhere")
+            if self._is_there_still(file):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+        return None
+
+    def _is_there_still(self, file: FileIO) -> bool:
         try:
             return os.path.samestat(os.fstat(file.fileno()), self._path.stat())
         except FileNotFoundError:
@@ -84,7 +106,7 @@ class FolderLock:
         self._file = None
 
 
-def _locked(file: IO[str]) -> bool:
+def _locked(file: FileIO) -> bool:
     """Lock a file if no one else has."""
     try:
         if sys.platform == "win32":

@@ -42,7 +42,7 @@ def write_atomically(path: str | Path, content: bytes, *, flush: bool = True) ->
         if before is not None and not stat.S_ISREG(before.st_mode):
             raise StoreError(f"{path}: cannot be written (it is not a regular file)")
         target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        beside = target.with_name(f".solvent-{secrets.token_hex(8)}")
         # Not for others to read before it has the permissions of what it replaces.
         mode = 0o666 if before is None else 0o600
         try:
@@ -69,16 +69,23 @@ def _take_over(path: Path, before: os.stat_result) -> None:
     path.chmod(stat.S_IMODE(before.st_mode))
 
 
-TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}")
+TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
 """The name of a file of :func:`write_atomically` until it is whole."""
 
 
-def remove_temporary(folder: Path) -> None:
-    """Remove what writers that were killed have left in a folder; nobody may be writing there.
+def remove_temporary(folder: Path, *, below: bool = False) -> None:
+    """Remove what writers that were killed have left in a folder.
+
+    Args:
+        folder: One of ours, in which nobody is writing.
+        below: Whether to look into the folders in it, too.
 
     Raises:
-        OSError: If the folder cannot be read or written to.
+        StoreError: If the folder cannot be read or written to.
     """
-    for path in folder.iterdir():
-        if TEMPORARY.fullmatch(path.name):
-            path.unlink(missing_ok=True)
+    try:
+        for path in folder.rglob("*") if below else folder.iterdir():
+            if TEMPORARY.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                path.unlink()
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be cleared ({error.strerror or error})") from error

@@ -72,6 +72,7 @@ from rich.progress import Progress, TaskID
 from solvent.baselines import baseline_policies
 from solvent.exact import Score, Solution, score, solve, write_atomically
 from solvent.exact.folder_lock import FolderLock
+from solvent.exact.store import remove_temporary
 from solvent.model import TabularGame
 from solvent.training.algorithms import find_algorithm
 from solvent.training.environments import table_named
@@ -196,6 +197,7 @@ def bench(
             find_algorithm(run.algorithm)
     games = {item.env: table_named(item.env, dict(item.parameters)) for item in tasks}
     with FolderLock(out):
+        remove_temporary(out)
         with _trainings(out, tasks, processes, progress) as futures:
             # While the processes train, this one solves the games and scores the baselines.
             solutions = {env: solve(game) for env, game in games.items()}

@@ -15,6 +15,7 @@ from typing import Any
 
 from solvent import __version__
 from solvent.exact import StoreError, write_atomically
+from solvent.exact.store import remove_temporary
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
 
@@ -60,7 +61,7 @@ class RunFolder:
         return json.dumps(self.request, sort_keys=True)
 
     def open(self, resume: bool) -> bool:
-        """Make the folder this run's; whether the run is finished already.
+        """Make the folder this run's, and clear it; whether the run is finished already.
 
         Raises:
             ValueError: If it holds another one.
@@ -72,10 +73,13 @@ class RunFolder:
                 if held["request"].get(name) != wanted:
                     what = _difference(name, held["request"].get(name), wanted)
                     raise ValueError(f"{self.folder} holds another training: its {what}")
-            return held["result"] is not None
-        self.write(None)
-        self.checkpoint.unlink(missing_ok=True)
-        return False
+            finished = held["result"] is not None
+        else:
+            self.write(None)
+            self.checkpoint.unlink(missing_ok=True)
+            finished = False
+        remove_temporary(self.folder)
+        return finished
 
     def read(self) -> dict[str, Any]:
         """The record; a result has its steps and its time, the rest of it is as it was read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from solvent.exact import StoreError, write_atomically
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.folder_lock import NAME, FolderLock
+from solvent.exact.store import remove_temporary
 
 HOLD = """
 import os, sys, time
@@ -57,14 +59,15 @@ def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Pat
             FolderLock(folder)
         told = f"{folder}: process {process.pid} is at work on it; wait until it is done"
         assert str(caught.value) == told
-        left = {path.name for path in folder.iterdir()} - {".lock", "kept.txt", ".hidden.file"}
+        left = {path.name for path in folder.iterdir()} - {NAME, "kept.txt", ".hidden.file"}
         assert len(left) == 1
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert left < {path.name for path in folder.iterdir()}
     with FolderLock(folder):
+        remove_temporary(folder)
         here = {path.name for path in folder.iterdir()}
-        assert here == {".lock", "kept.txt", ".hidden.file"}
+        assert here == {NAME, "kept.txt", ".hidden.file"}
     assert {path.name for path in folder.iterdir()} == {"kept.txt", ".hidden.file"}
     assert (folder / "kept.txt").read_bytes() == b"old"
 
@@ -85,3 +88,42 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
         FolderLock(tmp_path / "file")
     with pytest.raises(StoreError, match=r"below: cannot be written to \("):
         FolderLock(tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize("content", ["precious", "process 12 and more", "process "])
+def test_a_file_that_is_no_lock_is_left_as_it_is(content: str, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(content)
+    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock; move it elsewhere"):
+        FolderLock(tmp_path)
+    assert (tmp_path / NAME).read_text() == content
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has links and pipes of Unix")
+@pytest.mark.parametrize("to", ["precious", "empty", "missing"])
+def test_what_a_link_in_the_place_of_a_lock_leads_to_is_left(to: str, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("process 1")
+    (tmp_path / "empty").touch()
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / NAME).symlink_to(tmp_path / to)
+    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock"):
+        FolderLock(folder)
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", "empty", "folder"}
+    assert (tmp_path / "precious").read_text() == "process 1"
+    assert (tmp_path / "empty").read_text() == ""
+    (folder / NAME).unlink()
+    os.mkfifo(folder / NAME)
+    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock"):
+        FolderLock(folder)
+
+
+def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
+    ours, others = f".solvent-{'0a' * 8}", {f".cache.{'0a' * 8}", f".solvent-{'0b' * 8}"}
+    (tmp_path / ours).touch()
+    first, second = sorted(others)
+    (tmp_path / first).touch()
+    (tmp_path / second).mkdir()
+    with FolderLock(tmp_path):
+        assert {path.name for path in tmp_path.iterdir()} == {NAME, ours, *others}
+        remove_temporary(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == others

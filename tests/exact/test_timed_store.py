@@ -21,6 +21,7 @@ from killed_solves import long_half
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 
 from solvent.baselines.timed_football_players import optimal_player
+from solvent.exact.folder_lock import NAME
 from solvent.exact.kernels.timed_football.evaluation import evaluate
 from solvent.exact.kernels.timed_football.layout import Layout, Sheet
 from solvent.exact.kernels.timed_football.optimal import OptimalSheets
@@ -285,13 +286,21 @@ def test_what_a_killed_write_leaves_is_removed(
     half_done: Path, layout: Layout, original: Path
 ) -> None:
     for name in (
-        ".manifest.json.0123456789abcdef",
-        "sheets/half2/.t003-1-1.npy.0123456789abcdef",
-        "unfinished/supports/half2/.t003-1-1.npy.0123456789abcdef",
+        ".solvent-0123456789abcdef",
+        "sheets/half2/.solvent-0123456789abcdef",
+        "unfinished/supports/half2/.solvent-0123456789abcdef",
     ):
         (half_done / name).write_bytes(b"half a")
     solve_in(half_done, layout)
     assert contents(half_done) == contents(original)
+
+
+def test_a_folder_whose_first_write_was_killed_is_begun_again(
+    layout: Layout, tmp_path: Path
+) -> None:
+    (tmp_path / ".solvent-0123456789abcdef").write_bytes(b"half a manifest")
+    SheetFolder.create(tmp_path, layout).close()
+    assert set(contents(tmp_path)) == {"manifest.json"}
 
 
 def test_a_record_that_was_being_written_is_passed_over(
@@ -336,7 +345,7 @@ def test_a_second_solver_is_refused(half_done: Path, layout: Layout) -> None:
 def test_the_lock_of_a_process_that_is_gone_does_not_hold(
     half_done: Path, layout: Layout, original: Path
 ) -> None:
-    (half_done / ".lock").write_text("process 1", encoding="utf-8")
+    (half_done / NAME).write_text("process 1", encoding="utf-8")
     solve_in(half_done, layout)
     assert contents(half_done) == contents(original)
 
@@ -444,7 +453,7 @@ def test_an_altered_sheet_is_not_built_upon(half_done: Path, layout: Layout) -> 
     path.write_bytes(content)
     with pytest.raises(StoreError, match=r"t002-1-1.npy: the checksum does not match.*Remove it"):
         SheetFolder.create(half_done, layout)
-    assert not (half_done / ".lock").exists()
+    assert not (half_done / NAME).exists()
 
 
 def test_a_file_is_checked_once_and_again_when_it_has_changed(
@@ -764,10 +773,13 @@ def test_a_ruleset_of_the_same_parameters_on_other_defaults_is_refused(
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(layout: Layout, tmp_path: Path) -> None:
+    below = tmp_path / "below" / ".solvent-0123456789abcdef"
+    below.parent.mkdir()
+    below.write_text("half a", encoding="utf-8")
     (tmp_path / "letter.txt").write_text("Dear", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"is not empty and holds no solution; .*'letter.txt'"):
+    with pytest.raises(StoreError, match=r"is not empty and holds no solution; there is 'below'"):
         SheetFolder.create(tmp_path, layout)
-    assert set(contents(tmp_path)) == {"letter.txt"}
+    assert set(contents(tmp_path)) == {"letter.txt", str(below.relative_to(tmp_path))}
     with pytest.raises(StoreError, match=r"holds no solution; there is no manifest.json"):
         SheetFolder.open(tmp_path, layout)
 

@@ -13,7 +13,7 @@ import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
 
 from solvent.exact import StoreError
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.folder_lock import NAME, FolderLock
 from solvent.model import TabularGame
 from solvent.training import load_model, train, train_self_play
 from solvent.training.bench import bench, task
@@ -79,15 +79,23 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
         for call in calls:
             with pytest.raises(StoreError, match=rf"^{folder}: process \d+ is at work on it"):
                 call()
-        assert [path.name for path in folder.iterdir()] == [".lock"]
+        assert [path.name for path in folder.iterdir()] == [NAME]
 
 
 def test_what_a_killed_training_left_is_cleared_away(folder: Path, small: TabularGame) -> None:
-    left = folder / f".model.zip.{'0a' * 8}"
+    left = folder / f".solvent-{'0a' * 8}"
     left.write_bytes(b"half")
     start(small, folder)
     assert not left.exists()
-    assert not (folder / ".lock").exists()
+    assert not (folder / NAME).exists()
+
+
+def test_a_folder_of_another_training_is_left_as_it_is(folder: Path, small: TabularGame) -> None:
+    left = folder / f".solvent-{'0a' * 8}"
+    left.write_bytes(b"half")
+    with pytest.raises(ValueError, match="holds another training"):
+        train(small, "ppo", seed=7, timesteps=512, folder=folder, progress=False)
+    assert left.read_bytes() == b"half"
 
 
 # The record

@@ -49,7 +49,7 @@ from solvent.exact.kernels.timed_football.store import (
     Supports,
     tick_before,
 )
-from solvent.exact.store import TEMPORARY, StoreError, write_atomically
+from solvent.exact.store import TEMPORARY, StoreError, remove_temporary, write_atomically
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
@@ -97,11 +97,11 @@ class SheetFolder(SheetStore):
         lock = FolderLock(folder)
         try:
             store = cls(folder, layout, lock)
-            store._remove_temporary()
             if store._manifest.exists():
                 store._go_on()
             else:
                 store._begin()
+            remove_temporary(folder, below=True)
         except BaseException:
             lock.release()
             raise
@@ -276,7 +276,9 @@ class SheetFolder(SheetStore):
 
     def _begin(self) -> None:
         """Write the manifest of a new folder."""
-        others = [path.name for path in self.folder.iterdir() if path.name != LOCK]
+        names = [path.name for path in self.folder.iterdir()]
+        # One that was killed while it wrote the manifest has left an unfinished one.
+        others = [name for name in names if name != LOCK and not TEMPORARY.fullmatch(name)]
         if others:
             raise StoreError(
                 f"{self.folder}: is not empty and holds no solution; there is {min(others)!r}"
@@ -415,11 +417,6 @@ class SheetFolder(SheetStore):
         content = {**content, "sha256": manifest.checksum_of(content)}
         text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
         write_atomically(self._manifest, f"{text}\n".encode())
-
-    def _remove_temporary(self) -> None:
-        for path in self.folder.rglob(".*"):
-            if TEMPORARY.fullmatch(path.name):
-                path.unlink(missing_ok=True)
 
 
 _CURE = "Remove it, and the command that solved it will solve it again"
