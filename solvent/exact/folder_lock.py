@@ -70,7 +70,12 @@ class FolderLock:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         file = FileIO(os.open(self._path, flags, 0o666), "r+")
         try:
-            locked = _locked(file)
+            try:
+                locked = _locked(file)
+            except OSError as error:
+                raise StoreError(
+                    f"{self._path}: cannot be locked ({error.strerror or error})"
+                ) from error
             file.seek(0)
             content = file.read(100)
             ours = _HOLDER.fullmatch(content)
@@ -107,7 +112,11 @@ class FolderLock:
 
 
 def _locked(file: FileIO) -> bool:
-    """Lock a file if no one else has."""
+    """Lock a file if no one else has.
+
+    Raises:
+        OSError: If it cannot be locked, whoever else has it or not.
+    """
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -119,6 +128,6 @@ def _locked(file: FileIO) -> bool:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except (BlockingIOError, PermissionError):
         return False
     return True

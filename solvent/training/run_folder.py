@@ -2,7 +2,8 @@
 
 A folder belongs to one training. Its record says what was asked for, so that a call with other
 arguments is refused instead of going on with somebody else's network. While a process trains in a
-folder it holds the folder's lock (:mod:`solvent.exact.folder_lock`).
+folder it holds the folder's lock (:mod:`solvent.exact.folder_lock`); a finished training is read
+back without.
 """
 
 from __future__ import annotations
@@ -68,18 +69,35 @@ class RunFolder:
             StoreError: If it cannot be written to or its record is damaged.
         """
         if resume and self.record.exists():
-            held = self.read()
-            for name, wanted in self.request.items():
-                if held["request"].get(name) != wanted:
-                    what = _difference(name, held["request"].get(name), wanted)
-                    raise ValueError(f"{self.folder} holds another training: its {what}")
-            finished = held["result"] is not None
+            finished = self._is_finished()
+            if finished:  # It was killed before it had removed the checkpoint.
+                self.checkpoint.unlink(missing_ok=True)
         else:
             self.write(None)
-            self.checkpoint.unlink(missing_ok=True)
             finished = False
         remove_temporary(self.folder)
         return finished
+
+    def can_be_read_back(self) -> bool:
+        """Whether the run is finished and nothing has to be written, so that no lock is needed.
+
+        Raises:
+            ValueError: If the folder holds another one.
+            StoreError: If its record is damaged.
+        """
+        try:
+            return self.record.exists() and self._is_finished() and not self.checkpoint.exists()
+        except OSError:  # Nor can it be written to: whoever locks it says why.
+            return False
+
+    def _is_finished(self) -> bool:
+        """Whether the run that the folder holds, which has to be this one, has a result."""
+        held = self.read()
+        for name, wanted in self.request.items():
+            if held["request"].get(name) != wanted:
+                what = _difference(name, held["request"].get(name), wanted)
+                raise ValueError(f"{self.folder} holds another training: its {what}")
+        return held["result"] is not None
 
     def read(self) -> dict[str, Any]:
         """The record; a result has its steps and its time, the rest of it is as it was read.
@@ -106,7 +124,7 @@ class RunFolder:
         return dict(held)
 
     def write(self, result: dict[str, Any] | None) -> None:
-        """Write the record, with the result if there is one."""
+        """Write the record, with the result if there is one, and remove the checkpoint."""
         versions = {name: metadata.version(name) for name in PACKAGES}
         record = {
             "request": self.request,
@@ -114,6 +132,7 @@ class RunFolder:
             "result": result,
         }
         write_atomically(self.record, (json.dumps(record, indent=2) + "\n").encode())
+        self.checkpoint.unlink(missing_ok=True)
 
 
 def _difference(name: str, held: Any, wanted: Any) -> str:

@@ -204,6 +204,8 @@ def train_self_play(
     )
     env = _self_play_env(table, setup.n_envs, run.request)
     try:
+        if resume and run.can_be_read_back():
+            return _scored_again(_read_back(run, table), run, table, solution)
         with FolderLock(run.folder):
             finished = run.open(resume)
             if not finished:
@@ -349,7 +351,6 @@ def _learn(
 def _read_back(run: RunFolder, table: TabularGame) -> SelfPlayResult:
     """The result of a finished run, from its files."""
     result = run.read()["result"]
-    run.checkpoint.unlink(missing_ok=True)
     try:
         policies, modes, averages = (
             (

@@ -187,6 +187,8 @@ def train_simulated(
             "evaluations": check_integer(evaluations, "evaluations", 1, 10**6),
         },
     )
+    if resume and run.can_be_read_back():
+        return _read_back(run)
     with FolderLock(run.folder):
         if not run.open(resume):
             venv = _environment(env_id, setup, env_kwargs, past_selves)
@@ -255,7 +257,6 @@ def _learn(
 def _read_back(run: RunFolder) -> SimulatedResult:
     """The result of a finished run, from its files."""
     result = run.read()["result"]
-    run.checkpoint.unlink(missing_ok=True)
     try:
         return SimulatedResult(
             folder=run.folder,

@@ -154,6 +154,8 @@ def train(
                 "evaluations": evaluations,
             },
         )
+        if resume and run.can_be_read_back():
+            return _read_back(run, task, solution, again=True)
         with FolderLock(run.folder):
             finished = run.open(resume)
             if not finished:
@@ -283,7 +285,6 @@ def _read_back(
     """
     table = task.game
     result = run.read()["result"]
-    run.checkpoint.unlink(missing_ok=True)
     try:
         found = TrainingResult(
             folder=run.folder,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -127,3 +128,27 @@ def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
         assert {path.name for path in tmp_path.iterdir()} == {NAME, ours, *others}
         remove_temporary(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == others
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has locks of Unix")
+def test_a_lock_that_the_system_does_not_give_is_not_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(StoreError, match=rf"{NAME}: cannot be locked \(No locks available\)$"):
+        FolderLock(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has locks of Unix")
+def test_what_stands_in_a_locked_file_is_not_repeated(tmp_path: Path) -> None:
+    import fcntl
+
+    with (tmp_path / NAME).open("w") as file:
+        file.write("<b>\n" * 1000)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(StoreError, match=rf"^{tmp_path}: another process is at work on it;"):
+            FolderLock(tmp_path)

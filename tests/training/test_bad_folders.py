@@ -29,7 +29,13 @@ class Interrupted(Exception):  # noqa: N818  # Not an error.
     pass
 
 
-def start(game: TabularGame, folder: Path, name: str = "ppo", progress: Any = False) -> Any:
+def start(
+    game: TabularGame,
+    folder: Path,
+    name: str = "ppo",
+    progress: Any = False,
+    resume: bool = True,
+) -> Any:
     return train(
         game,
         name,
@@ -38,6 +44,7 @@ def start(game: TabularGame, folder: Path, name: str = "ppo", progress: Any = Fa
         hyperparameters=SMALL[name],
         evaluations=2,
         progress=progress,
+        resume=resume,
     )
 
 
@@ -82,12 +89,31 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
         assert [path.name for path in folder.iterdir()] == [NAME]
 
 
-def test_what_a_killed_training_left_is_cleared_away(folder: Path, small: TabularGame) -> None:
-    left = folder / f".solvent-{'0a' * 8}"
-    left.write_bytes(b"half")
+def test_a_finished_training_is_read_back_without_the_lock(
+    folder: Path, small: TabularGame
+) -> None:
+    with FolderLock(folder):
+        before = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+        assert start(small, folder).timesteps == 512
+        assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+        with pytest.raises(StoreError, match="is at work on it"):
+            start(small, folder, resume=False)
+
+
+def test_a_checkpoint_beside_a_result_is_removed(folder: Path, small: TabularGame) -> None:
+    (folder / "checkpoint.npz").touch()
+    with FolderLock(folder), pytest.raises(StoreError, match="is at work on it"):
+        start(small, folder)
     start(small, folder)
-    assert not left.exists()
-    assert not (folder / NAME).exists()
+    assert not (folder / "checkpoint.npz").exists()
+
+
+def test_what_a_killed_training_left_is_cleared_away(waiting: Path, small: TabularGame) -> None:
+    left = waiting / f".solvent-{'0a' * 8}"
+    left.write_bytes(b"half")
+    start(small, waiting, name="dqn")
+    names = {path.name for path in waiting.iterdir()}
+    assert names.isdisjoint({left.name, NAME, "checkpoint.npz"})
 
 
 def test_a_folder_of_another_training_is_left_as_it_is(folder: Path, small: TabularGame) -> None:
