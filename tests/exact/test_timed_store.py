@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bad_files import no_files
 from killed_solves import long_half
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 
@@ -665,7 +666,42 @@ def test_a_manifest_of_any_size_is_not_read(
 ) -> None:
     monkeypatch.setattr("solvent.exact.kernels.timed_football.manifest.MOST_BYTES", 1000)
     message = refusal(lambda: SheetFolder.open(solution))
-    assert message.endswith("manifest.json: has more than 1,000 bytes")
+    assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
+
+
+def test_a_manifest_that_is_no_file_is_not_waited_for(solution: Path, tmp_path: Path) -> None:
+    for path in no_files(tmp_path, ""):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            (solution / "manifest.json").unlink()
+            (solution / "manifest.json").symlink_to(path)
+            assert "manifest.json: cannot be read (" in refusal(lambda: SheetFolder.open(solution))
+
+
+def test_records_and_supports_that_are_no_files_are_not_waited_for(
+    half_done: Path, layout: Layout, tmp_path: Path
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    supports = half_done / "unfinished" / "supports" / "half2" / "t003-0-0.npy"
+    for path in no_files(tmp_path, ""):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            supports.unlink()
+            supports.symlink_to(path)
+            with SheetFolder.create(half_done, layout) as store:
+                assert store.supports(Sheet(2, 3, 0, 0)) is None
+    journal.unlink()
+    for path in no_files(tmp_path, ".jsonl"):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            journal.symlink_to(path)
+            message = refusal(lambda: SheetFolder.create(half_done, layout))
+            assert message.startswith(f"{journal}: cannot be read (")
+            journal.unlink()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_that_are_none_in_json_are_refused(number: float, solution: Path) -> None:
+    rewrite(solution, lambda description: description.update(ticks=number))
+    message = refusal(lambda: SheetFolder.open(solution))
+    assert re.search(r"manifest.json: is damaged \((NaN|Infinity) is not allowed\)$", message)
 
 
 ODD: tuple[Any, ...] = (None, True, -1, 1e308, float("nan"), "x\ny" * 999, [], {}, {"a": [1]})

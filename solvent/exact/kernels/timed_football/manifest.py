@@ -30,7 +30,8 @@ READ = (1, FORMAT)
 """The formats that can be read."""
 
 MOST_BYTES = 64 << 20
-"""A manifest is no larger; that of the largest form, with nine time-outs, has some 20 MB."""
+"""A manifest is no larger, nor are the records so far; those of the largest form, with nine
+time-outs, have some 20 MB."""
 
 LONGEST = 200
 """Characters of a reason that are repeated in a message."""

@@ -51,6 +51,7 @@ from solvent.exact.kernels.timed_football.store import (
 )
 from solvent.exact.store import TEMPORARY, StoreError, remove_temporary, write_atomically
 from solvent.model.arrays import Floats
+from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 _SHA = re.compile(r"[0-9a-f]{64}")
@@ -169,8 +170,10 @@ class SheetFolder(SheetStore):
         # None were kept, or they are not those that were: then games are started afresh.
         if sheet not in self._supports_checksums:
             return None
+        cells = (self.layout.rules.ruleset.downs + 1) * self.layout.lines
+        size = _HEADER + 8 * cells * self.layout.columns(sheet.half)  # Two numbers of 4 bytes each.
         try:
-            content = self._supports_path(sheet).read_bytes()
+            content = read_file(self._supports_path(sheet), size)
         except OSError:
             return None
         if hashlib.sha256(content).hexdigest() != self._supports_checksums[sheet]:
@@ -302,9 +305,13 @@ class SheetFolder(SheetStore):
     def _read_journal(self) -> dict[str, Any]:
         """The records of the sheets solved so far; a line that was being written is removed."""
         try:
-            content = self._journal.read_bytes()
+            content = read_file(self._journal, manifest.MOST_BYTES)
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise StoreError(
+                f"{self._journal}: cannot be read ({error.strerror or error})"
+            ) from error
         whole = content[: content.rfind(b"\n") + 1]
         if whole != content:
             write_atomically(self._journal, whole)
@@ -312,10 +319,10 @@ class SheetFolder(SheetStore):
         sheets = {_name(sheet): sheet for sheet in self.layout.sheets}
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                entry = json.loads(line)
+                entry = parse_json(line)
                 name, record, *rest = entry
                 records[name] = record
-            except (ValueError, TypeError, RecursionError) as error:
+            except (ValueError, TypeError) as error:
                 raise StoreError(f"{self._journal}: line {number} is damaged. {_CURE}") from error
             if not rest:  # As before format 2.
                 continue
@@ -425,18 +432,12 @@ _CURE = "Remove it, and the command that solved it will solve it again"
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
     path = folder / "manifest.json"
     try:
-        with path.open("rb") as file:
-            content = file.read(manifest.MOST_BYTES + 1)
-        if len(content) > manifest.MOST_BYTES:
-            raise StoreError(f"{path}: has more than {manifest.MOST_BYTES:,} bytes")
-        description = json.loads(content)
+        description = parse_json(read_file(path, manifest.MOST_BYTES))
     except FileNotFoundError as error:
         raise StoreError(f"{folder}: holds no solution; there is no manifest.json") from error
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except StoreError:
-        raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, folder)
     return description  # type: ignore[no-any-return]
