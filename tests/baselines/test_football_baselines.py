@@ -19,7 +19,7 @@ from solvent.baselines.football import (
     largest_miss,
     optimal_football,
 )
-from solvent.baselines.football_agent import PRORATED, Constants, agent_mixes
+from solvent.baselines.football_agent import PAPER, PRORATED, Constants, agent_mixes
 from solvent.baselines.football_fit import (
     FITTED,
     TABLES,
@@ -53,6 +53,7 @@ from solvent.model import TabularPolicy, compile_game
 CHART = random_chart(1)
 
 PAGE = Path(__file__).parents[2] / "docs" / "games" / "football-strategy.md"
+TRAINING = PAGE.parents[1] / "training.md"
 KICK_OFF_LINE = Situation(1, 10, 80)
 
 
@@ -315,8 +316,84 @@ def test_tendencies_are_learned_in_drives() -> None:
 
 def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     found = mixes("paper-agent")
-    row = f"| `paper-agent` | {losses().of_offence(found):.3f} | {losses().of_defence(found):.3f} |"
-    assert row in PAGE.read_text()
+    offence, defence = losses().of_offence(found), losses().of_defence(found)
+    assert f"| `paper-agent` | {offence:.3f} | {defence:.3f} |" in PAGE.read_text()
+    page = " ".join(PAGE.read_text().split())
+    assert f"it loses {offence:.2f} points of a drive as offence and {defence:.2f} as def" in page
+    exploitable = f"exploitable by {offence:.2f} as offence and {defence:.2f} as defence"
+    assert exploitable in " ".join(TRAINING.read_text().split())
+
+
+def drive_changes() -> dict[str, tuple[str, str]]:
+    """The page's table of what changed in a drive, earlier and now, by the first column."""
+    lines = PAGE.read_text(encoding="utf-8").split("| a drive | with `PRORATED`", 1)[1]
+    rows = {}
+    for line in lines.splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        figure, earlier, now = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[figure] = earlier, now
+    return rows
+
+
+def on(situations: np.ndarray, agent: Mixes) -> Mixes:
+    """The agent's mixes in some situations, and the equilibrium's in all others."""
+    found = solve_points(standard())
+    offence, defence = (
+        np.where(situations, mine, best)
+        for mine, best in zip(agent[:2], (found.offence_mix, found.defence_mix), strict=True)
+    )
+    return Mixes(offence, defence, agent.choices)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("now", [False, True], ids=["prorated", "fitted to the tables"])
+def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> None:
+    stated = {figure: numbers[now] for figure, numbers in drive_changes().items()}
+    rules = standard()
+    agent = agent_mixes(rules, PAPER if now else PRORATED)
+    # The regression of an earlier version, on terms that were prorated, found these.
+    earlier = {"touchdown": 19.2, "turnover": 44.2, "safety": 21.1, "last_down": 47.9}
+    regression = fit_constants(rules) if now else replace(PRORATED, first_down=18.3, **earlier)
+    fitted = agent_mixes(rules, regression)
+    last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
+    formation = on(rules.situation[:, 3:] == 1, agent)
+    strategy = FootballStrategy("standard")
+    football = FootballTable.of(compile_game(strategy), strategy)
+    game, defence = football.game, football.policy(agent, 1)
+
+    def gets(offence: TabularPolicy) -> float:
+        return game.at_start(policy_value(game, offence, defence))
+
+    found = {
+        "the agent loses as offence": losses().of_offence(agent),
+        "as defence": losses().of_defence(agent),
+        "until the next score": losses().until_score(agent),
+        "as offence, if only its last downs are its own": losses().of_offence(last),
+        "as defence, likewise": losses().of_defence(last),
+        "as defence, if only punt formation is its own": losses().of_defence(formation),
+        "a best response gets from its defence": best_response(game, defence).value,
+        "the optimal offence gets": gets(football.policy(equilibrium_mixes(football)[0], 0)),
+        "uniform play gets": gets(TabularPolicy.uniform(game)),
+        "the regression's constants lose as offence": losses().of_offence(fitted),
+        "its constants lose as defence": losses().of_defence(fitted),
+        "until the next score, with its constants": losses().until_score(fitted),
+    }
+    for figure, number in found.items():
+        text = stated.pop(figure).replace("\N{MINUS SIGN}", "-")
+        # The constants of the earlier regression are rounded.
+        width = 0.5 if now or "constants" not in figure else 1.5
+        last_digit = 10 ** -len(text.split(".")[1])
+        assert float(text) == pytest.approx(number, abs=width * last_digit), figure
+    assert not stated
+    if now:
+        best = found["a best response gets from its defence"]
+        optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
+        training = " ".join(TRAINING.read_text(encoding="utf-8").split())
+        assert (
+            f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
+            f"uniform play {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
+        ) in training
 
 
 def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> None:
@@ -353,22 +430,13 @@ def test_habits_do_without_runs_or_passes() -> None:
 def test_the_page_states_what_the_agent_loses_on_last_downs() -> None:
     rules = standard()
     agent = mixes("paper-agent")
-    found = solve_points(rules)
     page = " ".join(PAGE.read_text().split())
-
-    def on(situations: np.ndarray) -> Mixes:
-        offence, defence = (
-            np.where(situations, mine, best)
-            for mine, best in zip(agent[:2], (found.offence_mix, found.defence_mix), strict=True)
-        )
-        return Mixes(offence, defence, agent.choices)
-
-    last = on(rules.situation[:, :1] == rules.ruleset.downs)
+    last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     offence, defence = losses().of_offence(last), losses().of_defence(last)
     assert (
         f"offence would lose {offence:.2f} of it and its defence would lose {defence:.2f}" in page
     )
-    formation = losses().of_defence(on(rules.situation[:, 3:] == 1))
+    formation = losses().of_defence(on(rules.situation[:, 3:] == 1, agent))
     assert f"in punt formation alone its defence would lose {formation:.2f} of it" in page
 
 
