@@ -4,12 +4,14 @@ A network becomes a table by being asked about each row of the game's observatio
 network only if it was trained on these rows. Wrappers of its environment may have changed them on
 the way: then the answers to the rows themselves mean nothing, although they have the right shape.
 
-Three things are checked. What depends on the past (a recurrent network, stacked frames) is no
-function of a state and is refused by its kind, as is what gives actions another meaning. What is
-known to transform observations by a function has to leave every row as it is. And what the learner
-last saw, through all wrappers together, has to be rows of the game; if there is a wrapper of which
-nothing is known, what its buffer remembers as well. ``VecNormalize`` alone is
-followed: the rows are normalized with its statistics, as the learner's are.
+Three things are checked. What stands between the learner and its game has to be known. What depends
+on the past (a recurrent network, stacked frames) is no function of a state and is refused by its
+kind, as is what gives actions another meaning; so is any wrapper of which it is not known that it
+leaves observations as they are, since it may show another row of the game in the place of one.
+What is known to transform observations by a function has to leave every row as it is. And what the
+learner last saw has to be rows of the game: of a network that was loaded without its environment
+nothing else is known. ``VecNormalize`` alone is followed: the rows are normalized with its
+statistics, as the learner's are.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from gymnasium import wrappers
 from gymnasium.vector import (
     AsyncVectorEnv,
     VectorActionWrapper,
-    VectorObservationWrapper,
+    VectorRewardWrapper,
     VectorWrapper,
 )
 from gymnasium.wrappers import TransformObservation, vector
@@ -31,7 +33,6 @@ from numpy.typing import NDArray
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from sb3_contrib.common.wrappers import ActionMasker
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import (
     SubprocVecEnv,
@@ -69,19 +70,20 @@ OF_ACTIONS: tuple[type, ...] = (
 )
 """Wrappers that play another action than the one that was chosen."""
 
-OF_OBSERVATIONS: tuple[type, ...] = (gym.ObservationWrapper, VectorObservationWrapper)
-"""Wrappers that change what is seen, as a rule."""
-
 WRAPPERS: tuple[type, ...] = (gym.Wrapper, VectorWrapper, VecEnvWrapper)
 """All that can stand between a network and its game."""
 
 TRANSPARENT: tuple[type, ...] = (
+    *WRAPPERS,  # Those that do nothing.
     ActionMasker,
     Monitor,
     VecCheckNan,
     VecMonitor,
     VecVideoRecorder,
+    VectorRewardWrapper,
     gym.RewardWrapper,
+    vector.DictInfoToList,
+    vector.NormalizeReward,
     vector.RecordEpisodeStatistics,
     wrappers.Autoreset,
     wrappers.HumanRendering,
@@ -93,10 +95,10 @@ TRANSPARENT: tuple[type, ...] = (
     wrappers.RenderCollection,
     wrappers.TimeLimit,
 )
-"""Those that are known to leave what is seen as it is."""
+"""Those that are known to leave actions and what is seen as they are."""
 
-LAST = 10_000
-"""As many steps of a replay buffer are looked at."""
+PASSING_ON = ("reset", "step", "step_async", "step_wait", "observation")
+"""Methods in which a wrapper may change these; one of its own makes a subclass unknown."""
 
 
 def inputs(
@@ -120,23 +122,23 @@ def inputs(
         [S, D] float32, or [S] int64 for ``"index"``.
 
     Raises:
-        ValueError: If the network depends on the past, its environment has another game, plays
-            other actions or shows other observations, or what it last saw are no observations of
-            the game.
+        ValueError: If the network depends on the past, its environment has another game, a wrapper
+            of it may play other actions or show other observations, or what it last saw are no
+            observations of the game.
     """
-    refuse_memory(model)
+    _check_wrappers(model)
     rows = _rows(game, player, observation)
     expected = model.observation_space.shape
     wanted = observation_space(rows.reshape(len(rows), -1))
     if expected != rows.shape[1:]:
         raise ValueError(
             f"the network takes observations of shape {expected}, but observation={observation!r} "
-            f"has shape {rows.shape[1:]}{_between(model)}"
+            f"has shape {rows.shape[1:]}{_trained_on(model)}"
         )
     if observation == "index" and model.observation_space != wanted:
         raise ValueError(f"the network takes {model.observation_space}, the game has {wanted}")
     _check_game(model, game, observation)
-    _check_functions(model, rows, observation)
+    _check_functions(model, rows)
 
     own = model.get_vec_normalize_env()
     if own is not None and not own.norm_obs:
@@ -151,13 +153,12 @@ def inputs(
     if model._last_obs is None:
         _check_unseen(model, known, shown)
     if own is not None and normalization in (None, own):
-        _check_outside(model.env, own)
         # What was seen before this moment was normalized with other statistics.
         before = getattr(own, "old_obs", rows[:0])
         if (stranger := _stranger(before, known)) is not None:
             raise ValueError(
                 f"the network last saw {_short(stranger)}, before it was normalized, which is no "
-                f"{shown}{_between(model)}"
+                f"{shown}{_trained_on(model)}"
             )
         return _normalized(own, rows)
 
@@ -165,44 +166,17 @@ def inputs(
     if model._last_obs is None:
         return given[0]
     stranger = _stranger(model._last_obs, given)
-    unproved = _unproved(model.env)
-    if stranger is None and unproved and normalization is None:
-        stranger = _stranger(_remembered(model, rows), given)
     if stranger is not None:
-        reason, original = _between(model), model._last_original_obs
+        reason, original = _trained_on(model), model._last_original_obs
         if normalization is not None:
             reason = " normalized like this; it was trained with other statistics"
-        elif not unproved and original is not None and _stranger(original, known) is None:
+        elif original is not None and _stranger(original, known) is None:
             reason = (
                 "; it was trained under VecNormalize: give its statistics as normalization, or "
                 "train without it"
             )
         raise ValueError(f"the network last saw {_short(stranger)}, which is no {shown}{reason}")
     return given[0]
-
-
-def refuse_memory(model: BaseAlgorithm) -> None:
-    """Refuse a learner that is no function of what it sees now.
-
-    Args:
-        model: The learner.
-
-    Raises:
-        ValueError: If its network or a wrapper of its environment depends on the past, a wrapper
-            plays other actions than the network chooses, or wrappers are hidden.
-    """
-    if isinstance(model.policy, RecurrentActorCriticPolicy):
-        raise ValueError(
-            f"the network is a {type(model.policy).__name__}, which depends on what it saw before, "
-            f"so that it is no table of the game's states; train one without memory"
-        )
-    for kinds, reason in (
-        ((AsyncVectorEnv,), "hides what its environments are wrapped in"),
-        (OF_THE_PAST, "shows the past, so that the network is no table of the game's states"),
-        (OF_ACTIONS, "plays other actions than the network chooses"),
-    ):
-        if name := _wrapped_in(model.env, kinds):
-            raise ValueError(f"{name} around the environment {reason}; train without it")
 
 
 def refuse_changes(model: BaseAlgorithm) -> None:
@@ -212,15 +186,40 @@ def refuse_changes(model: BaseAlgorithm) -> None:
         model: The learner.
 
     Raises:
-        ValueError: As :func:`refuse_memory`, or if a wrapper changes or normalizes observations.
+        ValueError: If its network depends on the past, or a wrapper of its environment may play
+            other actions, or change or normalize observations.
     """
-    refuse_memory(model)
+    _check_wrappers(model)
     own = model.get_vec_normalize_env()
     name = "VecNormalize" if own is not None and own.norm_obs else ""
-    if name := name or _wrapped_in(model.env, OF_OBSERVATIONS):
+    if name := name or _wrapped_in(model.env, (TransformObservation,)):
         raise ValueError(
             f"{name} around the environment changes what the network sees; train without it"
         )
+
+
+def _check_wrappers(model: BaseAlgorithm) -> None:
+    """Refuse a learner that is no function of what it sees now, or may see no row of its game."""
+    if isinstance(model.policy, RecurrentActorCriticPolicy):
+        raise ValueError(
+            f"the network is a {type(model.policy).__name__}, which depends on what it saw before, "
+            f"so that it is no table of the game's states; train one without memory"
+        )
+    for kinds, reason in (
+        ((AsyncVectorEnv, SubprocVecEnv), "hides what its environments are wrapped in"),
+        (OF_THE_PAST, "shows the past, so that the network is no table of the game's states"),
+        (OF_ACTIONS, "plays other actions than the network chooses"),
+    ):
+        if name := _wrapped_in(model.env, kinds):
+            raise ValueError(f"{name} around the environment {reason}; train without it")
+    own = model.get_vec_normalize_env()
+    for layer in _layers(model.env):
+        twice = isinstance(layer, VecNormalize) and layer is not own and layer.norm_obs
+        if isinstance(layer, WRAPPERS) and (twice or not _is_known(layer)):
+            raise ValueError(
+                f"{type(layer).__name__} around the environment may change what the network sees; "
+                f"train without it"
+            )
 
 
 def _rows(game: TabularGame, player: int, observation: str) -> Array:
@@ -242,42 +241,32 @@ def _normalized(normalization: Normalization | VecNormalize, rows: Array) -> Arr
     return np.asarray(normalize(rows))
 
 
-def _layers(env: Any, *, each: bool = True) -> Iterator[Any]:
-    """An environment and all that it is wrapped around, the outermost first.
-
-    Args:
-        env: The environment; None has no layers.
-        each: Whether all of several environments are gone through, or the first of them only.
-    """
+def _layers(env: Any) -> Iterator[Any]:
+    """An environment (None has no layers) and all that it is wrapped around, outermost first."""
     while env is not None:
         yield env
         held = getattr(env, "__dict__", {})
-        for one in list(held.get("envs", ()))[: None if each else 1]:
-            yield from _layers(one, each=each)
+        for one in held.get("envs", ()):
+            yield from _layers(one)
         env = held.get("venv", held.get("env"))
 
 
 def _wrapped_in(env: VecEnv | None, kinds: tuple[type, ...]) -> str:
     """The name of the first wrapper of some kinds around an environment, or nothing."""
-    for layer in _layers(env):
-        if isinstance(layer, kinds):
-            return type(layer).__name__
-        if isinstance(layer, SubprocVecEnv):
-            for kind in kinds:
-                if issubclass(kind, gym.Wrapper) and any(layer.env_is_wrapped(kind)):
-                    return kind.__name__
-    return ""
+    return next((type(one).__name__ for one in _layers(env) if isinstance(one, kinds)), "")
 
 
-def _between(model: BaseAlgorithm) -> str:
-    """What may be why a network sees something else, for the end of a sentence."""
-    names = dict.fromkeys(
-        type(layer).__name__
-        for layer in _layers(model.env)
-        if isinstance(layer, WRAPPERS) and not isinstance(layer, TRANSPARENT)
+def _is_known(layer: Any) -> bool:
+    """Whether a wrapper passes on observations and actions by the methods of a known one."""
+    return any(
+        isinstance(layer, kind)
+        and all(getattr(type(layer), n, None) is getattr(kind, n, None) for n in PASSING_ON)
+        for kind in (*TRANSPARENT, TransformObservation, VecNormalize)
     )
-    if names:
-        return f"; between it and the game stands {', '.join(names)}: train without"
+
+
+def _trained_on(model: BaseAlgorithm) -> str:
+    """What a network was made for, for the end of a sentence."""
     return f"; its space is {model.observation_space!s:.60}: train on what the game shows"
 
 
@@ -288,10 +277,9 @@ def _check_game(model: BaseAlgorithm, game: TabularGame, observation: str) -> No
     """
     found: dict[int, Any] = {}
     for layer in _layers(model.env):
-        held = [getattr(layer, "__dict__", {}).get("game")]
-        if isinstance(layer, SubprocVecEnv) and layer.has_attr("game"):
-            held = layer.get_attr("game", 0)
-        found |= {id(table): table for table in held if isinstance(table, TabularGame)}
+        table = getattr(layer, "__dict__", {}).get("game")
+        if isinstance(table, TabularGame):
+            found[id(table)] = table
     if model.env is not None and not found and observation == "index":
         raise ValueError(
             "the network sees numbers of states, but its environment does not say of which table; "
@@ -322,9 +310,9 @@ def _folded(game: TabularGame) -> bool:
     return game.info.players == 2 and not all((n > 1).any() for n in game.action_count)
 
 
-def _check_functions(model: BaseAlgorithm, rows: Array, observation: str) -> None:
+def _check_functions(model: BaseAlgorithm, rows: Array) -> None:
     """Refuse a function of observations that does not leave every row as it is."""
-    for layer in _layers(model.env, each=False):
+    for layer in _layers(model.env):
         if not isinstance(layer, TransformObservation):
             continue
         for row in rows:
@@ -335,32 +323,6 @@ def _check_functions(model: BaseAlgorithm, rows: Array, observation: str) -> Non
                     f"{_short(row)} as {_short(shown)}; train without it (of all that changes "
                     f"observations VecNormalize alone is followed)"
                 )
-    if observation == "index" and (name := _unproved(model.env)):
-        raise ValueError(
-            f"{name} around the environment may change the numbers of states; train without it"
-        )
-
-
-def _unproved(env: VecEnv | None) -> str:
-    """The name of a wrapper of which it is not known that it leaves what is seen, or nothing."""
-    known = (*TRANSPARENT, TransformObservation, VecNormalize)
-    for layer in _layers(env):
-        if isinstance(layer, WRAPPERS) and not isinstance(layer, known):
-            return type(layer).__name__
-        if isinstance(layer, SubprocVecEnv) and any(layer.env_is_wrapped(gym.ObservationWrapper)):
-            return "an ObservationWrapper"
-    return ""
-
-
-def _check_outside(env: VecEnv | None, own: VecNormalize) -> None:
-    """Refuse what may change observations after they were normalized."""
-    while isinstance(env, VecEnvWrapper) and env is not own:
-        if not isinstance(env, (*TRANSPARENT, VecNormalize)):
-            raise ValueError(
-                f"{type(env).__name__} around VecNormalize may change what the network sees; "
-                f"train without it"
-            )
-        env = env.venv
 
 
 def _check_unseen(model: BaseAlgorithm, known: Sequence[Array], shown: str) -> None:
@@ -371,26 +333,10 @@ def _check_unseen(model: BaseAlgorithm, known: Sequence[Array], shown: str) -> N
             "environment; load it without one (normalization takes what a VecNormalize knows)"
         )
     if model.env is not None:
-        if name := _unproved(model.env):
-            raise ValueError(
-                f"{name} around the environment may change what is seen, and the network has seen "
-                f"nothing yet; train without it"
-            )
         return
     joint = [*known, np.concatenate(known)] if len({k.shape[1:] for k in known}) == 1 else known
     if model.observation_space not in [observation_space(k.reshape(len(k), -1)) for k in joint]:
-        raise ValueError(f"the network takes no {shown}{_between(model)}")
-
-
-def _remembered(model: BaseAlgorithm, rows: Array) -> Array:
-    """What a learner saw in its last steps, as far as it still has it."""
-    rollouts, replay = (getattr(model, f"{name}_buffer", None) for name in ("rollout", "replay"))
-    if isinstance(rollouts, RolloutBuffer) and rollouts.full:
-        return rollouts.observations.reshape(-1, *rows.shape[1:])
-    if isinstance(replay, ReplayBuffer):
-        filled = len(replay.observations) if replay.full else replay.pos
-        return replay.observations[max(filled - LAST, 0) : filled].reshape(-1, *rows.shape[1:])
-    return rows[:0]
+        raise ValueError(f"the network takes no {shown}{_trained_on(model)}")
 
 
 def _stranger(seen: Any, known: Sequence[Array]) -> Any:

@@ -28,6 +28,7 @@ from stable_baselines3.common.vec_env import (
 )
 
 from solvent.envs import SeatVectorEnv, TabularEnv, TabularVectorEnv
+from solvent.envs.observations import observations
 from solvent.exact import StoreError, policy_value
 from solvent.games import FightingFantasy, Greed, GymnasiumTable
 from solvent.model import TabularGame, TabularPolicy, against, compile_game, legal_action_table
@@ -281,11 +282,61 @@ class OutOfOrder(gym.ObservationWrapper[Any, Any, Any]):
         return observation[::-1].copy()
 
 
-class HalvedSometimes(gym.ObservationWrapper[Any, Any, Any]):
-    """Changes what is seen where LUCK is used up only."""
+class Late(gym.Wrapper[Any, Any, Any, Any]):
+    """Shows the observation before."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.last, info = self.env.reset(**kwargs)
+        return self.last, info
+
+    def step(self, action: Any) -> Any:
+        observation, *rest = self.env.step(action)
+        observation, self.last = self.last, observation
+        return observation, *rest
+
+
+class LateMonitor(Monitor):
+    step = Late.step  # type: ignore[assignment]
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.last, info = super().reset(**kwargs)
+        return self.last, info
+
+
+class Permuted(gym.ObservationWrapper[Any, Any, Any]):
+    """Shows the next row of the table, the first one instead of the last."""
 
     def observation(self, observation: Any) -> Any:
-        return observation / 2 if observation[3] == 0 else observation
+        env: Any = self.unwrapped
+        kinds = (observations(env.game, 0, kind) for kind in ("vector", "onehot"))
+        rows = next(rows for rows in kinds if rows.shape[1:] == observation.shape)
+        [at] = np.flatnonzero((rows == observation).all(axis=1))
+        return rows[(at + 1) % len(rows)]
+
+
+class PermutedFunction(wrappers.TransformObservation):  # type: ignore[type-arg]
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env, lambda seen: seen, None)
+
+    observation = Permuted.observation  # type: ignore[assignment]
+
+
+class LateByVecEnv(VecEnvWrapper):
+    def reset(self) -> Any:
+        self.last = self.venv.reset()
+        return self.last
+
+    def step_wait(self) -> Any:
+        observation, *rest = self.venv.step_wait()
+        observation, self.last = self.last, observation
+        return observation, *rest
+
+
+class Named(gym.Wrapper[Any, Any, Any, Any]):
+    """Changes nothing that is seen or played."""
+
+    def __str__(self) -> str:
+        return "named"
 
 
 class HalvedByVecEnv(VecEnvWrapper):
@@ -339,6 +390,7 @@ def test_a_wrapper_that_changes_observations_is_refused_by_name(
     "wrap",
     [
         Monitor,
+        Named,
         wrappers.FlattenObservation,
         wrappers.RecordEpisodeStatistics,
         lambda env: cast(env, np.float64),
@@ -358,23 +410,51 @@ def test_a_wrapper_that_leaves_observations_as_they_are_passes(
     np.testing.assert_array_equal(found.sampled.probabilities, expected.sampled.probabilities)
 
 
-@pytest.mark.parametrize("name", ["ppo", "dqn"])
-def test_a_wrapper_that_seldom_changes_observations_is_noticed(
-    name: str, small: TabularGame
+@pytest.mark.parametrize("wrap", [Late, LateMonitor, Permuted, PermutedFunction])
+@pytest.mark.parametrize("observation", ["vector", "onehot"])
+def test_a_wrapper_that_shows_another_row_is_refused_by_name(
+    wrap: type, observation: str, small: TabularGame
 ) -> None:
-    rows = {row.tobytes() for row in small.observation[0]}
-    halved = small.observation[0][small.observation[0][:, 3] == 0]
-    assert 0 < len(halved) < len(rows)
-    for seed in range(20):
-        venv = DummyVecEnv([lambda: HalvedSometimes(TabularEnv(small))])
-        venv.seed(seed)
-        model = learner(venv, name, 128)
-        if model._last_obs[0].tobytes() in rows:  # type: ignore[index,union-attr]
-            break
-    else:
-        pytest.fail("it never ended on an observation of the game's")
-    with pytest.raises(ValueError, match="HalvedSometimes"):
+    """What was seen are rows of the game, so that nothing but the wrapper tells."""
+    rows = {row.tobytes() for row in observations(small, 0, observation)}
+    for steps in (0, 100):
+        venv = DummyVecEnv([lambda: wrap(TabularEnv(small, observation=observation))])
+        model = learner(venv, steps=steps)
+        assert not steps or {seen.tobytes() for seen in model._last_obs} <= rows  # type: ignore[union-attr]
+        with pytest.raises(ValueError, match=f"{wrap.__name__} around the environment may change"):
+            extract(model, small, observation=observation)
+
+
+def test_one_environment_of_several_that_shows_another_row_is_refused(small: TabularGame) -> None:
+    rows = small.observation[0]
+    shown = {row.tobytes(): other for row, other in zip(rows, np.roll(rows, 1, 0), strict=True)}
+
+    def permuted() -> gym.Env[Any, Any]:
+        return wrappers.TransformObservation(
+            TabularEnv(small), lambda seen: shown[seen.tobytes()], None
+        )
+
+    model = learner(DummyVecEnv([lambda: TabularEnv(small), permuted]), steps=100)
+    with pytest.raises(ValueError, match="TransformObservation around the environment shows"):
         extract(model, small, observation="vector")
+
+
+def test_wrappers_of_stable_baselines_that_are_not_followed_are_refused(
+    small: TabularGame,
+) -> None:
+    for venv in (
+        LateByVecEnv(native(small)),
+        LateByVecEnv(VecNormalize(native(small))),
+        VecNormalize(LateByVecEnv(native(small))),
+        VecNormalize(VecNormalize(native(small))),
+        VecNormalize(VecNormalize(native(small)), norm_obs=False),
+    ):
+        for steps in (0, 100):
+            model = learner(venv, steps=steps)
+            with pytest.raises(
+                ValueError, match=r"(LateByVecEnv|VecNormalize) around the env\w+ may"
+            ):
+                extract(model, small, observation="vector")
 
 
 class HalvedVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
@@ -426,14 +506,24 @@ def test_a_wrapper_that_shows_the_past_is_refused(
         extract(model, small, observation="vector")
 
 
+def make_combat() -> gym.Env[Any, Any]:
+    return gym.make("solvent/FFCombat-v0")
+
+
 @pytest.mark.slow
 def test_environments_that_hide_their_wrappers_are_refused(default: TabularGame) -> None:
-    env = gym.vector.AsyncVectorEnv([make_delayed], autoreset_mode="SameStep")
-    try:
-        with pytest.raises(ValueError, match="AsyncVectorEnv around the environment hides what"):
-            extract(learner(NativeVecEnv(env), steps=0), default, observation="vector")
-    finally:
-        env.close()
+    makes = [make_combat]
+    for venv in (
+        NativeVecEnv(gym.vector.AsyncVectorEnv(makes, autoreset_mode="SameStep")),
+        SubprocVecEnv(makes, start_method="spawn"),
+    ):
+        try:
+            with pytest.raises(
+                ValueError, match=r"(Async|Subproc)V\w+ around the env\w+ hides what"
+            ):
+                extract(learner(venv, steps=0), default, observation="vector")
+        finally:
+            venv.close()
 
 
 def test_stacked_frames_are_refused(small: TabularGame) -> None:
@@ -472,28 +562,6 @@ def test_a_wrapper_that_plays_other_actions_is_refused(
     model = learner(DummyVecEnv([lambda: wrap(TabularEnv(small))]), steps=0)
     with pytest.raises(ValueError, match="plays other actions than the network chooses"):
         extract(model, small, observation="vector")
-
-
-def make_halved() -> gym.Env[Any, Any]:
-    return Halved(gym.make("solvent/FFCombat-v0"))
-
-
-def make_delayed() -> gym.Env[Any, Any]:
-    return wrappers.DelayObservation(gym.make("solvent/FFCombat-v0"), 1)
-
-
-@pytest.mark.slow
-def test_wrappers_in_other_processes_are_found(default: TabularGame, small: TabularGame) -> None:
-    for make, message in ((make_halved, "Halved|last saw"), (make_delayed, "DelayObservation")):
-        venv = SubprocVecEnv([make], start_method="spawn")
-        try:
-            model = learner(venv, steps=100)
-            with pytest.raises(ValueError, match=message):
-                extract(model, default, observation="vector")
-            with pytest.raises(ValueError, match=r"another game|DelayObservation"):
-                extract(model, small, observation="vector")
-        finally:
-            venv.close()
 
 
 @pytest.mark.parametrize("steps", [0, 100])
@@ -578,6 +646,8 @@ def test_a_player_without_a_table_sees_what_its_game_shows(small: TabularGame) -
         (VecNormalize(native(small)), "VecNormalize"),
         (DummyVecEnv([lambda: Halved(TabularEnv(small))]), "Halved"),
         (VecFrameStack(DummyVecEnv([lambda: TabularEnv(small)]), 2), "VecFrameStack"),
+        (DummyVecEnv([lambda: Late(TabularEnv(small))]), "Late"),
+        (DummyVecEnv([lambda: rescaled(TabularEnv(small))]), "RescaleObservation"),
     ):
         with pytest.raises(ValueError, match=name):
             network_player(learner(venv, steps=0), masked=False, observation="vector")
