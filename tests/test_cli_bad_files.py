@@ -82,6 +82,29 @@ def test_metadata_is_not_believed(metadata: dict[str, object], tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        {"environment": ["a"]},
+        {"environment": {}},
+        {"environment": None},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": []},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": "luck"},
+        {"environment": "solvent/FFCombat-v0", "env_kwargs": {"luck": {}}},
+        {"environment": "solvent/FFCombat-v0"},
+        {"env_kwargs": None},
+        {},
+        3,
+    ],
+)
+def test_the_record_beside_a_network_is_not_believed(asked: object, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "model.zip").write_bytes(b"")
+    record = {"request": asked, "result": None}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    line("score", tmp_path / "model.zip", "ff-combat", "--luck", "3", "--trust")
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["solve", "FrozenLake-v1", "--map-name", "x"], "FrozenLake-v1 cannot be made (KeyError"),

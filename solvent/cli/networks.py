@@ -90,7 +90,7 @@ def check_request(
             f"{file}: was trained on the model {request.get('model_hash')!s:.12}, but this "
             f"{rules.info.name} is the model {table.model_hash[:12]}"
         )
-    shown = request.get("env_kwargs", {}).get("observation", observation)
+    shown = request["env_kwargs"].get("observation", observation)
     for option, had, has in (
         ("algorithm", request.get("algorithm", algorithm), algorithm),
         ("observation", shown, observation),

@@ -163,9 +163,10 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
     """The game that was asked for when a training was begun, or None if it is none of a name.
 
     Args:
-        request: What ``train`` keeps in its files.
+        request: What ``train`` keeps in its files, its ``"environment"`` and ``"env_kwargs"``
+            checked.
     """
-    entry = ENVIRONMENTS.get(request.get("environment", ""))
+    entry = ENVIRONMENTS.get(request["environment"])
     if entry is None:
         return None
     # The others are the environment's own, such as what is observed.

@@ -125,10 +125,28 @@ def read_request(file: str | Path) -> dict[str, Any]:
     Raises:
         StoreError: If the file is missing or damaged.
     """
-    request = read_metadata(file).get("metadata", {}).get("request", {})
+    return checked_request(read_metadata(file).get("metadata", {}).get("request", {}), file)
+
+
+def checked_request(request: Any, file: str | Path) -> dict[str, Any]:
+    """What ``train`` was asked for, as a file states it.
+
+    Args:
+        request: What was read; of what is no object nothing is taken.
+        file: Where.
+
+    Returns:
+        Its ``"environment"``, empty if the file does not say it, its ``"env_kwargs"``, and what
+        else is stated.
+
+    Raises:
+        StoreError: If it is not of that form.
+    """
     held = {"environment": "", "env_kwargs": {}, **(request if isinstance(request, dict) else {})}
     if not isinstance(held["environment"], str) or not isinstance(held["env_kwargs"], dict):
-        raise StoreError(f"{file}: its metadata is not that of a training of solvent's, or damaged")
+        raise StoreError(
+            f"{file}: what it says of a training is not that of one of solvent's, or damaged"
+        )
     return held
 
 

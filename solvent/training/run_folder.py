@@ -16,6 +16,7 @@ from typing import Any
 
 from solvent import __version__
 from solvent.exact import StoreError, write_atomically
+from solvent.exact.policy_files import checked_request
 from solvent.exact.store import remove_temporary
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
@@ -154,4 +155,4 @@ def request_beside(path: Path) -> dict[str, Any] | None:
         StoreError: If the record is damaged.
     """
     run = RunFolder(path.parent, {})
-    return dict(run.read()["request"]) if run.record.exists() else None
+    return checked_request(run.read()["request"], run.record) if run.record.exists() else None
