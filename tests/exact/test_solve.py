@@ -195,10 +195,24 @@ class Graph:
         return state
 
 
-def test_play_that_cannot_end_is_named() -> None:
-    game = Graph({"start": [[(0.5, "trap", 0), (0.5, "end", 1)]], "trap": [[(1, "trap", 0)]]})
+@pytest.mark.parametrize("order", [1, -1])
+def test_play_that_cannot_end_is_named(order: int) -> None:
+    ways = [(0.5, "trap", 0), (0.5, "end", 1)]
+    game = Graph({"start": [ways[::order]], "trap": [[(1, "trap", 0)]]})
     with pytest.raises(ImproperGameError, match="from state 'trap' no end"):
         solve(compile_game(game))
+
+
+def test_an_action_may_be_the_only_one_and_not_the_first() -> None:
+    class LastOnly(Graph):
+        def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
+            return ((len(self.branches[state]) - 1,), (0,))
+
+    table = compile_game(LastOnly({"a": [[(1, "end", 0)], [(1, "end", 1)]]}))
+    solution = solve(table)
+    assert solution.value == 1
+    assert solution.method == "backward induction"
+    assert solution.policies[0].probabilities.tolist() == [[0, 1], [0, 0]]
 
 
 def test_going_round_for_gain_is_named() -> None:
