@@ -402,7 +402,7 @@ def test_every_joint_action_of_both_players_is_looked_at() -> None:
 
         def transition(self, state: Any, joint_action: Any) -> tuple[Outcome, ...]:
             outcomes = super().transition(state, joint_action)
-            if joint_action != (1, 0):
+            if state.player != 0 or joint_action != (1, 0):
                 return outcomes
             return tuple(replace(o, probability=o.probability / 2) for o in outcomes for _ in "ab")
 
