@@ -48,6 +48,21 @@ class AveragePolicy:
         share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
         self.mean += share * (policy.probabilities - self.mean)
 
+    def restore(self, count: int, mean: Floats) -> None:
+        """Go on from another average of the same kind.
+
+        Args:
+            count: How many policies are in it, at least 0.
+            mean: [S, A] their mean.
+
+        Raises:
+            ValueError: If these are no policies' number and mean.
+        """
+        if count < 0:
+            raise ValueError(f"count of the average is {count}; allowed are numbers from 0")
+        TabularPolicy.of(self._game, mean, player=self._player, name="average")
+        self.count, self.mean = count, np.array(mean, np.float64)
+
     def policy(self, name: str = "average") -> TabularPolicy:
         """The mean so far.
 

@@ -125,8 +125,23 @@ class BothSeatsVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         return {"state": self._state.copy(), "stream": np.frombuffer(words, np.uint8)}
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what :meth:`get_state` returned."""
-        self._state = state["state"].copy()
+        """Go on from what :meth:`get_state` returned.
+
+        Raises:
+            ValueError: If the states are not of that form, or of another number of plays or states.
+            KeyError: If an array is missing, or the stream is of no generator.
+        """
+        saved, count = state["state"], self.game.n_states
+        if saved.shape != (self.plays,) or saved.dtype != np.int64:
+            raise ValueError(
+                f"saved state has shape {saved.shape} and type {saved.dtype}; "
+                f"expected ({self.plays},) and int64"
+            )
+        if ((saved < 0) | (saved >= count)).any():
+            raise ValueError(
+                f"saved states go from {saved.min()} to {saved.max()}; allowed are 0 to {count - 1}"
+            )
+        self._state = saved.copy()
         self._rng.bit_generator.state = json.loads(state["stream"].tobytes())
 
     def _observation(self) -> NDArray[Any]:

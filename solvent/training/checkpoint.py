@@ -157,7 +157,9 @@ def restore_checkpoint(
             _restore_replay(buffer, header["replay"], _without_prefix("replay", arrays))
         _env(model).set_state(_without_prefix("env", arrays))
         _restore_generators(model, header, arrays)
-    except (KeyError, IndexError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+    except (
+        KeyError, IndexError, TypeError, ValueError, OverflowError, RuntimeError, AttributeError,
+    ) as error:  # fmt: skip
         raise StoreError(f"{path}: not a checkpoint of this training ({shown(error)})") from error
     return curve
 

@@ -16,6 +16,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
+from solvent.training.self_play_env import saved_counts
 from solvent.training.vec_env import NativeVecEnv
 
 
@@ -58,7 +59,7 @@ class PastNetworksEnv(NativeVecEnv):
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
         """Go on from what :meth:`get_state` returned; a learner must have been remembered."""
         like = self.selves[-1]
-        self.remembered, count = state["remembered"].tolist()
+        self.remembered, count = saved_counts(state["remembered"])
         layers = range(len(like.network.weights))
         selves = []
         for k in range(count):

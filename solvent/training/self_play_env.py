@@ -11,6 +11,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.model import TabularGame, TabularPolicy
+from solvent.model.parameters import shown
 from solvent.training.average import AveragePolicy
 from solvent.training.extract import extract
 from solvent.training.roles import without_roles
@@ -57,10 +58,15 @@ class SelfPlayEnv(NativeVecEnv):
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: dict[str, NDArray[Any]]) -> None:
-        """Go on from what :meth:`get_state` returned."""
-        self.remembered, count = state["remembered"].tolist()
+        """Go on from what :meth:`get_state` returned.
+
+        Raises:
+            ValueError: If an array is not of that form.
+            KeyError: If one is missing.
+        """
+        self.remembered, count = saved_counts(state["remembered"])
         for k, one in enumerate(self.averages):
-            one.count, one.mean = count, state[f"average {k}"].copy()
+            one.restore(count, state[f"average {k}"])
         super().set_state(state)
 
     def _meet(self, learner: BaseAlgorithm, policies: tuple[TabularPolicy, TabularPolicy]) -> None:
@@ -76,6 +82,22 @@ class SelfPlayEnv(NativeVecEnv):
             for seat in SEATS
         )
         return first, second
+
+
+def saved_counts(saved: NDArray[Any]) -> tuple[int, int]:
+    """The steps at which a learner was remembered last, -1 if it was not, and how many selves are.
+
+    Args:
+        saved: Both, as an environment saved them.
+
+    Raises:
+        ValueError: If they are not two such numbers.
+    """
+    if saved.shape != (2,) or saved.dtype.kind != "i" or saved[0] < -1 or saved[1] < 0:
+        raise ValueError(
+            f"saved remembered is {shown(saved.tolist())}; expected whole numbers from -1 and 0"
+        )
+    return int(saved[0]), int(saved[1])
 
 
 class RememberCallback(BaseCallback):

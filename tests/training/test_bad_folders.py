@@ -235,6 +235,7 @@ def interrupted(game: TabularGame, folder: Path, name: str) -> Path:
         ({"curve": [["a", 0, 0, 0, 0, 0]]}, "timesteps is 'a'"),
         ({"groups": []}, "not a checkpoint of this training"),
         ({"python": [1]}, "not a checkpoint of this training"),
+        ({"python": [3, [2**70] * 625, None]}, "not a checkpoint of this training"),
         ({"replay": [9999, False, {}]}, "the replay buffer is filled up to 9999"),
         ({"replay": None}, "not a checkpoint of this training"),
     ],

@@ -73,6 +73,27 @@ def test_a_state_is_gone_on_from(football: TabularGame) -> None:
             np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (np.full(PLAYS, 10**9), "from 1000000000 to 1000000000; allowed are 0 to"),
+        (np.full(PLAYS, -1), "from -1"),
+        (np.zeros(PLAYS), "type float64"),
+        (np.zeros(PLAYS - 1, np.int64), r"shape \(63,\)"),
+        (np.zeros((PLAYS, 1), np.int64), r"shape \(64, 1\)"),
+    ],
+)
+def test_a_saved_state_of_another_form_is_refused(
+    state: np.ndarray,  # type: ignore[type-arg]
+    message: str,
+    football: TabularGame,
+) -> None:
+    env = BothSeatsVectorEnv(football, PLAYS)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=message):
+        env.set_state({**env.get_state(), "state": state})
+
+
 def test_an_illegal_action_counts_as_the_lowest_legal_one(football: TabularGame) -> None:
     env, other = (BothSeatsVectorEnv(football, PLAYS) for _ in range(2))
     for one in (env, other):

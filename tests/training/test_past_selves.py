@@ -60,6 +60,32 @@ def test_the_pool_keeps_the_latest_selves(greed: TabularGame) -> None:
             np.testing.assert_array_equal(by_player[player].probabilities, expected)
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("average 1", lambda mean: mean[:-1], "'average' has shape"),
+        ("average 0", lambda mean: np.full_like(mean, np.nan), "negative or not a number"),
+        ("average 0", lambda mean: -mean, "negative or not a number"),
+        ("average 1", lambda mean: 2 * mean, "does not sum to 1"),
+        ("average 1", lambda mean: mean[:, ::-1], "to an illegal action"),
+        ("remembered", lambda held: held[:1], "saved remembered is"),
+        ("remembered", lambda held: held + 0.5, "saved remembered is"),
+        ("remembered", lambda held: held - [0, 2], "saved remembered is"),
+        ("remembered", lambda held: held - 2, "saved remembered is"),
+    ],
+)
+def test_a_saved_average_of_another_form_is_refused(
+    name: str, change: Any, message: str, greed: TabularGame
+) -> None:
+    model, venv = make(greed)
+    venv.remember(model)
+    venv.reset()
+    state = venv.get_state()
+    with pytest.raises(ValueError, match=message):
+        venv.set_state({**state, name: change(state[name])})
+    venv.set_state(state)
+
+
 def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
     model, venv = make(greed)
     venv.remember(model)
