@@ -154,6 +154,19 @@ def test_the_account_of_every_agent_sums_to_its_gap(
         assert gap > 1e-4
 
 
+def test_the_account_says_that_the_gap_is_what_is_lost_less_what_is_given_up(text: str) -> None:
+    """No state's share is negative; what a best response gives up is not the policy's."""
+    combat, for_two = " ".join(text.split()).split('id="Pig-v0"')
+    for part, is_for_two in ((combat, False), (for_two, True)):
+        sums = re.findall(r'data-total="([^"]+)" data-given-up="([^"]+)"', part)
+        assert any(float(given) > 1e-9 * float(lost) for lost, given in sums) == is_for_two
+        assert ("The gap is what is lost, less what a best response gives up" in part) == is_for_two
+        assert ("Together that is the gap." in part) != is_for_two
+        shares = [float(share) for share in re.findall(r'"--share: ([^"]+)"', part)]
+        assert shares
+        assert all(0 <= share <= 1 for share in shares)
+
+
 def test_the_intervals_are_those_of_the_seeds(page: Page, text: str, tasks: Any) -> None:
     three = [a for a in tasks[0]["agents"] if a["algorithm"] == "ppo"]
     gap = estimate([[agent["mode_gap"] for agent in three]])
