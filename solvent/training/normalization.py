@@ -25,7 +25,7 @@ STATISTICS = Schema(
     {"epsilon": float, "clip": float},
     {"mean": ArraySchema("float64", 1), "var": ArraySchema("float64", 1)},
 )
-"""What the header of a file says."""
+"""Of a file with statistics."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,6 +46,8 @@ def from_plain(held: Any, game: TabularGame) -> Score:
         alone = name == "exploitability" and figure is None
         if name != "worst_start" and not (unknown or alone or is_number(figure)):
             raise TypeError(f"{name} is {shown(figure)}")
+    if not math.isnan(mass := held["illegal_mass"]) and not -ROUNDING <= mass <= 1 + ROUNDING:
+        raise TypeError(f"illegal_mass is {shown(mass)}; allowed are numbers from 0 to 1")
     named = {repr(game.states[s]): game.states[s] for s in np.flatnonzero(game.initial).tolist()}
     return Score(**{**held, "worst_start": named[held["worst_start"]]})
 
