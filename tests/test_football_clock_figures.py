@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -205,11 +205,19 @@ def solved(
     shutil.rmtree(folder)
 
 
-GAMES = list(dict.fromkeys([*FOUND, *((form, timeouts) for form, timeouts, _ in AGENT)]))
+RATED = list(dict.fromkeys((form, timeouts) for form, timeouts, _ in AGENT))
+BOTH = [game for game in FOUND if game in RATED]
+
+
+def forms(games: Iterable[tuple[str, int]]) -> pytest.MarkDecorator:
+    """Tests of solved forms. Those of both tests come first: each is then solved once for both."""
+    order = [*BOTH, *(game for game in games if game not in BOTH)]
+    names = [f"{form}, {timeouts} time-outs" for form, timeouts in order]
+    return pytest.mark.parametrize("solved", order, indirect=True, ids=names)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solved", [g for g in GAMES if g in FOUND], indirect=True)
+@forms(FOUND)
 def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
     form, timeouts = solved.layout.form, solved.layout.clock.timeouts
     value, error, gap = FOUND[form, timeouts]
@@ -220,7 +228,7 @@ def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solved", [g for g in GAMES if (*g, True) in AGENT], indirect=True)
+@forms(RATED)
 def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
     """With its constants of now and the earlier ones; with the whole game that takes longest."""
     layout, begin = solved.layout, place_of(solved.layout, solved.start)
