@@ -146,8 +146,6 @@ def test_the_page_of_the_game_has_the_same_agent() -> None:
     assert earlier.keys() - now.keys() == {
         ("`full`", "optimal player"),
         ("`full`", "best answer"),
-        ("`two-minutes`, 3 time-outs", "optimal player"),
-        ("`two-minutes`, 3 time-outs", "best answer"),
     }
     for n, against in ((1, "optimal player"), (2, "best answer")):
         for (form, timeouts, first), row in AGENT.items():
