@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
+from rational_tables import END, table_of
 
 from solvent.exact import (
     CertificateError,
@@ -102,6 +103,16 @@ def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() 
     in_order = costly[np.argsort(-where.contribution[costly], kind="stable")].tolist()
     assert where.ranked() == in_order[:10]
     assert where.ranked(most=table.n_states) == in_order
+    # Of equal ones the first.
+    ties = replace(where, contribution=np.resize([1.0, 2.0, 0.0], 300))
+    assert ties.ranked() == list(range(1, 30, 3))
+
+
+def test_a_way_that_a_policy_does_not_take_does_not_make_play_long() -> None:
+    game = table_of([[[(1.0, END, 0.0)], [(1.0, 1, 0.0)]], [[(1.0, 1, 0.0)], [(1.0, END, 0.0)]]])
+    assert expected_length(game, TabularPolicy.deterministic(game, np.zeros(3, int))).tolist() == [
+        1.0, np.inf, 0.0
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)

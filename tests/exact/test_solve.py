@@ -215,6 +215,14 @@ def test_an_action_may_be_the_only_one_and_not_the_first() -> None:
     assert solution.policies[0].probabilities.tolist() == [[0, 1], [0, 0]]
 
 
+def test_play_that_is_over_before_it_begins_is_worth_nothing() -> None:
+    from dataclasses import replace
+
+    table = compile_game(Graph({"a": [[(1, "end", 1)]]}))
+    solution = solve(replace(table, initial=table.initial[::-1]))
+    assert (solution.value, solution.lower, solution.upper) == (0, 0, 0)
+
+
 def test_going_round_for_gain_is_named() -> None:
     game = Graph({"a": [[(1, "b", 1)], [(1, "end", 0)]], "b": [[(1, "a", 0)]]})
     with pytest.raises(ImproperGameError, match="never ending"):

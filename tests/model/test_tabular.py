@@ -143,6 +143,7 @@ def test_folding_the_other_seat_keeps_the_first_players_choice(pig: Any) -> None
     folded = against(pig, TabularPolicy.uniform(pig, player=0))
     assert (folded.action_count[0] <= 1).all()
     assert (folded.mask[1] == pig.mask[1]).all()
+    assert (folded.turn == pig.turn).all()
     sums = np.bincount(folded.outcome_row, folded.probability)
     np.testing.assert_allclose(sums, 1, atol=1e-15)
 
