@@ -6,7 +6,7 @@
 PYTHON ?= python3.11
 VENV ?= .venv
 BENCH_ARGS ?=
-PYTEST_ARGS ?= -n 2 --dist loadfile
+PYTEST_ARGS ?= -n 2 --dist worksteal
 MUTATE_ARGS ?=
 
 BIN := $(VENV)/bin

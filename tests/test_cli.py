@@ -499,6 +499,7 @@ def test_a_report_about_a_game_has_its_parameters(tmp_path: Path) -> None:
     assert "greed: limit 12, sides 4" in page.read_text()
 
 
+@pytest.mark.slow
 def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
     words = ["train", "solvent/Greed-v0", "--limit", "5", "--sides", "2", "--self-play"]
     done = run(*words, "--timesteps", "600", "--out", str(tmp_path / "pair"))

@@ -172,6 +172,7 @@ def test_tendencies_follow_down_and_distance() -> None:
     assert depth(3, 1, 50) < depth(1, 10, 80) < depth(3, 9, 50)
 
 
+@pytest.mark.slow
 def test_fitted_constants_are_near_those_of_the_page() -> None:
     [stated] = re.findall(r"fitted: (.*?);", " ".join(PAGE.read_text().split()))
     fitted = fit_constants(standard())
@@ -427,6 +428,7 @@ def test_habits_do_without_runs_or_passes() -> None:
         np.testing.assert_allclose(found.defence.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 def test_the_page_states_what_the_agent_loses_on_last_downs() -> None:
     rules = standard()
     agent = mixes("paper-agent")

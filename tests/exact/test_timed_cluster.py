@@ -145,6 +145,7 @@ def test_the_client_computes_the_same(machines: Machines) -> None:
     assert_same(store, solved(layout))
 
 
+@pytest.mark.slow
 def test_a_machine_that_dies_in_the_middle_changes_nothing(machines: Machines) -> None:
     here = standard_half(ticks=2)
     machines.add()
