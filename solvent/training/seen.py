@@ -258,6 +258,9 @@ def _wrapped_in(env: VecEnv | None, kinds: tuple[type, ...]) -> str:
 
 def _is_known(layer: Any) -> bool:
     """Whether a wrapper passes on observations and actions by the methods of a known one."""
+    # RL Zoo puts a time limit of its own in the place of Gymnasium's, which also ends plays only.
+    if isinstance(layer, wrappers.TimeLimit) and type(layer).__module__ == "rl_zoo3.gym_patches":
+        return True
     return any(
         isinstance(layer, kind)
         and all(getattr(type(layer), n, None) is getattr(kind, n, None) for n in PASSING_ON)

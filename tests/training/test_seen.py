@@ -410,6 +410,19 @@ def test_a_wrapper_that_leaves_observations_as_they_are_passes(
     np.testing.assert_array_equal(found.sampled.probabilities, expected.sampled.probabilities)
 
 
+def test_the_time_limit_that_rl_zoo_puts_in_the_place_of_gymnasiums_passes(
+    small: TabularGame,
+) -> None:
+    class PatchedTimeLimit(wrappers.TimeLimit):
+        __module__ = "rl_zoo3.gym_patches"
+
+        def step(self, action: Any) -> Any:
+            return self.env.step(action)
+
+    model = learner(DummyVecEnv([lambda: PatchedTimeLimit(TabularEnv(small), 50)]), steps=0)
+    extract(model, small, observation="vector")
+
+
 @pytest.mark.parametrize("wrap", [Late, LateMonitor, Permuted, PermutedFunction])
 @pytest.mark.parametrize("observation", ["vector", "onehot"])
 def test_a_wrapper_that_shows_another_row_is_refused_by_name(
