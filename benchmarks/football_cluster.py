@@ -20,16 +20,16 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from solvent.exact.kernels.timed_football.cluster import RayWorkers
-from solvent.exact.kernels.timed_football.layout import Layout, Sheet
-from solvent.exact.kernels.timed_football.problem import SheetProblem
-from solvent.exact.kernels.timed_football.sheet_kernel import Block, BlockResult
-from solvent.exact.kernels.timed_football.solve import Local, Workers, solve_layout
-from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.exact.layered.cluster import RayWorkers
+from solvent.exact.layered.solve import Local, Workers, solve_layout
+from solvent.exact.layered.store import SheetStore
 from solvent.games.football.chart_files import load_chart
-from solvent.games.football.clock import ClockRules
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.solver.layer_kernel import Block, BlockResult
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.problem import SheetProblem
 from solvent.model.arrays import Floats
 
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))

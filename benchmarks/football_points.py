@@ -22,13 +22,13 @@ from collections.abc import Callable
 import numpy as np
 
 from solvent.exact import solve
-from solvent.exact.kernels.football import call_sheet, solve_drive, solve_points
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games.football.chart_files import SHIPPED, load_chart
 from solvent.games.football.packed import pack_rules
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import first_down_at
-from solvent.games.football.strategy import FootballStrategy
+from solvent.games.football.solver import call_sheet, solve_drive, solve_points
 from solvent.model import compile_game
 
 SLOW = 5.0

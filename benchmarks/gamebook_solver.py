@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from solvent.exact import GameTree, solve, solve_exactly, solve_tree
 from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.machine import Gamebook
+from solvent.games.gamebook.rules import Gamebook
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 

@@ -28,8 +28,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.exact.kernels.greed import rate_positions, solve_greed, sum_chances
 from solvent.games import Greed
+from solvent.games.greed.kernel import rate_positions, solve_greed, sum_chances
 
 RULESETS = ((100, 6), (200, 20), (500, 20), (1000, 6))
 SLOW = 2.0

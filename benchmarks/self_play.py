@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.exact import Solution, locate_gap, solve
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import train, train_self_play
 

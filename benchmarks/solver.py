@@ -34,11 +34,11 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, csr_matrix
 
 from solvent.exact import solve
-from solvent.exact.kernels.fighting_fantasy import solve_box
-from solvent.exact.kernels.fighting_fantasy_rational import solve_box_exact
 from solvent.exact.solve import solve_values
 from solvent.games import FightingFantasy
-from solvent.games.fighting_fantasy import Combat, decided_round, luck_succeeds
+from solvent.games.fighting_fantasy.kernel import solve_box
+from solvent.games.fighting_fantasy.kernel_rational import solve_box_exact
+from solvent.games.fighting_fantasy.rules import Combat, decided_round, luck_succeeds
 from solvent.model import TabularGame, compile_game
 
 DIFFERENCES = range(-10, 11)

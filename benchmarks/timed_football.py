@@ -23,17 +23,17 @@ import numpy as np
 from numba import njit
 from quantecon.optimize import minmax
 
-from solvent.exact.kernels.timed_football.layout import FORMS, Layout, Sheet
-from solvent.exact.kernels.timed_football.problem import sheet_problem
-from solvent.exact.kernels.timed_football.row_calls import row_calls
-from solvent.exact.kernels.timed_football.solve import Local, solve_layout
-from solvent.exact.kernels.timed_football.store import SheetStore
-from solvent.exact.kernels.timed_football.tables import timed_tables
+from solvent.exact.layered.solve import Local, solve_layout
+from solvent.exact.layered.store import SheetStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.chart_files import load_chart
-from solvent.games.football.clock import ClockRules
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.solver.layout import FORMS, Layout, Sheet
+from solvent.games.football_clock.solver.problem import sheet_problem
+from solvent.games.football_clock.solver.row_calls import row_calls
+from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9

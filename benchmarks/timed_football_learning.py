@@ -29,13 +29,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from solvent.baselines.timed_football_scores import (
+from solvent.games import TimedFootball
+from solvent.games.football_clock.baselines.scores import (
     BEST_ANSWER,
     SCORED_AGAINST,
     network_sheets,
     score_timed,
 )
-from solvent.games import TimedFootball
 from solvent.training.simulated import SELF_PLAY, train_simulated
 
 IDS = {"half": "solvent/FootballHalf-v0", "second-half": "solvent/FootballSecondHalf-v0"}

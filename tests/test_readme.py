@@ -11,7 +11,7 @@ import pytest
 
 import solvent
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact.kernels.greed import solve_greed
+from solvent.games.greed.kernel import solve_greed
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from solvent.baselines.fighting_fantasy import RULES, combat_policy
-from solvent.baselines.football_drive import DRIVE_RULES, drive_policy
-from solvent.baselines.gamebook import first_visit
 from solvent.baselines.generic import first_legal, optimal, uniform
-from solvent.baselines.greed import PLANS, greed_policy, suits_greed
+from solvent.games.fighting_fantasy.baselines import RULES, combat_policy
+from solvent.games.football_drive.baselines import DRIVE_RULES, drive_policy
+from solvent.games.gamebook.baselines import first_visit
+from solvent.games.greed.baselines import PLANS, greed_policy, suits_greed
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_choice
 
@@ -59,7 +59,7 @@ def _drive_rule(name: str, game: TabularGame, player: int) -> TabularPolicy:
 
 def _optimal(game: TabularGame, player: int) -> TabularPolicy:
     if game.info.name == "football-strategy":
-        from solvent.baselines.football import optimal_football
+        from solvent.games.football.baselines.players import optimal_football
 
         return optimal_football(game, player)
     return optimal(game, player)
@@ -68,13 +68,13 @@ def _optimal(game: TabularGame, player: int) -> TabularPolicy:
 def _suits_football(game: TabularGame, player: int) -> bool:
     if game.info.name != "football-strategy":
         return False
-    from solvent.baselines.football import suits_football
+    from solvent.games.football.baselines.players import suits_football
 
     return suits_football(game)
 
 
 def _football(name: str, game: TabularGame, player: int) -> TabularPolicy:
-    from solvent.baselines.football import football_policy
+    from solvent.games.football.baselines.players import football_policy
 
     return football_policy(name, game, player)
 
@@ -84,7 +84,7 @@ def _combat_rule(name: str, game: TabularGame, player: int) -> TabularPolicy:
 
 
 FOOTBALL_PLAYERS = ("paper-agent", "fitted-agent", "run-heavy", "pass-heavy", "tendencies")
-"""Those of :mod:`solvent.baselines.football`, which takes a while to import."""
+"""Those of :mod:`solvent.games.football.baselines.players`, which takes a while to import."""
 
 BASELINES: Mapping[str, Baseline] = {
     "optimal": Baseline(_optimal, _any_game),

@@ -66,7 +66,7 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     check_choice(specification, f"opponent of {sampler.rules.info.name}", PLAYERS)
     if specification == "uniform":
         return Uniform()
-    from solvent.baselines.timed_football_players import agent_player, optimal_player
+    from solvent.games.football_clock.baselines.players import agent_player, optimal_player
 
     assert isinstance(sampler.rules, TimedFootball)
     if specification == "paper-agent":

@@ -9,8 +9,6 @@ import typer
 from rich.console import Console
 
 from solvent import __version__
-from solvent.cli.book import book_commands
-from solvent.cli.chart import chart_commands
 from solvent.cli.errors import OneLineErrors, interruptible
 from solvent.cli.parameters import (
     find_environment,
@@ -18,6 +16,8 @@ from solvent.cli.parameters import (
     parse_parameters,
     read_game,
 )
+from solvent.games.football.commands import chart_commands
+from solvent.games.gamebook.commands import book_commands
 from solvent.model.parameters import brief, shown
 
 app = typer.Typer(
@@ -152,7 +152,7 @@ def solve(
 
     rules = read_game(game, ctx.args)
     if isinstance(rules, TimedFootball):
-        from solvent.cli.timed_football import SolveOptions, solve_timed
+        from solvent.games.football_clock.commands import SolveOptions, solve_timed
 
         if save is not None:
             raise ValueError("--save is for games that fit in a table; use --out DIR")
@@ -207,10 +207,10 @@ def play(
     """
     from solvent.games import TimedFootball
     from solvent.play import play as play_game
-    from solvent.play import play_football
+    from solvent.games.football_clock.play import play_football
 
     if solution is not None:
-        from solvent.cli.play_football import opened_solution
+        from solvent.games.football_clock.commands_play import opened_solution
 
         _no_opponent(against)
         play_football(
@@ -219,7 +219,7 @@ def play(
         return
     rules = read_game(game, ctx.args)
     if isinstance(rules, TimedFootball):
-        from solvent.cli.play_football import made_solution
+        from solvent.games.football_clock.commands_play import made_solution
 
         _no_opponent(against)
         play_football(made_solution(rules), player=player, seed=seed, hints=hints)
@@ -526,7 +526,7 @@ def report(
         raise ValueError("--paper-agent is for football with a clock, not for the results of --in")
     console = Console(stderr=True)
     if solution is not None:
-        from solvent.cli.play_football import opened_solution
+        from solvent.games.football_clock.commands_play import opened_solution
 
         solved = opened_solution("football-strategy", solution, ctx.args)
         page = _solution_report(solved, out, console, paper_agent=paper_agent)
@@ -544,7 +544,7 @@ def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -
     from solvent.report import write_game_report
 
     if isinstance(game, TimedFootball):
-        from solvent.cli.play_football import made_solution
+        from solvent.games.football_clock.commands_play import made_solution
 
         return _solution_report(made_solution(game), out, console, paper_agent=paper_agent)
     if paper_agent:
@@ -558,7 +558,7 @@ def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -
 
 def _solution_report(solution: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
     """The page about a solution of football with a clock."""
-    from solvent.cli.timed_football import rated_agent
+    from solvent.games.football_clock.commands import rated_agent
     from solvent.report import write_solution_report
 
     agent = rated_agent(solution) if paper_agent else None

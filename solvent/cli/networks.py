@@ -20,7 +20,7 @@ from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
-    from solvent.exact.kernels.timed_football.policies import SheetPolicy
+    from solvent.games.football_clock.solver.policies import SheetPolicy
 
 
 def train_network(
@@ -119,7 +119,11 @@ def score_network(
         StoreError: If a file is missing, damaged or of another kind.
     """
     from solvent.baselines.network import load_network
-    from solvent.baselines.timed_football_scores import SCORED_AGAINST, network_sheets, trained_on
+    from solvent.games.football_clock.baselines.scores import (
+        SCORED_AGAINST,
+        network_sheets,
+        trained_on,
+    )
 
     game = trained_on(file)
     if game is None:
@@ -158,9 +162,9 @@ def score_known(
             `asked` is no game with such solutions.
         StoreError: If the solution is missing, damaged, not finished or of another game.
     """
-    from solvent.baselines.timed_football_scores import SCORED_AGAINST, sheets_named
-    from solvent.cli.play_football import opened_solution
-    from solvent.exact.kernels.timed_football.solution import TimedSolution
+    from solvent.games.football_clock.baselines.scores import SCORED_AGAINST, sheets_named
+    from solvent.games.football_clock.commands_play import opened_solution
+    from solvent.games.football_clock.solver.solution import TimedSolution
 
     check_choice(name, "what is scored, unless it is a file,", SCORED_AGAINST)
     if solution is None:
@@ -189,9 +193,9 @@ def _score(
     as_json: bool,
 ) -> None:
     """Score a policy and print it, with what is known besides."""
-    from solvent.baselines.timed_football_scores import score_timed
-    from solvent.cli.timed_football import sheet_bar
-    from solvent.exact.kernels.timed_football.solution import layout_for
+    from solvent.games.football_clock.baselines.scores import score_timed
+    from solvent.games.football_clock.commands import sheet_bar
+    from solvent.games.football_clock.solver.solution import layout_for
 
     known = known or {}
     layout = layout_for(game)

@@ -365,6 +365,6 @@ def _sample(name: str, parameters: str) -> Sampler:
     game = _make(name, parameters)
     if not isinstance(game, TimedFootball):
         raise ValueError(f"{name} is sampled from its table, not without one")
-    from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
+    from solvent.games.football_clock.simulation import TimedFootballSampler
 
     return TimedFootballSampler(game)

@@ -20,7 +20,7 @@ from gymnasium import logger
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from solvent.envs.football_field import paint_pitch
+from solvent.games.football.field_picture import paint_pitch
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice, shown
 

@@ -6,17 +6,17 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from solvent.games.fighting_fantasy import FightingFantasy, ff_combat
-from solvent.games.football.forms import football_strategy
-from solvent.games.football.strategy import FootballStrategy
-from solvent.games.football.timed import TimedFootball
-from solvent.games.football_drive import FootballDrive
-from solvent.games.gamebook.shelf import open_book
-from solvent.games.greed import Greed
-from solvent.games.gymnasium_table import GymnasiumTable
-from solvent.games.pig import Pig
+from solvent.games.fighting_fantasy.rules import FightingFantasy, ff_combat
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football_clock.forms import football_strategy
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_drive.rules import FootballDrive
+from solvent.games.gamebook.library import open_book
+from solvent.games.greed.rules import Greed
+from solvent.games.pig.rules import Pig
 from solvent.model import Game
 from solvent.model.difficulty import with_modifier
+from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import check_choice, shown
 
 GAMES: Mapping[str, Callable[..., Game]] = {

@@ -12,8 +12,7 @@ Where both act at once the best choice is a mix, and none of the actions in it c
 is worth V* against the opponent's mix.
 """
 
-from solvent.play.football import play_football
 from solvent.play.table import MOST_LISTED, NEGLIGIBLE, Decision, Record
 from solvent.play.tabular import play
 
-__all__ = ["MOST_LISTED", "NEGLIGIBLE", "Decision", "Record", "play", "play_football"]
+__all__ = ["MOST_LISTED", "NEGLIGIBLE", "Decision", "Record", "play"]

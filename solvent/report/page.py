@@ -24,8 +24,8 @@ from solvent.report.solved import SolvedTask, solve_game, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
 if TYPE_CHECKING:
-    from solvent.exact.kernels.timed_football.solution import TimedSolution
-    from solvent.report.timed_agent import AgentScores
+    from solvent.games.football_clock.report.agent import AgentScores
+    from solvent.games.football_clock.solver.solution import TimedSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,8 @@ def write_solution_report(
         solution: Of any of its forms.
         out: The page.
         agent: What the published agent gets in it, of
-            :func:`solvent.report.timed_agent.rate_agent`, if the page is to show that.
+            :func:`solvent.games.football_clock.report.agent.rate_agent`, if the page is to show
+            that.
 
     Returns:
         `out`.
@@ -119,7 +120,7 @@ def write_solution_report(
     Raises:
         StoreError: If a sheet is damaged, or the page cannot be written.
     """
-    from solvent.report.timed_page import untabled_timed
+    from solvent.games.football_clock.report.page import untabled_timed
 
     out = Path(out)
     page = _page([_view_untabled(solution.game, untabled_timed(solution, agent))])

@@ -55,10 +55,10 @@ def sections_of(task: SolvedTask) -> list[Section]:
 
 def makers() -> Mapping[str, MakeSections]:
     """The games that add sections."""
-    from solvent.report.fighting_fantasy_maps import combat_sections
-    from solvent.report.football_page import football_sections
-    from solvent.report.gamebook_sections import gamebook_sections
-    from solvent.report.greed_maps import greed_sections
+    from solvent.games.fighting_fantasy.report import combat_sections
+    from solvent.games.football.report.page import football_sections
+    from solvent.games.gamebook.report import gamebook_sections
+    from solvent.games.greed.report import greed_sections
 
     return {
         "ff-combat": combat_sections,
@@ -82,11 +82,11 @@ def untabled(game: Game, *, too_large: bool) -> Untabled | None:
     from solvent.games import FootballStrategy, Greed
 
     if isinstance(game, FootballStrategy):
-        from solvent.report.football_page import untabled_football
+        from solvent.games.football.report.page import untabled_football
 
         return untabled_football(game)
     if isinstance(game, Greed) and too_large:
-        from solvent.report.greed_maps import untabled_greed
+        from solvent.games.greed.report import untabled_greed
 
         return untabled_greed(game)
     return None

@@ -71,7 +71,7 @@ from rich.progress import Progress, TaskID
 
 from solvent.baselines import baseline_policies
 from solvent.exact import Score, Solution, score, solve, write_atomically
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.layered.lock import FolderLock
 from solvent.exact.store import remove_temporary
 from solvent.model import TabularGame
 from solvent.training.algorithms import find_algorithm

@@ -2,7 +2,7 @@
 
 A folder belongs to one training. Its record says what was asked for, so that a call with other
 arguments is refused instead of going on with somebody else's network. While a process trains in a
-folder it holds the folder's lock (:mod:`solvent.exact.folder_lock`); a finished training is read
+folder it holds the folder's lock (:mod:`solvent.exact.layered.lock`); a finished training is read
 back without.
 """
 

@@ -49,7 +49,7 @@ from gymnasium.vector import AutoresetMode
 
 from solvent.envs import SeatVectorEnv
 from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, solve
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools
 from solvent.model.parameters import check_integer, shown

@@ -15,8 +15,8 @@ but for policies as tables, in whose place there are networks:
 ====================  =====================================================================
 
 The curve here is a mean over the plays of training, with their exploration: an exact score means
-evaluating the network everywhere, which :mod:`solvent.baselines.timed_football_scores` does once,
-afterwards.
+evaluating the network everywhere, which :mod:`solvent.games.football_clock.baselines.scores` does
+once, afterwards.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from solvent.envs import register_envs
 from solvent.envs.registration import SIMULATED
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.exact import StoreError
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.layered.lock import FolderLock
 from solvent.model.parameters import check_choice, check_integer
 from solvent.training.algorithms import find_algorithm
 from solvent.training.callback import CurveCallback, read_curve

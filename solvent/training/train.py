@@ -36,7 +36,7 @@ from solvent.exact import (
     save_policy,
     solve,
 )
-from solvent.exact.folder_lock import FolderLock
+from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from solvent.baselines import baseline_names, baseline_policies, make_baseline
-from solvent.baselines.fighting_fantasy import RULES
 from solvent.exact import exploitability, solve
 from solvent.games import FightingFantasy, Pig
+from solvent.games.fighting_fantasy.baselines import RULES
 from solvent.model import compile_game
 
 PIG = compile_game(Pig(target=8))

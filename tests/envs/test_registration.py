@@ -20,11 +20,11 @@ from timed_football import CHART, CLOCK, RULES
 from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
 from solvent.envs.registration import ENVIRONMENTS, SIMULATED
 from solvent.exact import solve
-from solvent.exact.kernels.greed import solve_greed
 from solvent.games import make_game
 from solvent.games.football.chart_json import json_text
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.gamebook.shelf import open_book
+from solvent.games.gamebook.library import open_book
+from solvent.games.greed.kernel import solve_greed
 from solvent.model import compile_game
 
 register_envs()

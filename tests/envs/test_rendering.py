@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from solvent.envs import TabularEnv
-from solvent.envs.football_field import BALL, END_ZONE, GRASS, TO_GAIN
 from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, TEXT, Screen
 from solvent.games import FightingFantasy, Pig
+from solvent.games.football.field_picture import BALL, END_ZONE, GRASS, TO_GAIN
 from solvent.model import compile_game
 from solvent.model.drawing import pitch
 

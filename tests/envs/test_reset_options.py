@@ -12,13 +12,13 @@ from timed_football import tiny
 from two_players import OneShot
 
 from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv
-from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
 from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
 from solvent.envs.simulated_seat_env import SimulatedSeatEnv
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.envs.simulation import Uniform
 from solvent.games import FightingFantasy, Pig
+from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import TabularPolicy, compile_game
 
 PIG = compile_game(Pig(target=4))

@@ -16,12 +16,12 @@ from timed_football import tiny
 
 from solvent.baselines.simulated import SimulatedGameEnv, make_players
 from solvent.envs import register_envs
-from solvent.envs.kernels.timed_football_plays import TimedFootballSampler
 from solvent.envs.registration import SIMULATED, parallel_env, sampled_game
 from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
 from solvent.envs.simulated_seat_env import SimulatedSeatEnv
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.envs.simulation import Uniform
+from solvent.games.football_clock.simulation import TimedFootballSampler
 
 register_envs()
 SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=1))

@@ -23,11 +23,11 @@ from tree_checks import (
 
 from solvent.exact import CycleError, GameTree, regroup, solve_tree
 from solvent.exact.game_tree import Reached
-from solvent.exact.kernels.fighting_fantasy_rational import solve_box_exact
-from solvent.exact.kernels.greed_rational import solve_greed_exact
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.games.fighting_fantasy import Combat, decided_round
-from solvent.games.greed import Position
+from solvent.games.fighting_fantasy.kernel_rational import solve_box_exact
+from solvent.games.fighting_fantasy.rules import Combat, decided_round
+from solvent.games.greed.kernel_rational import solve_greed_exact
+from solvent.games.greed.rules import Position
 from solvent.model import TooManyStatesError
 from solvent.model.difficulty import with_modifier
 

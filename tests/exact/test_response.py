@@ -22,7 +22,7 @@ from solvent.exact import (
 from solvent.exact.endless import solve_with_endless_play
 from solvent.exact.response import response_values
 from solvent.games import Pig
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import Game, TabularPolicy, against, compile_game
 
 

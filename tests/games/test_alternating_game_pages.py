@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from solvent.baselines import baseline_names, make_baseline
-from solvent.baselines.greed import PLANS, policy_of
 from solvent.exact import Solution, exploitability, solve
-from solvent.exact.kernels.greed import solve_greed
-from solvent.exact.kernels.greed_rational import solve_greed_exact
 from solvent.games import Greed, Pig
-from solvent.games.greed import LARGEST_TABLE
+from solvent.games.greed.baselines import PLANS, policy_of
+from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.kernel_rational import solve_greed_exact
+from solvent.games.greed.rules import LARGEST_TABLE
 from solvent.model import TabularGame, TooManyStatesError, compile_game
 
 FOLDER = Path(__file__).parents[2] / "docs" / "games"

@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 # The package offers a function of the same name, so that an import statement does not reach it.
-import solvent.games.fighting_fantasy as rules
+import solvent.games.fighting_fantasy.rules as rules
 from solvent.exact import solve
 from solvent.model import compile_game
 

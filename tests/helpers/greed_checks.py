@@ -10,9 +10,9 @@ from fractions import Fraction
 from itertools import product
 
 from solvent.exact import solve
-from solvent.exact.kernels.greed import solve_greed
-from solvent.games import greed as rules
-from solvent.games.greed import Position
+from solvent.games.greed import rules
+from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.rules import Position
 from solvent.model import compile_game
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from timed_football import SMALL, tiny
 
-from solvent.exact.kernels.timed_football.layout import Layout
-from solvent.exact.kernels.timed_football.sheet_folder import SheetFolder
-from solvent.exact.kernels.timed_football.solution import layout_for
-from solvent.exact.kernels.timed_football.solve import solve_layout
-from solvent.exact.kernels.timed_football.store import SheetStore
+from solvent.exact.layered.folder import SheetFolder
+from solvent.exact.layered.solve import solve_layout
+from solvent.exact.layered.store import SheetStore
+from solvent.games.football_clock.solver.layout import Layout
+from solvent.games.football_clock.solver.solution import layout_for
 
 
 def long_half() -> Layout:

@@ -8,8 +8,8 @@ import numpy as np
 
 from solvent.games.football.chart import Chart
 from solvent.games.football.expected_points import ExpectedPoints
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.football.strategy import FootballStrategy
 
 RULES: dict[str, Any] = {
     "field": 9,

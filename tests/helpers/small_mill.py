@@ -5,7 +5,7 @@ from __future__ import annotations
 from gamebooks import changed
 
 from solvent.games.gamebook.loader import parse_book
-from solvent.games.gamebook.machine import Gamebook
+from solvent.games.gamebook.rules import Gamebook
 
 TEXT = changed(
     ("endurance: {initial: 1d6 + 6, max: 14", "endurance: {initial: 1d2 + 4, max: 6"),

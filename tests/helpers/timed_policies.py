@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.kernels.timed_football.layout import Layout, Sheet
-from solvent.exact.kernels.timed_football.policies import (
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
     RoleMixes,
     SheetMixes,
     block_rows,
 )
-from solvent.games.football.timed import TimedFootball
-from solvent.games.football.timed_position import TimedPosition
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 

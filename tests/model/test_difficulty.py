@@ -13,7 +13,7 @@ import pytest
 import solvent  # noqa: F401 (registers the environments)
 from solvent.exact import score, solve
 from solvent.games import FightingFantasy, Greed, Pig, make_game
-from solvent.games.fighting_fantasy import TEST, Combat, luck_succeeds
+from solvent.games.fighting_fantasy.rules import TEST, Combat, luck_succeeds
 from solvent.model import (
     Outcome,
     TabularGame,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from solvent.exact import locate_gap, solve
 from solvent.games import FightingFantasy, Greed
-from solvent.games.gamebook.shelf import open_book
+from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.axes import Axis, decades
 from solvent.report.choices import choice_text

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs import TabularVectorEnv
@@ -12,11 +11,6 @@ from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, NativeVecEnv
 
 MakeModel = Callable[..., BaseAlgorithm]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from two_players import OneShot, random_policy
 
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import TabularPolicy, compile_game
 from solvent.training.average import AveragePolicy
 

@@ -13,7 +13,7 @@ import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
 
 from solvent.exact import StoreError
-from solvent.exact.folder_lock import NAME, FolderLock
+from solvent.exact.layered.lock import NAME, FolderLock
 from solvent.model import TabularGame
 from solvent.training import load_model, train, train_self_play
 from solvent.training.bench import bench, task

@@ -9,7 +9,7 @@ import pytest
 
 from solvent.baselines import make_baseline
 from solvent.exact import best_response, exploitability, policy_value, save_policy
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, compile_game
 from solvent.training import TrainingResult, train
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from solvent.envs import SeatVectorEnv
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import ALGORITHMS, extract
 from solvent.training.past_selves import PastSelvesEnv

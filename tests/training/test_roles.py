@@ -10,7 +10,7 @@ from reduced_football import reduced
 from two_players import random_policy
 
 from solvent.exact import policy_value
-from solvent.games.greed import Greed
+from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game, one_hot
 from solvent.training.roles import with_roles, without_roles
 

@@ -13,7 +13,7 @@ import pytest
 
 from solvent.exact import StoreError, load_policy, nash_conv, score, solve
 from solvent.games import FightingFantasy
-from solvent.games.greed import Greed, Position
+from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
 from solvent.training import SelfPlayEvaluation, SelfPlayResult, read_curve, train_self_play
 from solvent.training.progress import Moment

@@ -35,7 +35,7 @@ from solvent.model import TabularGame, TooManyStatesError, compile_game
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
 
 if TYPE_CHECKING:
-    from solvent.games.football.strategy import FootballStrategy
+    from solvent.games.football.rules import FootballStrategy
 
 LARGEST_TABLE = 60_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
@@ -139,7 +139,7 @@ class _Table:
             raise TooManyStatesError(
                 f"football-strategy in the form {self.game.form!r} on chart {self.chart.name!r} "
                 f"has {n} outcomes, too many for a table (allowed are {LARGEST_TABLE}); "
-                f"solvent.exact.kernels.football_points solves it without one"
+                f"solvent.games.football.solver.points solves it without one"
             )
         # Narrow, since there are millions.
         next_state: NDArray[Any] = np.empty(n, np.int32)

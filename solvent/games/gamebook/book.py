@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from solvent.games.fighting_fantasy import Damage
+from solvent.games.fighting_fantasy.rules import Damage
 from solvent.games.gamebook.expressions import Expression
 
 Kind: TypeAlias = Literal["variable", "flag", "item", "discipline"]
@@ -254,7 +254,7 @@ class Escape:
 
 @dataclass(frozen=True, slots=True)
 class FightingFantasyFight:
-    """A fight by the rules of :mod:`solvent.games.fighting_fantasy`, enemy after enemy.
+    """A fight by the rules of :mod:`solvent.games.fighting_fantasy.rules`, enemy after enemy.
 
     Before a round: the decision to escape, if there is an escape and it is open (only then is
     this a state). After a round that is not drawn and before its damage: the decision to test

@@ -1,8 +1,8 @@
 """Fighting Fantasy combat as a part of a book, enemy after enemy.
 
-The rules are those of :mod:`solvent.games.fighting_fantasy`, whose functions give the odds: draws
-are conditioned out, and LUCK is tested after a round is won or lost and before its damage. Where
-there is no LUCK in the book, rounds between decisions are one distribution.
+The rules are those of :mod:`solvent.games.fighting_fantasy.rules`, whose functions give the odds:
+draws are conditioned out, and LUCK is tested after a round is won or lost and before its damage.
+Where there is no LUCK in the book, rounds between decisions are one distribution.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 
-from solvent.games.fighting_fantasy import (
+from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     decided_round,

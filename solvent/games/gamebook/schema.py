@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from solvent.games.fighting_fantasy import DAMAGE
+from solvent.games.fighting_fantasy.rules import DAMAGE
 from solvent.games.gamebook.expressions import LARGEST_NUMBER, NAME, RESERVED
 
 VERSION = 1
@@ -218,7 +218,7 @@ class Checks(Model):
 
 
 def _damage(value: Any) -> Any:
-    """What a name of :data:`solvent.games.fighting_fantasy.DAMAGE` stands for."""
+    """What a name of :data:`solvent.games.fighting_fantasy.rules.DAMAGE` stands for."""
     if isinstance(value, str) and value in DAMAGE:
         return asdict(DAMAGE[value])
     return value

@@ -1,7 +1,7 @@
 """What happens in a book between one page and the next, as distributions.
 
 Nothing here knows of games, arrays or observations: :class:`Story` is the rules of a book, and
-:class:`solvent.games.gamebook.machine.Gamebook` makes a game of them.
+:class:`solvent.games.gamebook.rules.Gamebook` makes a game of them.
 """
 
 from __future__ import annotations

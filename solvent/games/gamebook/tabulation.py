@@ -6,7 +6,7 @@ there is known, except for those that a fight or a shop leads to, which follow i
 at one position are rows of an array of small numbers, and equal ones are found by sorting.
 
 What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:mod:`solvent.games.gamebook.touched`); the other fields are copied.
+that have a say in it (:mod:`solvent.games.gamebook.dependencies`); the other fields are copied.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.games.gamebook.dependencies import Touched
 from solvent.games.gamebook.page import Position
 from solvent.games.gamebook.page_table import Columns, Layout, Pages, grouped
-from solvent.games.gamebook.touched import Touched
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame, TooManyStatesError
 
 if TYPE_CHECKING:
     from solvent.games.gamebook.liveness import Place
-    from solvent.games.gamebook.machine import Gamebook
+    from solvent.games.gamebook.rules import Gamebook
 
 
 def tabulate(game: Gamebook, max_states: int) -> RationalGame:

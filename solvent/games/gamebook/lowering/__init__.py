@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.lowering.blocks import SectionLowering
-from solvent.games.gamebook.lowering.surroundings import Surroundings
+from solvent.games.gamebook.lowering.context import Surroundings
 from solvent.games.gamebook.lowering.vocabulary import Vocabulary
 from solvent.games.gamebook.problems import Problems
 

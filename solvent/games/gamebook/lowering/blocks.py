@@ -13,10 +13,10 @@ from solvent.games.gamebook.expressions import (
     Operation,
     bounds,
 )
+from solvent.games.gamebook.lowering.context import Surroundings
 from solvent.games.gamebook.lowering.effects import lower_effects
 from solvent.games.gamebook.lowering.fights import FightLowering
 from solvent.games.gamebook.lowering.shops import ShopLowering
-from solvent.games.gamebook.lowering.surroundings import Surroundings
 from solvent.games.gamebook.problems import Path
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from itertools import pairwise
 
-from solvent.games.fighting_fantasy import DAMAGE, Damage
+from solvent.games.fighting_fantasy.rules import DAMAGE, Damage
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.expressions import Expression
 from solvent.games.gamebook.lowering.vocabulary import Vocabulary

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.expressions import TRUE, Expression, Number, Operation
 from solvent.games.gamebook.lowering.combat import range_text
-from solvent.games.gamebook.lowering.surroundings import Surroundings
+from solvent.games.gamebook.lowering.context import Surroundings
 from solvent.games.gamebook.problems import Path
 
 RULES = ("fighting-fantasy", "results-table")

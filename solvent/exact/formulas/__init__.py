@@ -1,1 +1,0 @@
-"""Closed formulas that sources publish, against which the solvers are checked."""

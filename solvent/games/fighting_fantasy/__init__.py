@@ -1,0 +1,1 @@
+"""Combat of the Fighting Fantasy gamebooks: rules, solvers, rules of thumb and pictures."""

@@ -1,0 +1,227 @@
+"""Maps of Fighting Fantasy combat in the manner of Johnston 2022, figure 3.
+
+A map has a cell for every pair of STAMINAs, at one skill difference and one LUCK. Its colour is
+the probability of victory before the next round is fought,
+
+    V  =  P(won) * V(after a won round)  +  P(lost) * V(after a lost round),
+
+and its digit the strategy: 1 tests LUCK after won and lost rounds, 2 after lost rounds only, 3
+after won rounds only, none never. Where STAMINA or LUCK left at a victory adds to the score, the
+colour is the expected score as a share of the largest one.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from solvent.exact import policy_value
+from solvent.games.fighting_fantasy.rules import TEST, Combat, next_round_in
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.numbers import small
+from solvent.report.sections import Section
+from solvent.report.solved import SolvedAgent, SolvedTask
+
+COSTLY = 1e-9
+"""A choice that loses less than this is as good as the best."""
+
+VICTORY, SCORE = "probability of victory", "expected score, as a share of the largest"
+"""What the colours show without and with weights."""
+
+ABSENT = 65535
+"""Stands for a cell that play does not reach."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Where each state of a combat stands in an array over its four numbers.
+
+    Attributes:
+        differences: Skill differences, ascending.
+        shape: Numbers of differences, of LUCKs from 0, and of the STAMINAs from 1 of hero and
+            opponent.
+        states: [C, 2] for each cell the state after a won and after a lost round, -1 if there is
+            none.
+        weight: [C, 2] the probabilities of the two.
+        best: The largest score.
+    """
+
+    differences: tuple[int, ...]
+    shape: tuple[int, int, int, int]
+    states: Ints
+    weight: Floats
+    best: float
+
+    @property
+    def present(self) -> Bools:
+        """[C] whether play reaches a cell."""
+        return np.asarray((self.states >= 0).any(axis=1))
+
+    def values(self, values: Floats) -> Floats:
+        """[C] the value before the next round as a share of `best`, NaN if not reached.
+
+        Args:
+            values: [S] the values of states.
+        """
+        found = np.where(self.states >= 0, values[self.states], 0.0) / self.best
+        return np.where(self.present, (self.weight * found).sum(axis=1), np.nan)
+
+    def codes(self, policy: TabularPolicy) -> Ints:
+        """[C] the strategies of a policy that takes one action in every state, 0 to 3."""
+        tests = (policy.probabilities[self.states, TEST] > 0.5) & (self.states >= 0)
+        return np.select([tests.all(axis=1), tests[:, 1], tests[:, 0]], [1, 2, 3], 0)
+
+    def either(self, states: Bools) -> Bools:
+        """[C] whether something is so in one of a cell's states."""
+        return np.asarray((states[self.states] & (self.states >= 0)).any(axis=1))
+
+
+def grid_of(table: TabularGame) -> Grid:
+    """The grid of a combat."""
+    live = np.flatnonzero(~table.terminal)
+    states = [cast(Combat, table.states[s]) for s in live.tolist()]
+    difference, hero, opponent, luck = np.array([state[:4] for state in states]).T
+    lost = np.array([int(state.round == "lost") for state in states])
+    differences = tuple(int(d) for d in np.unique(difference))
+    shape = (len(differences), int(luck.max()) + 1, int(hero.max()), int(opponent.max()))
+    place = np.searchsorted(differences, difference)
+    cell = np.ravel_multi_index((place, luck, hero - 1, opponent - 1), shape)
+    place_of = np.full((int(np.prod(shape)), 2), -1)
+    place_of[cell, lost] = live
+    weight = np.array(
+        [[float(next_round_in(table.info, d).get(r, 0)) for r in ("won", "lost")]
+         for d in differences]
+    )  # fmt: skip
+    return Grid(
+        differences,
+        shape,
+        place_of,
+        np.repeat(weight, np.prod(shape[1:]), axis=0),
+        table.info.reward_range[1],
+    )
+
+
+def combat_sections(solved: SolvedTask) -> list[Section]:
+    """The maps of the optimal and the learned strategies, and of where the gaps are lost."""
+    maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), _script())
+    return [maps, Section("Loss by stamina", _loss_maps(solved))] if solved.agents else [maps]
+
+
+def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
+    optimal = solved.solution
+    data = {
+        "differences": grid.differences,
+        "shape": grid.shape,
+        "colours": VIRIDIS,
+        "optimal": _map(grid, optimal.values, grid.codes(optimal.policies[0])),
+        "learned": [
+            {"name": solved_agent.agent.name, **_learned_map(solved, grid, solved_agent)}
+            for solved_agent in solved.agents
+        ],
+    }
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    template = Path(__file__).with_name("strategy_maps.html").read_text(encoding="utf-8")
+    if not solved.agents:
+        template = re.sub(r'<span class="learned-note">.*?</span>', "", template, flags=re.DOTALL)
+    if grid.best != 1:
+        template = template.replace("probability of\nvictory", SCORE).replace(VICTORY, SCORE)
+    return template.replace("{{data}}", text)
+
+
+def _learned_map(solved: SolvedTask, grid: Grid, agent: SolvedAgent) -> dict[str, Any]:
+    """An agent's map; its codes have 4 added where they differ, 8 where that costs something."""
+    codes = grid.codes(agent.policy)
+    differs = codes != grid.codes(solved.solution.policies[0])
+    costs = grid.either(agent.location.loss > COSTLY)
+    return _map(
+        grid, policy_value(solved.table, agent.policy), codes + 4 * differs + 4 * (differs & costs)
+    )
+
+
+def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
+    """Values as 16-bit shares and codes as hexadecimal digits, a cell after the other."""
+    before = grid.values(values)
+    shares = np.where(grid.present, np.round(np.nan_to_num(before) * (ABSENT - 1)), ABSENT)
+    return {
+        "values": base64.b64encode(shares.astype("<u2").tobytes()).decode(),
+        "codes": "".join(f"{code:x}" for code in codes.tolist()),
+    }
+
+
+def _script() -> str:
+    return Path(__file__).with_name("strategy_maps.js").read_text(encoding="utf-8")
+
+
+def loss_by_stamina(table: TabularGame, agent: SolvedAgent) -> Floats:
+    """What is lost at each pair of STAMINAs, [hero, opponent] from 1; its sum is the gap."""
+    live = np.flatnonzero(~table.terminal)
+    states = [cast(Combat, table.states[s]) for s in live.tolist()]
+    hero, opponent = np.array([(state.hero, state.opponent) for state in states]).T
+    shape = (int(hero.max()), int(opponent.max()))
+    cell = np.ravel_multi_index((hero - 1, opponent - 1), shape)
+    lost = grouped_sum(cell, agent.location.contribution[live], int(np.prod(shape)))
+    return lost.reshape(shape)
+
+
+def _loss_maps(solved: SolvedTask) -> str:
+    figures = [
+        _loss_map(agent.agent.name, loss_by_stamina(solved.table, agent), agent.location.gap)
+        for agent in solved.agents
+    ]
+    return (
+        "<p>What each agent's most probable actions lose at each pair of STAMINAs, over all "
+        "states with that pair, in an average play. The cells of a map sum to the agent's gap. "
+        "Dark is nothing; each map has its own scale.</p>"
+        f'<div class="panels small">{"".join(figures)}</div>'
+    )
+
+
+CELL, MARGIN = 14, 34
+
+
+def _loss_map(name: str, lost: Floats, gap: float) -> str:
+    rows, columns = lost.shape
+    largest = float(lost.max())
+    width, height = MARGIN + columns * CELL + 4, MARGIN + rows * CELL
+    cells = []
+    for (hero, opponent), loss in np.ndenumerate(lost):
+        colour = shade(CIVIDIS, float(np.sqrt(max(loss, 0) / largest)) if largest > 0 else 0.0)
+        cells.append(
+            f'<rect x="{MARGIN + opponent * CELL}" y="{(rows - 1 - hero) * CELL}" '
+            f'width="{CELL}" height="{CELL}" fill="{colour}"><title>hero {hero + 1}, opponent '
+            f"{opponent + 1}: {small(loss)}</title></rect>"
+        )
+    labels = [
+        f'<text x="{MARGIN - 4}" y="{(rows - h) * CELL + CELL - 3}" text-anchor="end">{h}</text>'
+        for h in _labelled(rows)
+    ]
+    labels += [
+        f'<text x="{MARGIN + (o - 0.5) * CELL}" y="{rows * CELL + 12}" '
+        f'text-anchor="middle">{o}</text>'
+        for o in _labelled(columns)
+    ]
+    middle = rows * CELL / 2
+    return (
+        f'<figure data-loss-map="{escape(name)}" data-sum="{float(lost.sum())!r}">'
+        f"<figcaption><b>{escape(name)}</b>: gap {small(gap)}, brightest cell {small(largest)}"
+        f'</figcaption><svg class="chart" viewBox="0 0 {width} {height}" role="img" '
+        f'style="max-width: {1.4 * width:.0f}px">'
+        f"<title>Loss of {escape(name)} by stamina</title>{''.join(cells)}{''.join(labels)}"
+        f'<text x="{MARGIN + columns * CELL / 2}" y="{height - 6}" text-anchor="middle">'
+        f'opponent</text><text transform="translate(10 {middle}) rotate(-90)" '
+        f'text-anchor="middle">hero</text></svg></figure>'
+    )
+
+
+def _labelled(count: int) -> list[int]:
+    """The STAMINAs that are written beside a map."""
+    return [n for n in range(1, count + 1) if n == 1 or n % (2 if count <= 12 else 4) == 0]

@@ -1,0 +1,1 @@
+"""Who plays Football Strategy without having learned it."""

@@ -1,0 +1,306 @@
+"""The published agent for Football Strategy (McCulloch 2015), in full but for the clock.
+
+Every call is one matrix game. Its payoffs are *utilities*, yards adjusted by constants, and both
+sides mix as the equilibrium of that matrix says. The utility of a result is the sum of
+
+- the yards gained by the offence, counted to where the ball is afterwards, whoever has it; a field
+  goal gains none;
+- the **first-down bonus**: all of it for a first down or a touchdown; else the share that is
+  *prorated*, times yards gained / yards to go, at least -1; and a share more if the second or third
+  down that follows is favourable, which it is after a gain of some yards;
+- the **touchdown** bonus, taken from the offence for a touchdown of the defence; a field goal gets
+  3/7 of it;
+- minus the **turnover** penalty where the ball is lost, by punting too;
+- minus the **safety** penalty;
+- on the last down, minus a smaller penalty in place of the turnover's whenever the ball is lost,
+  also on downs and by a field goal that is missed;
+- a constant for a penalty, of either side.
+
+On the last down the offence takes the best of three: a normal call, punt formation with its fakes,
+or a field goal. The agent tries none before. Who may choose between a penalty and a play takes what
+is worth more by the same utilities.
+
+**The constants.** The paper gives no figures for them, which were found by trial and error against
+people. It says that the first-down bonus is prorated "for each yard gained", that a favourable down
+gets a fixed share of it, that the turnover's constant is larger than the touchdown's and the last
+down's smaller. It does not say what is favourable, nor how much is prorated. But its Tables 1 and 2
+print the agent's mixed strategies in one situation, first and ten at the offence's own 20. They
+were fitted on the Ball Control chart of the printed game, which is under copyright and no part of
+this package. They are matched best by
+
+    first_down 51.8, share 0.02, favourable_share 0.30, favourable_gain 4, turnover 261, penalty -8
+
+with every probability within 1.3 percentage points, 5.0 points in the sum of both tables, and the
+same calls of positive probability on both sides; share 0 comes to 5.3. Prorating the whole bonus
+comes to 48.5 at best, and with :data:`PRORATED` to 184.6, one call being off by 35 points. So the
+printed agent values the first down by a jump. An owner of the chart repeats the fit by
+:func:`solvent.games.football.baselines.fit.fit_to_mixes`.
+
+What the penalty's -8 counts for was not recorded with the fit; here it is added to the utility of a
+penalty's yards. The tables do not depend on the other three constants, since no touchdown, safety
+or last down is near there: touchdown 40, safety 30 and last_down 20 are this project's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from solvent.exact.matrix_game import solve_matrix_games
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.results import PENALTIES
+from solvent.games.football.solver.responses import Mixes
+from solvent.model.arrays import Floats, Ints, grouped_sum
+from solvent.model.parameters import shown
+
+FIELD_GOAL_SHARE = 3 / 7
+"""What a field goal is worth in units of a touchdown (the paper's section on the matrix)."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The agent's constants, in yards unless it says otherwise; the module's text has their source.
+
+    Attributes:
+        first_down: Added for a first down.
+        touchdown: Added for a touchdown.
+        turnover: Taken for losing the ball before the last down.
+        safety: Taken for a safety.
+        last_down: Taken for losing the ball on the last down.
+        penalty: Added for a penalty of either side.
+        share: The share of `first_down` that is prorated by yards gained / yards to go. With 1 the
+            bonus grows evenly up to the first down, with 0 it is a jump there.
+        favourable_share: The share of `first_down` that is added for a favourable second or third
+            down.
+        favourable_gain: Yards gained from which on the down that follows is favourable.
+        favourable_to_go: If given, a second and a third down are favourable up to so many yards to
+            go, whatever was gained.
+
+    Raises:
+        ValueError: If one is not a finite number, or `favourable_to_go` not a pair of them.
+    """
+
+    first_down: float = 51.8
+    touchdown: float = 40.0
+    turnover: float = 261.0
+    safety: float = 30.0
+    last_down: float = 20.0
+    penalty: float = -8.0
+    share: float = 0.02
+    favourable_share: float = 0.30
+    favourable_gain: float = 4.0
+    favourable_to_go: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that all are numbers."""
+        for item in fields(self)[:-1]:
+            _check_number(item.name, getattr(self, item.name))
+        pair = self.favourable_to_go
+        if pair is None:
+            return
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(
+                f"favourable_to_go is {shown(pair)}; allowed are None and pairs of numbers"
+            )
+        for value in pair:
+            _check_number("favourable_to_go", value)
+
+    @property
+    def weights(self) -> Floats:
+        """What each of :func:`utility_terms` counts."""
+        bonus = self.first_down * np.array((1.0, self.share, self.favourable_share))
+        others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
+        return np.array((1.0, *bonus, *others))
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{name} is {shown(value)}; allowed are numbers")
+    if not np.isfinite(value):
+        raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers")
+
+
+PAPER = Constants()
+
+PRORATED = Constants(
+    first_down=10,
+    touchdown=40,
+    turnover=50,
+    safety=30,
+    last_down=20,
+    penalty=0,
+    share=1,
+    favourable_share=0.25,
+    favourable_to_go=(5, 2),
+)
+"""All of the first-down bonus prorated, with constants of this project: the default before Tables 1
+and 2 were fitted."""
+
+
+def agent_mixes(rules: PackedRules, constants: Constants = PAPER) -> Mixes:
+    """What the agent calls in every situation, and which penalties it takes.
+
+    Args:
+        rules: Chart and ruleset.
+        constants: The agent's.
+
+    Returns:
+        Mixes [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
+    """
+    return mixes_of_utilities(rules, *result_utilities(rules, constants))
+
+
+def mixes_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Mixes:
+    """The agent's mixes from what results are worth to it, as :func:`result_utilities` has them."""
+    payoffs = call_payoffs(rules, worth)
+    plays = rules.chart.plays
+    offence = np.zeros(rules.legal.shape)
+    defence = np.zeros((len(offence), rules.chart.defences))
+    value = np.zeros(len(offence))
+
+    # Situations with the same legal calls have matrices of one shape. What the defence cannot
+    # answer, field goal and declaring, is weighed against the call, not mixed with it.
+    called = rules.legal.copy()
+    punting = rules.situation[:, 3] == 1
+    called[:, plays + 1] = False
+    called[~punting, plays + 2] = False
+    patterns, which = np.unique(called, axis=0, return_inverse=True)
+    for p, pattern in enumerate(patterns):
+        here = np.flatnonzero(which.reshape(-1) == p)
+        rows = np.flatnonzero(pattern)
+        calls = np.where(rows == plays + 2, plays + 3, rows)
+        games = solve_matrix_games(payoffs[np.ix_(here, calls)])
+        offence[np.ix_(here, rows)] = games.row_mix
+        defence[here] = games.column_mix
+        value[here] = games.value
+
+    # The last down in normal and then in punt formation: two blocks in the same order.
+    last, formation = np.split(np.arange(len(value))[-2 * int(punting.sum()) :], 2)
+    kick = np.where(rules.legal[last, plays + 1], worth[last, field_goal(rules)], -np.inf)
+    best = np.argmax([value[last], value[formation], kick], axis=0)
+    for option, action in ((1, plays + 2), (2, plays + 1)):
+        chosen = last[best == option]
+        offence[chosen] = 0.0
+        offence[chosen, action] = 1.0
+    return Mixes(offence, defence, choices)
+
+
+def field_goal(rules: PackedRules) -> int:
+    """The number of the result that no chart holds, the field goal."""
+    return len(rules.chart.results)
+
+
+def result_utilities(rules: PackedRules, constants: Constants = PAPER) -> tuple[Floats, Floats]:
+    """The utility of every result in every situation, and which choices the agent takes.
+
+    Returns:
+        [S, R + 2] to the offence, and [S, C] with 1 where the penalty is taken.
+    """
+    return choose_by_utility(rules, utilities(rules, constants))
+
+
+def utilities(rules: PackedRules, constants: Constants = PAPER) -> Floats:
+    """[S (R + 2)] the utility of every result but choices, for :func:`choose_by_utility`."""
+    return constants.weights @ utility_terms(rules, constants).T
+
+
+def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats]:
+    """The utilities of choices filled in, and who takes what.
+
+    Args:
+        rules: Chart and ruleset.
+        worth: [(R+2) S] or [S, R + 2] utilities; those of choices are not read.
+    """
+    worth = worth.reshape(-1, rules.n_results)
+    found = np.flatnonzero(rules.option[:, 0] >= 0)
+    choices = np.zeros((len(worth), len(found)))
+    for c, result in enumerate(found.tolist()):
+        penalty, play = worth[:, rules.option[result, 0]], worth[:, rules.option[result, 1]]
+        takes = penalty > play if rules.chooser[result] == 0 else penalty < play
+        choices[:, c] = takes
+        worth[:, result] = np.where(takes, penalty, play)
+    return worth, choices
+
+
+def utility_terms(
+    rules: PackedRules, constants: Constants = PAPER, situations: slice = slice(None)
+) -> Floats:
+    """What a result's utility is the sum of, once weighted by :attr:`Constants.weights`.
+
+    Args:
+        rules: Chart and ruleset.
+        constants: Of which only what is favourable is looked at.
+        situations: Of which situations, by number.
+
+    Returns:
+        [S (R + 2), 9]: expected yards; first downs; yards gained / yards to go, where there is no
+        first down; favourable downs; touchdowns; the three losses as negative numbers; penalties.
+        Results of a situation are side by side, choices are 0.
+    """
+    first, last, _ = (rules.n_results * s for s in situations.indices(rules.n_situations))
+    branches = slice(*rules.branch_start[[first, last]].tolist())
+    row, probability = branch_row(rules)[branches], rules.probability[branches]
+    columns = [
+        grouped_sum(row - first, probability * column, last - first)
+        for column in _branch_terms(rules, constants, row, branches)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def branch_row(rules: PackedRules) -> Ints:
+    """[N] the situation and result of every branch, ``situation * (R + 2) + result``."""
+    return np.repeat(np.arange(len(rules.branch_start) - 1), np.diff(rules.branch_start))
+
+
+def _branch_terms(
+    rules: PackedRules, constants: Constants, row: Ints, branches: slice
+) -> list[Floats]:
+    """The terms of branches, [N] each; `row` is theirs of :func:`branch_row`."""
+    points, following = rules.points[branches], rules.next[branches]
+    same = rules.same_side[branches]
+    at, result = np.divmod(row, rules.n_results)
+    down, to_go, to_goal = rules.situation[at, :3].astype(float).T
+    next_down, next_to_go, next_to_goal = rules.situation[following, :3].astype(float).T
+    goes_on = following >= 0
+    kept, lost = goes_on & same, goes_on & ~same
+    kick = result == field_goal(rules)
+    scored = ~goes_on & (points > 0)
+    touchdown = scored & ~kick
+    safety = ~goes_on & (points < 0) & same
+    conceded = ~goes_on & (points < 0) & ~same
+
+    field = rules.ruleset.field
+    spot = np.select([kept, lost, scored], [next_to_goal, field - next_to_goal, 0.0], field)
+    yards = np.where(kick, 0.0, to_goal - spot)
+    # A penalty on first down leaves a first down, but what is left to go says that none was made.
+    made = kept & (next_down == 1) & ((down > 1) | (next_to_go != to_go - yards))
+    follows = kept & (down < next_down) & np.isin(next_down, (2, 3))
+    if constants.favourable_to_go is None:
+        favourable = follows & (yards >= constants.favourable_gain)
+    else:
+        second, third = constants.favourable_to_go
+        favourable = follows & (next_to_go <= np.where(next_down == 2, second, third))
+    prorated = np.where(kept & ~made, np.maximum(yards / to_go, -1.0), 0.0)
+    penalized = np.array([result.kind in PENALTIES for result in rules.chart.results] + [False] * 2)
+    last = down == rules.ruleset.downs
+    return [
+        yards,
+        1.0 * (touchdown | made),
+        prorated,
+        1.0 * favourable,
+        1.0 * touchdown + FIELD_GOAL_SHARE * (scored & kick) - conceded,
+        -1.0 * (~last & (lost | conceded)),
+        -1.0 * safety,
+        -1.0 * (last & (lost | conceded)),
+        1.0 * penalized[result],
+    ]
+
+
+def call_payoffs(rules: PackedRules, worth: Floats) -> Floats:
+    """Payoff matrices from the worth of results, [S, R + 2] -> [S, n + 4, m]."""
+    calls, defences = rules.chart.plays + 4, rules.chart.defences
+    cell = np.repeat(np.arange(calls * defences), np.diff(rules.cell_start))
+    weight = np.zeros((worth.shape[1], calls * defences))
+    np.add.at(weight, (rules.cell_result, cell), rules.cell_probability)
+    return np.asarray((worth @ weight).reshape(len(worth), calls, defences))

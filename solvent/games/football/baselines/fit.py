@@ -1,0 +1,306 @@
+"""The published agent's constants, from exact values, from losses, or from printed mixes.
+
+**From exact values.** McCulloch 2015 wishes for constants "more rooted in the underlying
+mathematical principles of the game". A result's exact value in points, q(s, r), is what the agent's
+utility stands for: within a situation only differences matter, and the unit does not. So its
+constants are the coefficients of the regression of q on the utility's terms,
+
+    q(s, r)  =  a(s) + b * (yards + sum of weight * term)(s, r),
+
+one intercept for each situation, by least squares over all results of the chart in all situations,
+each counted once. (The value of a choice is that of what is taken, so choices are left out.) What
+is favourable is kept as it is.
+
+**From losses.** A close fit of values does not make a good mix: what a player loses depends on
+small differences. :func:`tune_constants` minimizes the loss itself.
+
+**From printed mixes.** :func:`fit_to_mixes` asks for the constants by which the agent mixes as it
+did. Let p and q be the mixes in a situation and M(w) its payoffs, linear in the weights w. That p
+and q are an equilibrium of M(w) with value v says
+
+    (M(w) q)_i <= v,  equal where p_i > 0        (p M(w))_j >= v,  equal where q_j > 0,
+
+which is linear in w and v, so the least sum of violations is a linear program (an inverse
+equilibrium problem; Waugh, Ziebart and Bagnell 2011). Rounded mixes, or those of utilities of
+another form, violate some. From the program's weights on, the distance of the mixes is minimized,
+the sum of the differences of all probabilities. One situation says nothing of constants that have
+no part in it; these are kept as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog, minimize
+
+from solvent.exact import ImproperGameError
+from solvent.exact.matrix_game import solve_matrix_games
+from solvent.games.football.baselines.agent import (
+    PAPER,
+    PRORATED,
+    Constants,
+    agent_mixes,
+    call_payoffs,
+    choose_by_utility,
+    mixes_of_utilities,
+    utility_terms,
+)
+from solvent.games.football.baselines.losses import FootballLosses
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import solve_points
+from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.values import tables_of
+from solvent.model.arrays import Floats, grouped_sum
+
+TUNED = replace(PRORATED, first_down=6, touchdown=27, turnover=52, safety=12, last_down=57)
+"""What :func:`tune_constants` found on the standard chart, the bonus prorated, rounded."""
+
+TABLES = (
+    Situation(1, 10, 80),
+    (0, 0.0029, 0.129, 0.5392, 0.123, 0, 0, 0, 0.0204, 0,
+     0, 0, 0.1021, 0, 0, 0, 0.0598, 0.0223, 0, 0),
+    (0.0024, 0.0341, 0.0594, 0.0772, 0.439, 0.1064, 0.1272, 0.1589, 0, 0),
+)  # fmt: skip
+"""McCulloch 2015, Tables 1 and 2: a situation and how the agent mixes plays and defences in it, on
+the printed game's Ball Control chart. The printed probabilities sum to 0.9987 and 1.0046."""
+
+GAINS = range(1, 10)
+"""Gains that are tried as the least after which a down is favourable."""
+
+
+def fit_constants(rules: PackedRules) -> Constants:
+    """The regression of the module's text, on the values of the endless game."""
+    terms = utility_terms(rules)
+    values = _result_values(rules, solve_points(rules).view)
+    known = np.diff(rules.branch_start) > 0
+    situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
+    count = np.bincount(situation, minlength=rules.n_situations)
+    columns = [*terms[known].T, values[known]]
+    *within, target = [
+        column - (grouped_sum(situation, column, len(count)) / np.maximum(count, 1))[situation]
+        for column in columns
+    ]
+    per_yard, *others = np.linalg.lstsq(np.stack(within, axis=1), target, rcond=None)[0]
+    return _from_weights(np.array(others) / per_yard, PAPER)
+
+
+def _from_weights(weights: Floats, others: Constants) -> Constants:
+    """Constants of which all but the first of :attr:`Constants.weights` are given."""
+    bonus, prorated, favourable, touchdown, turnover, safety, last_down, penalty = weights.tolist()
+    return replace(
+        others,
+        first_down=bonus,
+        touchdown=touchdown,
+        turnover=turnover,
+        safety=safety,
+        last_down=last_down,
+        penalty=penalty,
+        share=prorated / bonus,
+        favourable_share=favourable / bonus,
+    )
+
+
+def fitted_mixes(rules: PackedRules) -> Mixes:
+    """The agent's with fitted constants."""
+    return agent_mixes(rules, fit_constants(rules))
+
+
+def _result_values(rules: PackedRules, view: Floats) -> Floats:
+    """What every result is worth to the offence, [S (R + 2)]."""
+    tables = tables_of(rules)
+    row = np.repeat(np.arange(len(tables.branch_start) - 1), np.diff(tables.branch_start))
+    terms = tables.probability * (tables.points + view[tables.target])
+    return grouped_sum(row, terms, len(tables.branch_start) - 1)
+
+
+TUNABLE = (
+    "first_down", "touchdown", "turnover", "safety", "last_down", "penalty",
+    "share", "favourable_share",
+)  # fmt: skip
+"""Constants on which utilities depend smoothly."""
+
+
+def tune_constants(
+    losses: FootballLosses,
+    start: Constants = PAPER,
+    *,
+    evaluations: int = 100,
+    progress: Callable[[Constants, float], None] | None = None,
+) -> Constants:
+    """Minimize the sum of both exploitabilities, by the simplex method of Nelder and Mead.
+
+    The sum is neither smooth nor convex in the constants: what is found is a local minimum. It
+    counts as infinite for mixes against which play need not end.
+
+    Args:
+        losses: Of the drive in question.
+        start: Where to begin.
+        evaluations: How often the losses may be computed, a few seconds each.
+        progress: Told of every evaluation.
+    """
+
+    def total(constants: Constants) -> float:
+        utilities = terms @ constants.weights
+        mixes = mixes_of_utilities(losses.rules, *choose_by_utility(losses.rules, utilities))
+        try:
+            lost = losses.of_offence(mixes) + losses.of_defence(mixes)
+        except ImproperGameError:
+            lost = np.inf
+        if progress is not None:
+            progress(constants, lost)
+        return lost
+
+    terms = utility_terms(losses.rules, start)
+    return _least(total, start, TUNABLE, evaluations)[1]
+
+
+def _least(
+    loss: Callable[[Constants], float], start: Constants, names: tuple[str, ...], evaluations: int
+) -> tuple[float, Constants]:
+    """The least loss that is found from a start, and by which constants."""
+
+    def at(point: Floats) -> float:
+        constants = replace(start, **dict(zip(names, point.tolist(), strict=True)))
+        lost = loss(constants)
+        seen.append((lost, constants))
+        return lost
+
+    seen: list[tuple[float, Constants]] = []
+    first = np.array([getattr(start, name) for name in names], float)
+    steps = [0.2 if name.endswith("share") else 8.0 for name in names]
+    simplex = np.vstack((first, first + np.diag(np.maximum(0.4 * np.abs(first), steps))))
+    options = {"maxfev": evaluations, "initial_simplex": simplex}
+    minimize(at, first, method="Nelder-Mead", options=options)
+    # When evaluations run out in the middle of a step, the method does not return the best of them.
+    return min(seen, key=lambda pair: pair[0])
+
+
+FITTED = ("first_down", "turnover", "penalty", "share", "favourable_share")
+"""Constants that a first down in the middle of the field tells of, besides the gain."""
+
+
+def fit_to_mixes(
+    rules: PackedRules,
+    at: Situation,
+    offence: ArrayLike,
+    defence: ArrayLike,
+    start: Constants = PAPER,
+    *,
+    evaluations: int = 400,
+) -> tuple[Constants, float]:
+    """The constants by which the agent mixes most nearly as it is said to, in one situation.
+
+    With the printed game's chart ``fit_to_mixes(rules, *TABLES)`` is the fit to the paper's tables.
+
+    Args:
+        rules: Chart and ruleset.
+        at: A situation before the last down.
+        offence: [n] probabilities of the plays; they need not sum to 1, as rounded ones do not.
+        defence: [m] probabilities of the defences.
+        start: Whose other constants are kept.
+        evaluations: How often the distance is computed for each gain in :data:`GAINS`.
+
+    Returns:
+        The constants: :data:`FITTED` and the gain are new. And the distance, the sum of the
+        differences of all probabilities of both sides.
+
+    Raises:
+        ValueError: If the situation is one of the last down, or the probabilities are not as many
+            as plays and defences, or one of them is not in [0, 1], or all are 0.
+    """
+    if at.down >= rules.ruleset.downs:
+        raise ValueError(f"at is {at}; allowed are situations before the last down")
+    plays = _probabilities("offence", offence, rules.chart.plays)
+    letters = _probabilities("defence", defence, rules.chart.defences)
+    s = rules.index(at)
+    calls = np.flatnonzero(rules.legal[s, : rules.chart.plays + 1])
+    wanted = np.append(plays, 0.0)[calls]
+
+    def payoffs(terms: Floats, constants: Constants) -> Floats:
+        worth, _ = choose_by_utility(rules, terms @ constants.weights)
+        return np.asarray(call_payoffs(rules, worth)[0, calls])
+
+    found = []
+    for gain in GAINS:
+        begin = replace(start, favourable_gain=gain, favourable_to_go=None)
+        terms = utility_terms(rules, begin, slice(s, s + 1))
+
+        def distance(constants: Constants, terms: Floats = terms) -> float:
+            game = solve_matrix_games(payoffs(terms, constants)[None])
+            differences = (game.row_mix[0] - wanted, game.column_mix[0] - letters)
+            return float(sum(np.abs(one).sum() for one in differences))
+
+        # Which option of a choice is taken depends on the constants, which depend on it.
+        rational = begin
+        for _ in range(RESOLVED):
+            by_term = call_payoffs(rules, _taken(rules, terms, rational).T)[:, calls]
+            rational = _rationalized(by_term, wanted, letters, rational)
+        found += [_least(distance, one, FITTED, evaluations) for one in (begin, rational)]
+    distance_found, constants = min(found, key=lambda pair: pair[0])
+    return constants, distance_found
+
+
+RESOLVED = 3
+"""How often the linear program is solved again with the choices that its constants make."""
+
+
+def _taken(rules: PackedRules, terms: Floats, constants: Constants) -> Floats:
+    """[R + 2, 9] the terms of a situation, those of a choice being of the option that is taken."""
+    taken = terms.copy()
+    _, [takes] = choose_by_utility(rules, terms @ constants.weights)
+    options = rules.option[rules.option[:, 0] >= 0]
+    taken[rules.option[:, 0] >= 0] = terms[np.where(takes == 1, *options.T)]
+    return taken
+
+
+def _rationalized(
+    by_term: Floats, offence: Floats, defence: Floats, others: Constants
+) -> Constants:
+    """The linear program of the module's text.
+
+    Args:
+        by_term: [9, calls, m] the payoffs of each term.
+        offence: [calls] the mix p.
+        defence: [m] the mix q.
+        others: Constants, those of :data:`FITTED` apart.
+    """
+    p, q = offence / offence.sum(), defence / defence.sum()
+    free = [1, 2, 3, 5, 8]  # What FITTED weighs among the terms.
+    fixed = others.weights
+    fixed[free] = 0.0
+    # Above v is a gain by a deviation, of the offence or with the sign changed of the defence.
+    rows = np.concatenate((by_term @ q, -(p @ by_term)), axis=1).T
+    sign = np.concatenate((np.ones(len(p)), -np.ones(len(q))))
+    used = np.concatenate((p, q)) > 0
+    above = np.column_stack((rows[:, free], -sign))
+    bounds = -rows @ fixed
+    above, bounds = np.vstack((above, -above[used])), np.append(bounds, -bounds[used])
+    slack = np.eye(len(bounds))
+    solution = linprog(
+        np.append(np.zeros(len(free) + 1), np.ones(len(bounds))),
+        A_ub=np.hstack((above, -slack)),
+        b_ub=bounds,
+        bounds=[(None, None)] * (len(free) + 1) + [(0, None)] * len(bounds),
+    )
+    if not solution.success or abs(solution.x[0]) < 1e-9:
+        return others
+    fixed[free] = solution.x[: len(free)]
+    return _from_weights(fixed[1:], others)
+
+
+def _probabilities(name: str, values: ArrayLike, size: int) -> Floats:
+    """Checked: [size] numbers from 0 to 1, not all 0."""
+    checked = np.asarray(values, float)
+    if checked.shape != (size,):
+        raise ValueError(
+            f"{name} has shape {checked.shape}; allowed is ({size},), as the chart has"
+        )
+    if not ((checked >= 0) & (checked <= 1)).all() or not checked.any():
+        raise ValueError(
+            f"{name} is {checked.tolist()}; allowed are numbers from 0 to 1, not all 0"
+        )
+    return checked

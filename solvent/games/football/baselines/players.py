@@ -1,0 +1,124 @@
+"""Policies for Football Strategy, made of mixes over the calls in every situation.
+
+``optimal``
+    The equilibrium, by the kernels of :mod:`solvent.games.football.solver` instead of the general
+    solver, which gives the same value but takes several times as long.
+``paper-agent``
+    McCulloch's agent (:mod:`solvent.games.football.baselines.agent`).
+``fitted-agent``
+    The same with constants fitted to the exact values
+    (:mod:`solvent.games.football.baselines.fit`).
+``run-heavy``, ``pass-heavy``, ``tendencies``
+    Players with habits (:mod:`solvent.games.football.baselines.habits`).
+
+All but the first kick off in the ordinary way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from solvent.baselines.generic import optimal
+from solvent.exact import CertificateError, ImproperGameError, policy_value
+from solvent.exact.evaluation import expectation
+from solvent.games.football.baselines.agent import agent_mixes
+from solvent.games.football.baselines.fit import fitted_mixes
+from solvent.games.football.baselines.habits import habit_mixes, run_or_pass_mixes
+from solvent.games.football.packed import NORMAL_KICK, PackedRules
+from solvent.games.football.solver import (
+    DriveSolution,
+    PointsSolution,
+    solve_drive,
+    solve_points,
+)
+from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.table import FootballTable, football_table
+from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
+from solvent.model import TabularGame, TabularPolicy
+
+Maker: TypeAlias = Callable[[PackedRules], Mixes]
+
+MIXES: Mapping[str, Maker] = {
+    "paper-agent": agent_mixes,
+    "fitted-agent": fitted_mixes,
+    "run-heavy": partial(run_or_pass_mixes, 0.8),
+    "pass-heavy": partial(run_or_pass_mixes, 0.2),
+    "tendencies": habit_mixes,
+}
+"""Baselines by name, the optimum apart."""
+
+LARGEST_MISS = 1e-7
+"""Points that a player may gain by a single deviation from what counts as an equilibrium."""
+
+
+def suits_football(game: TabularGame) -> bool:
+    """Whether a game is a table of Football Strategy whose rules are known from its parameters."""
+    try:
+        football_table(game)
+    except (ValueError, OSError):
+        return False
+    return True
+
+
+def football_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
+    """One of :data:`MIXES` as a policy of either player."""
+    table = football_table(game)
+    return table.policy(MIXES[name](table.rules), player, name=name)
+
+
+_solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = WeakKeyDictionary()
+
+
+def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
+    """An equilibrium's policy, by the kernels if these are for the table. A game is solved once.
+
+    They are not for a single play, nor for a table whose parameters do not say all of what it is
+    or whose kickoff has not its own value; and there are charts on which they prove nothing.
+    """
+    if not suits_football(game):
+        return optimal(game, player)
+    if game not in _solved:
+        table = football_table(game)
+        try:
+            mixes, kick = equilibrium_mixes(table)
+        except (ImproperGameError, CertificateError):
+            return optimal(game, player)
+        first, second = (table.policy(mixes, p, name="optimal", kick=kick) for p in (0, 1))
+        if not largest_miss(game, first, second) <= LARGEST_MISS:
+            return optimal(game, player)
+        _solved[game] = first, second
+    return _solved[game][player]
+
+
+def equilibrium_mixes(table: FootballTable) -> tuple[Mixes, int]:
+    """The kernels' equilibrium of a table, and which kickoff it chooses."""
+    rules, kick = table.rules, NORMAL_KICK
+    solution: PointsSolution | DriveSolution
+    if table.strategy.form == "points":
+        solution = solve_points(rules)
+        kick = int(np.argmin(solution.kicks))
+    else:
+        solution = solve_drive(rules, table.strategy.loaded_points)
+    tables = tables_of(rules)
+    choices = choices_by_value(tables, solution.view, 1.0, all_by_value(tables))
+    return Mixes(solution.offence_mix, solution.defence_mix, choices), kick
+
+
+def largest_miss(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
+    """The most that one deviation in one state gains against both players' policies."""
+    values = policy_value(game, first, second)
+    row_value = expectation(game, values)
+    miss = 0.0
+    for player, other, sign in ((0, second, 1), (1, first, -1)):
+        width = game.mask[player].shape[1]
+        cell = game.row_state * width + game.row_action[player]
+        weight = other.probabilities[game.row_state, game.row_action[other.player]]
+        gains = np.bincount(cell, weight * row_value, minlength=game.n_states * width)
+        better = sign * (gains.reshape(-1, width) - values[:, None])
+        miss = max(miss, float(better[game.mask[player]].max()))
+    return miss

@@ -1,0 +1,248 @@
+"""``solvent chart``: making, checking and showing the charts of football games."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from solvent.cli.parameters import parse_parameters, parse_value
+
+if TYPE_CHECKING:
+    from solvent.games.football.packed import PackedRules
+    from solvent.games.football.solver import PointsSolution
+    from solvent.games.football.solver.iteration import Progress
+
+chart_commands = typer.Typer(
+    no_args_is_help=True,
+    help="Make, check and show charts of football games.",
+    rich_markup_mode="rich",
+)
+
+ChartArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="CHART",
+        help="A chart of this package (standard, cautious, aerial, dice), or a .csv or .json file.",
+    ),
+]
+
+
+RulesetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ruleset",
+        metavar="JSON",
+        help="Rules that are not the usual ones, as `solvent solve` takes them: "
+        "'{\"fake_punt_penalty\": 10}'.",
+    ),
+]
+
+
+OtherChartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--other-chart",
+        metavar="CHART",
+        help="The other side's own chart, from which it plays when it has the ball.",
+    ),
+]
+
+
+@chart_commands.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    epilog="Every other option is a parameter of the model: [bold]--risk 80[/], [bold]--dice 2[/].",
+)
+def make(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The chart's name.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to write it, .csv or .json; NAME.csv if left out."
+        ),
+    ] = None,
+) -> None:
+    """Make an original chart from a seed and a few parameters.
+
+    [dim]solvent chart make mine --seed 7 --risk 80[/]
+    """
+    from solvent.exact.store import write_atomically
+    from solvent.games.football.chart_files import chart_bytes
+    from solvent.games.football.chart_model import ChartParameters, make_chart
+    from solvent.model.parameters import check_choice
+
+    given = parse_parameters(ctx.args)
+    known = [field.name for field in fields(ChartParameters)]
+    for parameter in given:
+        check_choice(parameter, "parameter of a chart", known)
+    path = out or Path(f"{name}.csv")
+    write_atomically(path, chart_bytes(make_chart(name, ChartParameters(**given)), path))
+    typer.echo(f"chart: {path}")
+
+
+@chart_commands.command()
+def check(
+    source: ChartArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write it again, .csv or .json, codes in one form."),
+    ] = None,
+) -> None:
+    """Check a chart; the first thing that is wrong is said with its row and column."""
+    from solvent.cli.printing import facts
+    from solvent.exact.store import write_atomically
+    from solvent.games.football.chart_files import chart_bytes, load_chart
+
+    loaded = load_chart(source)
+    Console().print(
+        facts(
+            {
+                "chart": loaded.name,
+                "source": loaded.source or "not stated",
+                "size": f"{loaded.plays} plays, {loaded.defences} defences",
+                "results": f"{len(loaded.results)} different",
+                "hash": loaded.hash,
+            }
+        )
+    )
+    if out is not None:
+        write_atomically(out, chart_bytes(loaded, out))
+        typer.echo(f"chart: {out}")
+
+
+@chart_commands.command()
+def show(source: ChartArgument) -> None:
+    """Print a chart, a line per play and a column per defence."""
+    from solvent.cli.printing import columns
+    from solvent.games.football.chart import cell_text
+    from solvent.games.football.chart_files import load_chart
+
+    loaded = load_chart(source)
+    console = Console()
+    table = columns(console, "play", *loaded.letters)
+    for heading, cells in loaded.columns.items():
+        table.add_row(heading, *(escape(cell_text(cell)) for cell in cells))
+    console.print(table)
+
+
+@chart_commands.command()
+def points(
+    source: ChartArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write them, for drives to end with (.json)."),
+    ] = None,
+    situations: Annotated[
+        bool,
+        typer.Option("--situations", help="Write the values of all situations, for single calls."),
+    ] = False,
+    ruleset: RulesetOption = None,
+    other_chart: OtherChartOption = None,
+) -> None:
+    """Expected points: what having the ball is worth on a chart, solved exactly and proved.
+
+    [dim]solvent chart points mine.csv --out mine.json[/]
+    """
+    from solvent.cli.printing import columns, facts
+    from solvent.exact.store import write_atomically
+
+    rules = _rules(source, ruleset, other_chart)
+    with Console(stderr=True).status(f"solving {source}") as status:
+        solutions = _solved(
+            rules,
+            lambda number, residual, _: status.update(
+                f"solving {source}: round {number}, residual {residual:.0e} points"
+            ),
+        )
+    solution, other = solutions[0], None
+    if other_chart is not None:
+        other = solutions[1].expected_points(rules[1], situations=situations)
+    values = solution.expected_points(rules[0], situations=situations, other=other)
+    console = Console()
+    shown = {
+        "chart": values.chart,
+        "kickoff": f"{values.kickoff:.6f} to the receiver",
+        "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
+        "free kick": f"{values.free_kick:.6f} to the receiver",
+    }
+    if other is not None:
+        shown |= {
+            "chart": f"{values.chart}, the other side's {other.chart}",
+            "kickoff": f"{values.kickoff:.6f} to the receiver, the mean of both sides",
+            "free kick": f"{values.free_kick:.6f} to the receiver, {other.free_kick:.6f} to the "
+            f"other side",
+            "gain": f"{solution.gain:.6f} by each score, to the side of {values.chart}",
+        }
+    shown["largest error"] = f"{max(side.error.max() for side in solutions):.1e}"
+    shown["largest duality gap"] = f"{max(side.duality_gap.max() for side in solutions):.1e}"
+    console.print(facts(shown))
+    sides = [values] if other is None else [values, other]
+    headings = ["first down", "first down of the other side"][: len(sides)]
+    table = columns(console, "yards to the goal", *headings)
+    for yards in (1, *range(5, rules[0].ruleset.field, 5)):
+        table.add_row(str(yards), *(f"{side.first_down[yards - 1]:.4f}" for side in sides))
+    console.print(table)
+    if out is not None:
+        write_atomically(out, values.json_text().encode())
+        typer.echo(f"expected points: {out}")
+
+
+@chart_commands.command()
+def sheet(
+    source: ChartArgument,
+    down: Annotated[int, typer.Option(metavar="N", help="The down.")] = 1,
+    to_go: Annotated[
+        int | None,
+        typer.Option(metavar="YARDS", help="To the line to gain; as on a first down if left out."),
+    ] = None,
+    to_goal: Annotated[int, typer.Option(metavar="YARDS", help="To the other's goal line.")] = 80,
+    punting: Annotated[
+        bool, typer.Option("--punting", help="In punt formation, on the last down.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    ruleset: RulesetOption = None,
+    other_chart: OtherChartOption = None,
+) -> None:
+    """The call sheet of a situation: both sides' optimal mixes, and what every call loses.
+
+    [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
+    """
+    from solvent.games.football.call_sheet_text import read_situation, sheet_json, show_sheet
+    from solvent.games.football.solver import call_sheet
+
+    sides = _rules(source, ruleset, other_chart)
+    rules = sides[0]
+    situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
+    with Console(stderr=True).status(f"solving {source}"):
+        found = call_sheet(rules, _solved(sides)[0].view, situation)
+    if as_json:
+        typer.echo(sheet_json(rules.chart, found))
+    else:
+        show_sheet(Console(), rules.chart, rules.ruleset, found)
+
+
+def _rules(source: str, ruleset: str | None, other_chart: str | None) -> tuple[PackedRules, ...]:
+    """The rules of each chart, with the numbers that a ruleset changes."""
+    from solvent.games.football.chart_files import load_chart
+    from solvent.games.football.packed import pack_rules
+    from solvent.games.football.ruleset import Ruleset
+
+    numbers = Ruleset.of(ruleset and parse_value(ruleset))
+    charts = [source] if other_chart is None else [source, other_chart]
+    return tuple(pack_rules(load_chart(chart), numbers) for chart in charts)
+
+
+def _solved(
+    rules: tuple[PackedRules, ...], progress: Progress | None = None
+) -> tuple[PointsSolution, ...]:
+    """The solution of the endless game for each chart."""
+    from solvent.games.football.solver import solve_points, solve_two_charts
+
+    if len(rules) == 1:
+        return (solve_points(rules[0], progress=progress),)
+    return solve_two_charts(*rules, progress=progress)

@@ -1,0 +1,112 @@
+"""What football's baselines lose to an opponent who sees their mixes, by the kernels."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from statistics import mean
+from typing import cast
+
+import numpy as np
+
+from solvent.exact import ImproperGameError
+from solvent.games.football.baselines.losses import (
+    defence_losses,
+    losses_until_score,
+    offence_losses,
+)
+from solvent.games.football.baselines.players import MIXES
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.position import Position
+from solvent.games.football.report.solved import SolvedFootball
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.solver.responses import Mixes
+from solvent.model.arrays import Floats, Ints
+from solvent.report.results import Baseline
+
+ROUNDING = 1e-9
+"""A gap below this is that of an optimum."""
+
+
+def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[Baseline, ...]:
+    """Uniform play, the optimum and all baselines made of mixes, scored in both seats.
+
+    One against which play need not end, so that no response is best, is left out.
+
+    Until the next score a player is scored with its mixes on both sides of the ball and the kickoff
+    that suits it against the response.
+    """
+    mixes = {"uniform": uniform_mixes(solved.rules)}
+    mixes |= {name: make(solved.rules) for name, make in MIXES.items()}
+    mixes["optimal"] = solved.mixes
+    gaps_of = _points_gaps if game.form == "points" else _drive_gaps
+    value = start_value(game, solved)
+    gaps = {}
+    for name, own in mixes.items():
+        with suppress(ImproperGameError):
+            gaps[name] = gaps_of(game, solved, own)
+    chances = start_chances(game, solved)[1] if game.form == "drive" else np.ones(1)
+    return tuple(_record(name, value, own, gaps["uniform"], chances) for name, own in gaps.items())
+
+
+def start_value(game: FootballStrategy, solved: SolvedFootball) -> float:
+    """The value to player 0 at the start."""
+    if game.form == "points":
+        return solved.after.kickoff
+    starts, chances = start_chances(game, solved)
+    return float(chances @ solved.values[starts])
+
+
+def start_chances(game: FootballStrategy, solved: SolvedFootball) -> tuple[Ints, Floats]:
+    """The numbers of the situations in which a drive may start, and their chances."""
+    outcomes = game.initial()
+    states = [cast(Position, outcome.state) for outcome in outcomes]
+    chances = np.array([float(outcome.probability) for outcome in outcomes])
+    return solved.numbers([state.situation for state in states]), chances
+
+
+def uniform_mixes(rules: PackedRules) -> Mixes:
+    """Every legal action with equal chance."""
+    situations, defences = rules.n_situations, rules.chart.defences
+    return Mixes(
+        rules.legal / rules.legal.sum(axis=1, keepdims=True),
+        np.full((situations, defences), 1 / defences),
+        np.full((situations, int((rules.option[:, 0] >= 0).sum())), 0.5),
+    )
+
+
+def _drive_gaps(
+    game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
+) -> tuple[Floats, Floats]:
+    """What the mixes lose on offence and on defence from each start."""
+    starts, _ = start_chances(game, solved)
+    of_offence = offence_losses(solved.rules, solved.after, solved.values, mixes)
+    of_defence = defence_losses(solved.rules, solved.after, solved.values, mixes)
+    return of_offence[starts], of_defence[starts]
+
+
+def _points_gaps(
+    game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
+) -> tuple[Floats, Floats]:
+    """What the mixes lose from receiving the kickoff, and from kicking off."""
+    receiving, kicking = losses_until_score(solved.rules, solved.after, mixes)
+    return np.array([receiving]), np.array([kicking])
+
+
+def _record(
+    name: str,
+    value: float,
+    gaps: tuple[Floats, Floats],
+    uniform: tuple[Floats, Floats],
+    chances: Floats,
+) -> Baseline:
+    lost = [max(float(chances @ own), 0.0) for own in gaps]
+    lost = [0.0 if gap < ROUNDING else gap for gap in lost]
+    least = [float(chances @ own) for own in uniform]
+    return Baseline(
+        name=name,
+        value=mean((value - lost[0], -value - lost[1])),
+        gap=mean(lost),
+        normalized=mean(1 - gap / most for gap, most in zip(lost, least, strict=True)),
+        worst_start_gap=max(float(own.max()) for own in gaps),
+        exploitability=(lost[0], lost[1]),
+    )

@@ -1,0 +1,46 @@
+"""What the page shows of Football Strategy.
+
+The table of a drive has more than a hundred thousand states, nearly all with matrices of 20 x 10,
+that of the game until the next score twice as many. The kernels solve and score both without it.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from solvent.games.football.report.baselines import scored_baselines, start_chances, start_value
+from solvent.games.football.report.fourth_down import fourth_down_section
+from solvent.games.football.report.points import points_section
+from solvent.games.football.report.sheets import sheets_section
+from solvent.games.football.report.solved import SolvedFootball, solve_football
+from solvent.games.football.rules import FootballStrategy
+from solvent.report.sections import Section, Untabled
+from solvent.report.solved import SolvedTask
+
+
+def football_sections(task: SolvedTask) -> list[Section]:
+    """The sections of a solved task; none for a single play."""
+    solved = solve_football(cast(FootballStrategy, task.game))
+    return [] if solved is None else list(_sections(solved))
+
+
+def untabled_football(game: FootballStrategy) -> Untabled | None:
+    """The optimum, the baselines and the sections by the kernels; None if they do not solve it."""
+    solved = solve_football(game)
+    if solved is None:
+        return None
+    value = start_value(game, solved)
+    error = solved.kickoff_error
+    if game.form == "drive":
+        error = float(solved.error[start_chances(game, solved)[0]].max())
+    return Untabled(
+        optimum=value,
+        bracket=(value - error, value + error),
+        method="matrix games of all situations, by the kernels",
+        sections=_sections(solved),
+        baselines=scored_baselines(game, solved),
+    )
+
+
+def _sections(solved: SolvedFootball) -> tuple[Section, ...]:
+    return sheets_section(solved), points_section(solved), fourth_down_section(solved)

@@ -1,0 +1,160 @@
+"""The equilibrium of the simultaneous call in every situation of football at once.
+
+A field goal and the declaration of punt formation are worth the same whatever the defence calls.
+The value of a matrix with one more row that is constantly c is max(value, c): the game is solved
+without such rows, and one of them is called for certain if it is worth more. The defence keeps to
+the mix that it would need if the offence did not: any other that holds the offence to c would be
+optimal too, but it might be one against which the offence can go on for ever, taking penalties
+back to its own goal line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver.values import (
+    BY_VALUE,
+    Tables,
+    rate_calls,
+    rate_results,
+    tables_of,
+)
+from solvent.model.arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Calls:
+    """Equilibria of the calls in all situations.
+
+    Attributes:
+        values: [S] to the offence.
+        offence_mix: [S, A].
+        defence_mix: [S, m].
+        duality_gap: [S] of each matrix game, in points.
+    """
+
+    values: Floats
+    offence_mix: Floats
+    defence_mix: Floats
+    duality_gap: Floats
+
+
+def solve_calls(
+    tables: Tables, view: Floats, start: Calls, situations: Ints | None = None
+) -> Calls:
+    """Solve the matrix games of situations, penalties and plays being chosen by value.
+
+    Args:
+        tables: The rules.
+        view: The offence's, see :mod:`solvent.games.football.solver.values`.
+        start: Calls that may resemble the answer.
+        situations: Which ones, all if left out; of others nothing is known, and all is 0.
+    """
+    if situations is None:
+        situations = np.arange(len(tables.order))
+    return Calls(*_solve_calls(tables, view, start.offence_mix, start.defence_mix, situations))
+
+
+@dataclass(frozen=True, eq=False)
+class CallSheet:
+    """The matrix game of one call.
+
+    Attributes:
+        situation: Where.
+        actions: The offence's legal actions, the rows, by number.
+        payoff: [rows, m] points to the offence.
+        offence_mix: [rows].
+        defence_mix: [m].
+        value: Points to the offence.
+        duality_gap: In points.
+    """
+
+    situation: Situation
+    actions: tuple[int, ...]
+    payoff: Floats
+    offence_mix: Floats
+    defence_mix: Floats
+    value: float
+    duality_gap: float
+
+
+def call_sheet(rules: PackedRules, view: Floats, situation: Situation) -> CallSheet:
+    """The equilibrium of the call in one situation.
+
+    Args:
+        rules: Chart and ruleset.
+        view: [2(S+2)] of the offence, such as that of a solution: what may follow is worth.
+        situation: Where.
+    """
+    tables = tables_of(rules)
+    s = rules.index(situation)
+    actions = np.flatnonzero(rules.legal[s])
+    worth = np.zeros(rules.n_results)
+    payoff = np.zeros((len(actions), rules.chart.defences))
+    rate_results(tables, s, view, 1.0, np.full(len(tables.option), BY_VALUE), worth)
+    rate_calls(tables, s, worth, payoff)
+    found = solve_calls(tables, view, uniform_calls(rules), np.array([s]))
+    return CallSheet(
+        situation=situation,
+        actions=tuple(actions.tolist()),
+        payoff=payoff,
+        offence_mix=found.offence_mix[s, actions],
+        defence_mix=found.defence_mix[s],
+        value=float(found.values[s]),
+        duality_gap=float(found.duality_gap[s]),
+    )
+
+
+def uniform_calls(rules: PackedRules) -> Calls:
+    """Every legal action with equal probability; values and gaps are not known."""
+    situations, defences = rules.n_situations, rules.chart.defences
+    unknown = np.full(situations, np.nan)
+    return Calls(
+        unknown,
+        rules.legal / rules.legal.sum(axis=1, keepdims=True),
+        np.full((situations, defences), 1 / defences),
+        unknown,
+    )
+
+
+@njit(cache=True)
+def _solve_calls(
+    tables: Tables, view: Floats, offence_start: Floats, defence_start: Floats, which: Ints
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """The arrays of :func:`solve_calls`."""
+    situations, defences = defence_start.shape
+    worth = np.zeros((len(tables.branch_start) - 1) // situations)
+    payoff = np.zeros((offence_start.shape[1], defences))
+    by_value = np.full(len(tables.option), BY_VALUE)
+    values, gaps = np.zeros(situations), np.zeros(situations)
+    offence_mix = np.zeros(offence_start.shape)
+    defence_mix = np.zeros(defence_start.shape)
+    row_mix = np.zeros(offence_start.shape[1])
+    work = work_for(*payoff.shape)
+    for s in which:
+        rate_results(tables, s, view, 1.0, by_value, worth)
+        rows = rate_calls(tables, s, worth, payoff)
+        first = tables.row_start[s]
+        contested = tables.contested[s]
+        for i in range(contested):
+            row_mix[i] = offence_start[s, tables.row_action[first + i]]
+        defence_mix[s] = defence_start[s]
+        values[s], gaps[s], _ = solve_in(
+            work, payoff[:contested], row_mix[:contested], defence_mix[s]
+        )
+        certain = -1
+        for i in range(contested, rows):
+            if payoff[i, 0] > values[s]:
+                values[s], certain = payoff[i, 0], i
+        if certain >= 0:
+            offence_mix[s, tables.row_action[first + certain]] = 1.0
+        else:
+            for i in range(contested):
+                offence_mix[s, tables.row_action[first + i]] = row_mix[i]
+    return values, offence_mix, defence_mix, gaps

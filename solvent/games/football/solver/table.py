@@ -1,0 +1,166 @@
+"""Football's tables and its kernels: the same policies, once by state and once by situation.
+
+The kernels know situations, [S] of :mod:`solvent.games.football.packed`, and *mixes* over the calls
+in each of them. A table (:class:`~solvent.model.TabularGame`) has states: situations of either
+team, choices that wait in them, kicks. A :class:`FootballTable` translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.position import Position
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.situation import OFFENCE
+from solvent.games.football.solver.responses import Mixes
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class FootballTable:
+    """A table of a drive or of the game until the next score, and what its states are.
+
+    Attributes:
+        game: The table.
+        strategy: The game it was made from.
+        rules: The same as arrays.
+        offence: [N] the player on offence in each of the table's N states.
+        situation: [N] the number of the situation, -1 where there is none.
+        choice: [N] the number of the choice that waits, as a column of `Mixes.choices`, else -1.
+        kickoff: [N] whether a kickoff is to be chosen.
+    """
+
+    game: TabularGame
+    strategy: FootballStrategy
+    rules: PackedRules
+    offence: Ints
+    situation: Ints
+    choice: Ints
+    kickoff: Bools
+
+    @classmethod
+    def of(cls, game: TabularGame, strategy: FootballStrategy) -> FootballTable:
+        """The translation for the table of a game.
+
+        Raises:
+            ValueError: If both sides have the ball, and each has a chart of its own.
+        """
+        if strategy.form == "points" and strategy.two_charts:
+            names = " and ".join(repr(chart.name) for chart in strategy.charts)
+            raise ValueError(
+                f"mixes are a player's policy until the next score where both sides play from one "
+                f"chart; these play from {names}"
+            )
+        rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
+        states = cast(Sequence[Position], game.states)
+        number = {code: c for c, code in enumerate(strategy.choices)}
+        offence, down, to_go, to_goal, punting, choice = np.array(
+            [(s.offence, *s.situation, number.get(s.choice, -1)) for s in states], np.int64
+        ).T
+        lines = strategy.loaded_ruleset.field * (strategy.loaded_ruleset.field - 1) // 2
+        situation = (down - 1 + punting) * lines + (to_goal - 1) * to_goal // 2 + to_go - 1
+        return cls(
+            game=game,
+            strategy=strategy,
+            rules=rules,
+            offence=offence,
+            situation=np.where(down > 0, situation, -1),
+            choice=choice,
+            kickoff=np.array([s.phase == "kickoff" for s in states]),
+        )
+
+    def policy(
+        self, mixes: Mixes, player: int = 0, *, name: str = "policy", kick: int = 0
+    ) -> TabularPolicy:
+        """Mixes as a player's policy.
+
+        Args:
+            mixes: What the player does on offence, on defence and in choices; what a drive does
+                not ask of it is not read.
+            player: 0 or 1.
+            name: The policy's.
+            kick: Which kickoff it chooses, 0 or 1 for an onside kick.
+
+        Raises:
+            ValueError: If a mix is no distribution over legal actions.
+        """
+        actions = self.strategy.actions[player]
+        probabilities = np.zeros(self.game.mask[player].shape)
+        mine = self.offence == player
+        calls = (self.situation >= 0) & (self.choice < 0)
+        attacking, defending = np.flatnonzero(calls & mine), np.flatnonzero(calls & ~mine)
+        if len(attacking):
+            width = mixes.offence.shape[1]
+            probabilities[attacking, :width] = mixes.offence[self.situation[attacking]]
+        if len(defending):
+            columns = slice(actions.defence, actions.defence + mixes.defence.shape[1])
+            probabilities[defending, columns] = mixes.defence[self.situation[defending]]
+        chosen = self._choices_of(player)
+        penalty = mixes.choices[self.situation[chosen], self.choice[chosen]]
+        probabilities[chosen, actions.choice] = penalty
+        probabilities[chosen, actions.choice + 1] = 1 - penalty
+        kicks = np.flatnonzero(self.kickoff & mine)
+        if len(kicks):  # A drive has no such action.
+            probabilities[kicks, actions.kick + kick] = 1.0
+        waits = ~self.game.terminal & ~probabilities.any(axis=1)
+        probabilities[waits, 0] = 1.0
+        return TabularPolicy.of(self.game, probabilities, player=player, name=name)
+
+    def mixes(self, policy: TabularPolicy) -> Mixes:
+        """A policy as mixes: uniform, and no penalty taken, where the table has no state for it."""
+        actions, rules = self.strategy.actions[policy.player], self.rules
+        offence = rules.legal / rules.legal.sum(axis=1, keepdims=True)
+        defence = np.full((rules.n_situations, rules.chart.defences), 1 / rules.chart.defences)
+        choices = np.zeros((rules.n_situations, len(self.strategy.choices)))
+        mine = self.offence == policy.player
+        calls = (self.situation >= 0) & (self.choice < 0)
+        given = policy.probabilities
+        attacking, defending = np.flatnonzero(calls & mine), np.flatnonzero(calls & ~mine)
+        if len(attacking):
+            offence[self.situation[attacking]] = given[attacking, : offence.shape[1]]
+        if len(defending):
+            columns = slice(actions.defence, actions.defence + rules.chart.defences)
+            defence[self.situation[defending]] = given[defending, columns]
+        chosen = self._choices_of(policy.player)
+        choices[self.situation[chosen], self.choice[chosen]] = given[chosen, actions.choice]
+        return Mixes(offence, defence, choices)
+
+    def _choices_of(self, player: int) -> Ints:
+        """The states in which a player takes a penalty or the play."""
+        chooser = self.rules.chooser[self.rules.option[:, 0] >= 0]
+        on_offence = np.append(chooser, -1)[self.choice] == OFFENCE
+        takes = on_offence == (self.offence == player)
+        return np.flatnonzero((self.choice >= 0) & takes)
+
+
+_tables: WeakKeyDictionary[TabularGame, FootballTable] = WeakKeyDictionary()
+
+
+def football_table(game: TabularGame) -> FootballTable:
+    """The translation for a table of Football Strategy whose parameters say what it is.
+
+    Raises:
+        ValueError: If it is a table of another game, of a single play or of two charts until the
+            next score, or was made from a chart or a ruleset that its parameters do not name; then
+            use :meth:`FootballTable.of`.
+        OSError: If a file that its parameters name cannot be read.
+    """
+    if game not in _tables:
+        parameters = dict(game.info.parameters)
+        if game.info.name != "football-strategy" or parameters["form"] not in (
+            "drive",
+            "points",
+        ):
+            raise ValueError(f"{game.info.name} is no table of Football Strategy's drive or points")
+        strategy = FootballStrategy(**parameters)
+        if strategy.info != game.info:
+            raise ValueError("the table is not of the football that its parameters name")
+        _tables[game] = FootballTable.of(game, strategy)
+    return _tables[game]

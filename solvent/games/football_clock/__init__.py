@@ -1,0 +1,1 @@
+"""Football Strategy with a clock, with or without time-outs."""

@@ -1,0 +1,1 @@
+"""Who plays football with a clock without having learned it."""

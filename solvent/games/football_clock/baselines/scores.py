@@ -1,0 +1,211 @@
+"""Exact scores of players of football with a clock, and rollouts to confirm them.
+
+A player is scored as a policy on sheets (:mod:`solvent.games.football_clock.solver.policies`):
+what it gets against others, and against the best answer to it, from the start of the game and as
+either player. Values are points, or the chance of winning and half of that of a tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+
+from solvent.baselines.network import NetworkPlayer, load_network
+from solvent.envs.kernels.drawing import draw_actions
+from solvent.envs.random_stream import first_state
+from solvent.envs.registration import SIMULATED
+from solvent.envs.simulation import Player, Sampler
+from solvent.exact import read_request
+from solvent.games import make_game
+from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.network import NetworkSheets
+from solvent.games.football_clock.baselines.players import solution_of
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.policies import SheetPolicy
+from solvent.games.football_clock.solver.solution import layout_for
+from solvent.model.arrays import Floats
+from solvent.model.parameters import check_choice
+
+OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
+"""Parameters of an environment that are not its game's."""
+
+SCORED_AGAINST = ("optimal", "paper-agent")
+"""Players that are known by name, with a policy on sheets."""
+
+OnSheet = Callable[[Sheet], None]
+"""Is told of every sheet that is done, against everyone."""
+
+BEST_ANSWER = "best answer"
+
+
+@dataclass(frozen=True, eq=False)
+class TimedScore:
+    """What a player is worth.
+
+    Attributes:
+        name: Of the player.
+        against: What it gets against each opponent, by name; among them :data:`BEST_ANSWER`.
+    """
+
+    name: str
+    against: dict[str, Evaluation]
+
+    @property
+    def exploitability(self) -> float:
+        """By how much the best answer beats it: half the sum of what it gains in either seat.
+
+        A player that takes both seats, each half of the time, of a game in which the payoffs of
+        both sum to a constant, has half of it for certain if it plays optimally.
+        """
+        return self.even - self.against[BEST_ANSWER].average
+
+    even: float = 0.5
+    """What an optimal player gets on average over both seats: half of a win, or no points."""
+
+
+def score_timed(
+    game: TimedFootball,
+    policy: SheetPolicy,
+    name: str = "player",
+    *,
+    opponents: Iterable[str] = SCORED_AGAINST,
+    solution: str | Path | None = None,
+    threads: int = 2,
+    on_sheet: OnSheet | None = None,
+) -> TimedScore:
+    """Score a policy exactly: against opponents, and against the best answer to it.
+
+    Args:
+        game: Which, with its start.
+        policy: What is scored.
+        name: What to call it.
+        opponents: Of :data:`SCORED_AGAINST`.
+        solution: The folder of the game's solution, which the optimal opponent needs but in a
+            small form.
+        threads: How many work on a sheet.
+        on_sheet: See :data:`OnSheet`.
+
+    Raises:
+        ValueError: If an opponent is unknown, or has no solution to play by.
+        StoreError: If the solution is missing, damaged, or of another game.
+    """
+    layout = layout_for(game)
+    [begin] = game.initial()
+    met: dict[str, SheetPolicy | None] = {
+        one: sheets_named(one, game, layout, solution) for one in opponents
+    }
+    met[BEST_ANSWER] = None
+
+    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
+        if on_sheet is not None:
+            on_sheet(sheet)
+
+    pairs = [(policy, other) for other in met.values()]
+    results = evaluate_pairs(layout, begin.state, pairs, threads=threads, on_sheet=tell)
+    against = dict(zip(met, results, strict=True))
+    return TimedScore(name, against, even=0.0 if game.for_points else 0.5)
+
+
+def sheets_named(
+    name: str, game: TimedFootball, layout: Layout, solution: str | Path | None = None
+) -> SheetPolicy:
+    """A player by name, as a policy on sheets.
+
+    Raises:
+        ValueError: If the name is unknown, or the optimal player needs a solution.
+        StoreError: If the solution is missing, damaged, or of another game.
+    """
+    check_choice(name, f"opponent of {game.info.name}", SCORED_AGAINST)
+    if name == "paper-agent":
+        return AgentSheets(layout)
+    return OptimalSheets(layout, solution_of(game, solution).values)
+
+
+def trained_on(file: str | Path) -> TimedFootball | None:
+    """The game on which a saved network was trained, or None if the file does not say it.
+
+    Raises:
+        ValueError: If it names an environment that there is not.
+        StoreError: If the file is missing or damaged.
+    """
+    request = read_request(file)
+    name = request["environment"]
+    if not name:
+        return None
+    entry = SIMULATED[check_choice(name, f"environment in {file}", SIMULATED)]
+    own = {k: v for k, v in request["env_kwargs"].items() if k not in OF_THE_ENVIRONMENT}
+    game = make_game(entry.game, **{**entry.parameters, **own})
+    assert isinstance(game, TimedFootball)
+    return game
+
+
+def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkSheets:
+    """A network, or the file of one, as a policy on sheets.
+
+    Args:
+        game: The game that it plays.
+        player: The network. Its file may say on which game it was trained; that has to be `game`.
+
+    Raises:
+        ValueError: If it was trained for another game.
+        StoreError: If the file is missing, damaged or of another kind.
+    """
+    if not isinstance(player, NetworkPlayer):
+        trained = trained_on(player)
+        if trained is not None:
+            game.info.check_same(trained.info, str(player))
+        player = load_network(player)
+    return NetworkSheets(layout_for(game), TimedFootballSampler(game), player)
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """What plays between two players paid the first.
+
+    Attributes:
+        mean: Of all plays.
+        error: Standard error of the mean.
+        plays: How many.
+    """
+
+    mean: float
+    error: float
+    plays: int
+
+
+def roll_out(
+    sampler: Sampler, first: Player, second: Player, plays: int, seed: int = 0
+) -> Rollouts:
+    """Play out many plays of a game between two players.
+
+    Args:
+        sampler: The game.
+        first: Player 0, whose returns are told.
+        second: Player 1.
+        plays: How many.
+        seed: Of the streams of random numbers.
+    """
+    simulation = sampler.plays(plays)
+    rng = np.random.default_rng(seed)
+    simulation.arrays["stream"][:] = [first_state(rng) for _ in range(plays)]
+    live, paid = np.arange(plays), np.zeros(plays)
+    simulation.begin(live)
+    while len(live):
+        actions = np.zeros((2, plays), np.int64)
+        for seat, player in enumerate((first, second)):
+            who = np.full(len(live), seat)
+            acts = simulation.acts(live, who)
+            if acts.any():
+                mixes = player.mixes(simulation, live[acts], who[acts])
+                draw_actions(live[acts], mixes, simulation.arrays["stream"], actions[seat])
+        simulation.move(live, actions[0], actions[1], paid)
+        live = live[~simulation.over()[live]]
+    return Rollouts(float(paid.mean()), float(paid.std(ddof=1) / sqrt(plays)), plays)

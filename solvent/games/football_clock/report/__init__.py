@@ -1,0 +1,1 @@
+"""What a report shows of football with a clock."""

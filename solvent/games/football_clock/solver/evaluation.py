@@ -1,0 +1,248 @@
+"""What policies of football with a clock are worth, exactly, sheet by sheet.
+
+Two players, X and Y, differ, so a sheet has two arrays of values: W[0] where X has the ball and
+W[1] where Y has it, each to the side that has the ball. Changing sides goes from one to the other::
+
+    value to the other side of column c  =  -W[other][.., C - 1 - c]
+
+A sheet is rated like one that is solved: first what everything is worth that may follow a play,
+with the time-outs that the players call, and then the states, each the expectation over both mixes.
+
+**Best answers.** In the place of a policy may stand None: that player answers the other one's in
+the best way, with calls, choices, kicks and time-outs. It knows the mixes, not what is drawn from
+them. Backward in time the answer in one state is a maximum of sums, since states of a sheet lead
+to other sheets only.
+
+**Several at once.** Asking a policy for its mixes may cost far more than what is done with them, as
+with a network. So pairs of players are rated side by side, and each policy is asked once.
+
+Memory: the sheets that others still need, for every pair twice as many as for solving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.solver.continuations import Following
+from solvent.games.football_clock.solver.expectation import rate_block
+from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_values
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.policies import (
+    Block,
+    Players,
+    RoleMixes,
+    SheetMixes,
+    SheetPolicy,
+    block_rows,
+)
+from solvent.games.football_clock.solver.solution import place_of
+from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.model.arrays import Floats
+
+OnSheet = Callable[[Sheet, Floats], None]
+"""Is given every sheet when it is done, and its values [2, S + 2, C]."""
+
+STATES_AT_ONCE = 100_000
+"""A block has about so many at most, each of which may have mixes of its own."""
+
+LINES_AT_ONCE = 256
+"""And it has so many lines at most, so that there is work for all threads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What X gets against Y: chances of winning with half of those of a tie, or points.
+
+    Attributes:
+        first: If X is player 0, who in most forms receives the opening kickoff.
+        second: If X is player 1.
+    """
+
+    first: float
+    second: float
+
+    @property
+    def average(self) -> float:
+        """Over both seats."""
+        return (self.first + self.second) / 2
+
+
+def evaluate(
+    layout: Layout,
+    start: TimedPosition,
+    x: SheetPolicy | None,
+    y: SheetPolicy | None,
+    *,
+    threads: int = 2,
+    on_sheet: OnSheet | None = None,
+) -> Evaluation:
+    """What X gets against Y from a position; None stands for a best answer.
+
+    Args:
+        layout: The form.
+        start: Where, with a call or a kick to come.
+        x: One policy.
+        y: The other.
+        threads: How many work on a sheet.
+        on_sheet: See :data:`OnSheet`.
+
+    Raises:
+        ValueError: If neither is given, or the position has no call and no kick to come.
+    """
+
+    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
+        if on_sheet is not None:
+            on_sheet(sheet, values[0])
+
+    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads, on_sheet=tell)
+    return result
+
+
+def evaluate_pairs(
+    layout: Layout,
+    start: TimedPosition,
+    pairs: Iterable[Players],
+    *,
+    threads: int = 2,
+    on_sheet: Callable[[Sheet, Sequence[Floats]], None] | None = None,
+) -> list[Evaluation]:
+    """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
+
+    Args:
+        layout: The form.
+        start: Where, with a call or a kick to come.
+        pairs: X and Y of each. A policy that is in several is asked once.
+        threads: How many work on a sheet.
+        on_sheet: Is given every sheet when it is done, and its values [2, S + 2, C] of every pair.
+
+    Raises:
+        ValueError: If neither of a pair is given, or the position has no call and no kick to come.
+    """
+    raters = [_Rater(layout, pair) for pair in pairs]
+    begins = place_of(layout, start)
+    last_reader = {needed: sheet for sheet in layout.sheets for needed in layout.reads(sheet)}
+    with ThreadPoolExecutor(threads) as pool:
+        for sheet in layout.sheets:
+            _rate_sheet(layout, sheet, raters, pool)
+            if on_sheet is not None:
+                on_sheet(sheet, [rater.values[sheet] for rater in raters])
+            if sheet == begins.sheet:
+                break
+            for rater in raters:
+                for passed in [at for at in rater.values if last_reader.get(at) == sheet]:
+                    del rater.values[passed]
+    even = 0.0 if layout.for_points else 0.5
+    results = []
+    for rater in raters:
+        # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
+        of_x, of_y = rater.values[begins.sheet][:, begins.row, begins.column].tolist()
+        if begins.player == 1:
+            of_x, of_y = -of_y, -of_x
+        results.append(Evaluation(first=even + of_x, second=even - of_y))
+    return results
+
+
+def _rate_sheet(
+    layout: Layout, sheet: Sheet, raters: Sequence[_Rater], pool: ThreadPoolExecutor
+) -> None:
+    """Give every rater the values of a sheet."""
+    for _ in pool.map(lambda rater: rater.begin(sheet), raters):
+        pass
+    states = layout.columns(sheet.half) * (layout.rules.ruleset.downs + 1)
+    size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
+    players = [player for rater in raters for player in rater.players]
+
+    def rate(block: Block) -> None:
+        asked: dict[int, SheetMixes | None] = {}
+        for player in players:
+            if id(player) not in asked:
+                asked[id(player)] = None if player is None else player.mixes(sheet, block)
+        for rater in raters:
+            first, second = (asked[id(player)] for player in rater.players)
+            rater.rate_block(sheet, block, (first, second))
+
+    for _ in pool.map(rate, blocks_of(layout.lines, size)):
+        pass
+
+
+class _Rater:
+    """Rates sheets in their order; `values` are those that are begun and not yet taken away.
+
+    Args:
+        layout: The form.
+        players: X and Y.
+
+    Raises:
+        ValueError: If both are best answers.
+    """
+
+    def __init__(self, layout: Layout, players: Players) -> None:
+        if players == (None, None):
+            raise ValueError("a best answer needs a policy that it answers; both are None")
+        self.layout = layout
+        self.players = players
+        self.tables = timed_tables(layout.rules)
+        self.values: dict[Sheet, Floats] = {}
+        self.following = Following(layout, self.tables, players, self.values)
+        self._worth: list[Floats] = []
+
+    def begin(self, sheet: Sheet) -> None:
+        """Add the values [2, S + 2, C] of a sheet, so far only of its kicks."""
+        columns = self.layout.columns(sheet.half)
+        values = np.empty((2, self.layout.rows, columns))
+        self._worth = [self.following.rate(sheet, side) for side in (0, 1)]
+        for side in (0, 1):
+            values[side, self.layout.kickoff_row :] = self._kicks(sheet, side, self._worth[side])
+        self.values[sheet] = values
+
+    def rate_block(
+        self, sheet: Sheet, block: Block, mixes: tuple[SheetMixes | None, SheetMixes | None]
+    ) -> None:
+        """Write the values of a block of a sheet that is begun, from what X and Y do there."""
+        rows, values = block_rows(self.layout, block), self.values[sheet]
+        rated = np.empty((len(rows), values.shape[2]))
+        for side in (0, 1):
+            attack, defend = mixes[side], mixes[1 - side]
+            rate_block(
+                self.tables.loops,
+                rows,
+                block[1] - block[0],
+                self._worth[side],
+                self._checked(attack and attack.attack, rated.shape),
+                self._checked(defend and defend.defend, rated.shape),
+                attack is None,
+                defend is None,
+                rated,
+            )
+            values[side, rows] = rated
+
+    def _checked(self, mixes: RoleMixes | None, shape: tuple[int, ...]) -> RoleMixes:
+        """Mixes in the form that the loops read; anything in place of those that are not given."""
+        if mixes is None:
+            return RoleMixes(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
+        if mixes.which.shape != shape:
+            raise ValueError(f"a policy's `which` has shape {mixes.which.shape}; expected {shape}")
+        return RoleMixes(
+            np.ascontiguousarray(mixes.calls, np.float64),
+            np.ascontiguousarray(mixes.choices, np.float64),
+            np.ascontiguousarray(mixes.which, np.int32),
+        )
+
+    def _kicks(self, sheet: Sheet, side: int, worth: Floats) -> Floats:
+        """[2, C] what being about to kick off and to kick freely are worth to a side."""
+        if sheet.ticks == 0:
+            return np.stack([self.following.final(sheet.half, side)] * 2)
+        kicks = kick_values(self.tables.loops, worth)
+        player = self.players[side]
+        if player is None:
+            kickoff = np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK])
+        else:
+            chance = player.onside(sheet)
+            kickoff = chance * kicks[ONSIDE_KICK] + (1 - chance) * kicks[NORMAL_KICK]
+        return np.stack((kickoff, kicks[SAFETY_KICK]))

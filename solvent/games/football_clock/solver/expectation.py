@@ -1,0 +1,267 @@
+"""What states of football with a clock are worth when the mixes of one side or both are known.
+
+For a situation, what every result and every cell of the chart is worth is computed for all columns
+at once, as in :mod:`solvent.games.football_clock.solver.layer_kernel`. With both mixes a state's
+value is then one sum over cells; where one side answers, it is the largest or smallest of such
+sums over its calls.
+
+Agents that do not look at the score have the same mix in long runs of columns: there the weights of
+the cells are summed first, and each cell that has one is read once for the whole run. A network has
+a mix of its own in every column: there it is call by call, for all columns side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvent.games.football_clock.solver.layer_kernel import rate_mixed_cells, rate_results
+from solvent.games.football_clock.solver.policies import RoleMixes
+from solvent.games.football_clock.solver.tables import Loops
+from solvent.model.arrays import Floats, Ints
+
+RUN = 8
+"""Columns in a run from which on it pays to sum the weights of its cells first, about."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rate_block(
+    loops: Loops,
+    rows: Ints,
+    lines: int,
+    worth: Floats,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    offence_answers: bool,
+    defence_answers: bool,
+    values: Floats,
+) -> None:
+    """Write what the states of a block are worth to the side that has the ball.
+
+    Args:
+        loops: The rules.
+        rows: Those of the block, by down, the punt formation last.
+        lines: How many it has of each down.
+        worth: [U, C] of the successors, to the same side.
+        attack: What the offence does, unless it answers.
+        defend: What the defence does, unless it answers.
+        offence_answers: Whether the offence does what is best against the defence's mixes.
+        defence_answers: The same for the defence. Not both.
+        values: [rows, C], written.
+    """
+    columns = worth.shape[1]
+    results = (len(loops.branch_start) - 1) // len(loops.contested)
+    by_row = np.zeros((results + len(loops.mixed_start) - 1, columns))
+    weight = np.zeros(len(by_row))
+    touched = np.zeros(len(by_row), np.int64)
+    total = np.zeros(columns)
+    # By legal action of the offence or by call of the defence.
+    most = (loops.row_start[1:] - loops.row_start[:-1]).max()
+    mixed = np.zeros((max(most, loops.cell.shape[1]), columns))
+    # The last down may declare punt formation, which therefore comes first.
+    for i in range(len(rows) - 1, -1, -1):
+        s = rows[i]
+        rate_results(loops, s, results, worth, by_row)
+        if i + lines < len(rows):
+            by_row[results - 1] = values[i + lines]
+        _choose(
+            loops, attack, defend, attack.which[i], defend.which[i],
+            offence_answers, defence_answers, by_row,
+        )  # fmt: skip
+        rate_mixed_cells(loops, results, by_row)
+        first, last = loops.row_start[s], loops.row_start[s + 1]
+        x, y = attack.which[i], defend.which[i]
+        if RUN * _runs(x, y, offence_answers, defence_answers) < columns:
+            _run_by_run(
+                loops, first, last, attack, defend, x, y, offence_answers, defence_answers,
+                by_row, weight, touched, total, values[i],
+            )  # fmt: skip
+        else:
+            _side_by_side(
+                loops, first, last, attack, defend, x, y, offence_answers, defence_answers,
+                by_row, mixed, total, values[i],
+            )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _runs(x: Ints, y: Ints, offence_answers: bool, defence_answers: bool) -> int:
+    """How many runs of columns there are in which the same mixes meet."""
+    n = 1
+    for c in range(1, len(x)):
+        other_x = not offence_answers and x[c] != x[c - 1]
+        other_y = not defence_answers and y[c] != y[c - 1]
+        n += other_x or other_y
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _side_by_side(
+    loops: Loops,
+    first: int,
+    last: int,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    x: Ints,
+    y: Ints,
+    offence_answers: bool,
+    defence_answers: bool,
+    by_row: Floats,
+    mixed: Floats,
+    total: Floats,
+    values: Floats,
+) -> None:
+    """Write what the columns of a situation are worth, each with mixes of its own.
+
+    `mixed` and `total` are for what is known of a call on the way; first and last are the
+    situation's actions.
+    """
+    columns, defences = len(values), loops.cell.shape[1]
+    if defence_answers:
+        for c in range(columns):
+            for row in range(first, last):
+                mixed[row - first, c] = attack.calls[x[c], loops.row_action[row]]
+        values[:] = np.inf
+        for d in range(defences):
+            total[:] = 0.0
+            for row in range(first, last):
+                worth, chance = by_row[loops.cell[loops.row_call[row], d]], mixed[row - first]
+                for c in range(columns):
+                    total[c] += chance[c] * worth[c]
+            for c in range(columns):
+                values[c] = min(values[c], total[c])
+        return
+    for c in range(columns):
+        for d in range(defences):
+            mixed[d, c] = defend.calls[y[c], d]
+    values[:] = -np.inf if offence_answers else 0.0
+    for row in range(first, last):
+        call, action = loops.row_call[row], loops.row_action[row]
+        total[:] = 0.0
+        for d in range(defences):
+            worth, chance = by_row[loops.cell[call, d]], mixed[d]
+            for c in range(columns):
+                total[c] += chance[c] * worth[c]
+        if offence_answers:
+            for c in range(columns):
+                values[c] = max(values[c], total[c])
+        else:
+            for c in range(columns):
+                values[c] += attack.calls[x[c], action] * total[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _run_by_run(
+    loops: Loops,
+    first: int,
+    last: int,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    x: Ints,
+    y: Ints,
+    offence_answers: bool,
+    defence_answers: bool,
+    by_row: Floats,
+    weight: Floats,
+    touched: Ints,
+    total: Floats,
+    values: Floats,
+) -> None:
+    """Write what the columns of a situation are worth, those together in which the same mixes meet.
+
+    `weight` is of all cells, 0 before and after; `touched` are those that have one on the way.
+    """
+    columns, defences = len(values), loops.cell.shape[1]
+    stop = 0
+    while stop < columns:
+        start = stop
+        while stop < columns and (
+            (offence_answers or x[stop] == x[start]) and (defence_answers or y[stop] == y[start])
+        ):
+            stop += 1
+        if offence_answers:
+            values[start:stop] = -np.inf
+            for row in range(first, last):
+                call = loops.row_call[row]
+                n = 0
+                for d in range(defences):
+                    chance = defend.calls[y[start], d]
+                    n = _add(weight, touched, n, loops.cell[call, d], chance)
+                _sum(weight, touched, n, by_row, total, start, stop)
+                for c in range(start, stop):
+                    values[c] = max(values[c], total[c])
+        elif defence_answers:
+            values[start:stop] = np.inf
+            for d in range(defences):
+                n = 0
+                for row in range(first, last):
+                    chance = attack.calls[x[start], loops.row_action[row]]
+                    n = _add(weight, touched, n, loops.cell[loops.row_call[row], d], chance)
+                _sum(weight, touched, n, by_row, total, start, stop)
+                for c in range(start, stop):
+                    values[c] = min(values[c], total[c])
+        else:
+            n = 0
+            for row in range(first, last):
+                chance = attack.calls[x[start], loops.row_action[row]]
+                if chance > 0:
+                    call = loops.row_call[row]
+                    for d in range(defences):
+                        both = chance * defend.calls[y[start], d]
+                        n = _add(weight, touched, n, loops.cell[call, d], both)
+            _sum(weight, touched, n, by_row, total, start, stop)
+            values[start:stop] = total[start:stop]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _choose(
+    loops: Loops,
+    attack: RoleMixes,
+    defend: RoleMixes,
+    x: Ints,
+    y: Ints,
+    offence_answers: bool,
+    defence_answers: bool,
+    by_row: Floats,
+) -> None:
+    """Write what choices are worth in a situation; x and y are the mixes of its columns."""
+    for k in range(len(loops.chosen_result)):
+        penalty, play = by_row[loops.option[k, 0]], by_row[loops.option[k, 1]]
+        chosen = by_row[loops.chosen_result[k]]
+        for c in range(len(chosen)):
+            if loops.chooser[k] == 0:
+                if offence_answers:
+                    chosen[c] = max(penalty[c], play[c])
+                    continue
+                takes = attack.choices[x[c], k]
+            else:
+                if defence_answers:
+                    chosen[c] = min(penalty[c], play[c])
+                    continue
+                takes = defend.choices[y[c], k]
+            chosen[c] = takes * penalty[c] + (1 - takes) * play[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(weight: Floats, touched: Ints, n: int, cell: int, chance: float) -> int:
+    """Add a chance to a cell's weight; n cells have one, their numbers are noted."""
+    if chance <= 0:
+        return n
+    if weight[cell] == 0:
+        touched[n] = cell
+        n += 1
+    weight[cell] += chance
+    return n
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sum(
+    weight: Floats, touched: Ints, n: int, by_row: Floats, total: Floats, start: int, stop: int
+) -> None:
+    """Write the weighted sum of n cells in some columns, and clear their weights."""
+    total[start:stop] = 0.0
+    for k in range(n):
+        cell = touched[k]
+        share, worth = weight[cell], by_row[cell]
+        weight[cell] = 0.0
+        for c in range(start, stop):
+            total[c] += share * worth[c]

@@ -1,0 +1,271 @@
+"""How the states of football with a clock are laid out, and in which order they are solved.
+
+**Sheets.** A *sheet* holds the states in which a certain half has a certain time left and both
+sides certain numbers of time-outs: an array [S + 2, C] of values to the side that has the ball.
+
+=========== =======================================================================================
+row         the side whose value it is
+=========== =======================================================================================
+0 .. S-1    has the ball in a situation, numbered as in :mod:`solvent.games.football.packed`, those
+            in punt formation included
+S           is about to kick off
+S + 1       is about to give the ball up by a free kick
+=========== =======================================================================================
+
+The columns are the margins of that side, from -m to m; in the first half of a whole game they are
+that twice, first if it will kick off to begin the second half, then if it will receive. When points
+are what counts there is one column. Changing sides is reversing the columns::
+
+    value to the other side of column c  =  -value of column C - 1 - c
+
+since values are the chance of winning plus half that of a tie, less one half; or points.
+
+**Order.** Time goes down with every play unless a time-out stops it, and then there are fewer
+time-outs. So sheets are solved from the end of the game backward, those of one moment by the number
+of time-outs left, and the states of one sheet are independent of each other, but that the last down
+in normal formation leads to punt formation in the same sheet.
+
+**Blocks.** The work on a sheet is cut by *lines*, pairs of yards to the goal and to go; a block is
+a range of lines with all downs and the punt formation. What is computed does not depend on the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from solvent.games.football.packed import PackedRules
+from solvent.games.football_clock.clock import ClockRules
+from solvent.model.arrays import Floats, Ints
+from solvent.model.parameters import check_choice, check_integer
+
+FORMS = ("two-minutes", "half", "second-half", "full")
+"""The last part of a game, one half for points, the second half, and a whole game."""
+
+
+class Sheet(NamedTuple):
+    """States with the same half, time and time-outs.
+
+    Attributes:
+        half: 1 or 2; 2 in every form but ``"full"``.
+        ticks: Left in the half; 0 is the untimed down, where time-outs no longer matter.
+        own: Time-outs of the side that has the ball or kicks.
+        other: Time-outs of the other side.
+    """
+
+    half: int
+    ticks: int
+    own: int
+    other: int
+
+    @property
+    def swapped(self) -> Sheet:
+        """The same moment for the other side."""
+        return self._replace(own=self.other, other=self.own)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All sheets of one form of the game.
+
+    Args:
+        rules: Chart and ruleset.
+        clock: The clock and the largest margin.
+        form: One of :data:`FORMS`.
+        ticks: Left at the start of the last half that is solved; all of it unless given. For
+            ``"two-minutes"`` that is the last stop of the clock, the two-minute warning.
+
+    Raises:
+        ValueError: If the form is unknown, or the ruleset's times do not fit the clock.
+    """
+
+    rules: PackedRules
+    clock: ClockRules
+    form: str
+    ticks: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit."""
+        check_choice(self.form, "form", FORMS)
+        self.clock.check_fits(self.rules.ruleset)
+        if self.form == "two-minutes" and not self.clock.stops and self.ticks is None:
+            raise ValueError("form 'two-minutes' begins at the last of stops; there are none")
+        if self.ticks is not None:
+            check_integer(self.ticks, "ticks", 1, self.clock.half_ticks)
+
+    @property
+    def halves(self) -> tuple[int, ...]:
+        """In the order in which they are solved."""
+        return (2, 1) if self.form == "full" else (2,)
+
+    @property
+    def for_points(self) -> bool:
+        """Whether points are what counts, not winning."""
+        return self.form == "half"
+
+    @property
+    def most_ticks(self) -> int:
+        """Left at the beginning of the form's halves."""
+        if self.ticks is not None:
+            return self.ticks
+        if self.form == "two-minutes":
+            return self.clock.stops[-1] // self.clock.tick
+        return self.clock.half_ticks
+
+    @property
+    def rows(self) -> int:
+        """S + 2, the rows of a sheet."""
+        return self.rules.n_situations + 2
+
+    @property
+    def kickoff_row(self) -> int:
+        """The row of being about to kick off; the next is that of the free kick."""
+        return self.rules.n_situations
+
+    @property
+    def lines(self) -> int:
+        """Pairs of yards to the goal and to go; rows ``d * lines + line`` are one line's."""
+        return self.rules.n_situations // (self.rules.ruleset.downs + 1)
+
+    def columns(self, half: int) -> int:
+        """C, the columns of the sheets of a half."""
+        if self.for_points:
+            return 1
+        margins = 2 * self.clock.largest_margin + 1
+        return 2 * margins if self.form == "full" and half == 1 else margins
+
+    def margin(self, half: int) -> Ints:
+        """[C] the margin of each column, to the side whose value it is; 0 when points count."""
+        if self.for_points:
+            return np.zeros(1, np.int64)
+        m = self.clock.largest_margin
+        return np.tile(np.arange(-m, m + 1), self.columns(half) // (2 * m + 1))
+
+    def receives(self, half: int) -> Ints:
+        """[C] 1 in the columns in which the side will receive the second half's kickoff."""
+        columns = self.columns(half)
+        return (np.arange(columns) >= columns // 2).astype(np.int64) * int(
+            self.form == "full" and half == 1
+        )
+
+    def column(self, half: int, margin: int, *, receives: bool = False) -> int:
+        """The column of a margin, and in a whole game's first half of who receives next."""
+        if self.for_points:
+            return 0
+        m = self.clock.largest_margin
+        first = (2 * m + 1) if receives and self.form == "full" and half == 1 else 0
+        return first + max(-m, min(m, margin)) + m
+
+    def after_points(self, half: int, points: int) -> Ints:
+        """[C] the column to which each column goes when its side scores `points`."""
+        if self.for_points:
+            return np.zeros(1, np.int64)
+        margin = self.margin(half)
+        m = self.clock.largest_margin
+        return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
+
+    @property
+    def count(self) -> int:
+        """How many sheets there are, without making a list of them."""
+        timed = self.most_ticks * (self.clock.timeouts + 1) ** 2
+        return len(self.halves) * (timed + self.clock.untimed_down)
+
+    @cached_property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """All of them, in an order in which each comes after those that it reads."""
+        return tuple(self._in_order())
+
+    def _in_order(self) -> Iterator[Sheet]:
+        most = self.clock.timeouts
+        pairs = [(own, other) for own in range(most + 1) for other in range(most + 1)]
+        pairs.sort(key=lambda pair: (sum(pair), pair))
+        for half in self.halves:
+            if self.clock.untimed_down:
+                yield Sheet(half, 0, 0, 0)
+            for ticks in range(1, self.most_ticks + 1):
+                for own, other in pairs:
+                    yield Sheet(half, ticks, own, other)
+
+    def moment(self, half: int, ticks: int, own: int, other: int) -> Sheet:
+        """The sheet of a moment; on the untimed down time-outs no longer matter."""
+        return Sheet(half, ticks, own, other) if ticks else Sheet(half, 0, 0, 0)
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """The seconds that plays and kicks may take, ascending."""
+        both = np.concatenate((self.rules.seconds, self.rules.kick_seconds))
+        return tuple(np.unique(both[both > 0]).tolist())
+
+    def reads(self, sheet: Sheet) -> tuple[Sheet, ...]:
+        """The sheets of which the values are needed to solve one, in the order of :attr:`sheets`.
+
+        At the end of a whole game's first half that is the beginning of the second.
+        """
+        half, ticks, own, other = sheet
+        needed = set()
+        ends = ticks == 0
+        for seconds in self.lengths if ticks else ():
+            after = self.clock.after(ticks, seconds)
+            ends = ends or after == 0
+            if after or self.clock.untimed_down:
+                needed.add(self.moment(half, after, own, other))
+            saved = self.clock.after(ticks, self.clock.with_timeout(seconds))
+            if saved != after:
+                for fewer in ((own - 1, other), (own, other - 1)):
+                    if min(fewer) >= 0:
+                        needed.add(self.moment(half, saved, *fewer))
+        needed |= {moment.swapped for moment in needed}
+        if ends and half == 1:
+            needed.add(self.second_half)
+        return tuple(sorted(needed, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
+
+    @property
+    def second_half(self) -> Sheet:
+        """The sheet whose kickoff begins the second half."""
+        return Sheet(2, self.most_ticks, self.clock.timeouts, self.clock.timeouts)
+
+    def final(self, half: int, second_half: Floats | None = None) -> Floats:
+        """The values of a half's end to a side, whoever has the ball, [C].
+
+        Args:
+            half: Which.
+            second_half: After the first half of a whole game, the row of :attr:`second_half` of
+                being about to kick off, [2m+1].
+        """
+        if self.for_points:
+            return np.zeros(1)
+        if self.form == "full" and half == 1:
+            if second_half is None:
+                raise ValueError("the end of the first half needs the values of the second")
+            return np.concatenate((second_half, -second_half[::-1]))
+        return np.sign(self.margin(half)) / 2
+
+    def most(self, sheet: Sheet) -> float:
+        """No value of a sheet is larger, whichever its sign.
+
+        Every play and every kick takes a tick or a time-out, the untimed down excepted.
+        """
+        if not self.for_points:
+            return 0.5
+        return float(self.most_points * (sheet.ticks + sheet.own + sheet.other + 1))
+
+    @cached_property
+    def most_points(self) -> int:
+        """That a play or a kick can bring one of the sides."""
+        return int(max(np.abs(self.rules.points).max(), np.abs(self.rules.kick_points).max()))
+
+    @property
+    def states(self) -> int:
+        """The states in which both sides call, in normal formation, the untimed down left out."""
+        normal = self.lines * self.rules.ruleset.downs
+        columns = sum(self.columns(half) for half in self.halves)
+        return normal * columns * self.most_ticks * (self.clock.timeouts + 1) ** 2
+
+    @property
+    def size(self) -> int:
+        """The bytes of all sheets."""
+        return sum(8 * self.rows * self.columns(sheet.half) for sheet in self.sheets)

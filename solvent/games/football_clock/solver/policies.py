@@ -1,0 +1,108 @@
+"""What a player does in football with a clock, a sheet at a time.
+
+A policy of the whole game is far too large for a table: the second half has 250 million states, and
+each would need thirty probabilities. So a policy is asked for its mixes when they are needed, for
+one *block* of one sheet (see :mod:`solvent.games.football_clock.solver.layout`), and may compute
+them, look them up or run a network. It is asked from several threads at once.
+
+**Calls.** :class:`RoleMixes` is a list of mixes and, for every state, the number of one of them. An
+agent that does not look at the clock has as many mixes as there are situations and repeats their
+numbers in every column; one that is different everywhere counts the states through.
+
+**Whose columns.** A sheet and its columns are always those of the side that *has the ball*, also
+where the policy is asked what it does on defence: ``sheet.own`` are the time-outs of the offence
+then, and column c is the offence's margin. Only in :class:`Asked` they are those of the side that
+is asked for a time-out.
+
+**Time-outs** are asked for after every result and kick, when the dice are seen: first the side
+that was on offence or kicked, and if it declines the other, each only if it has one left and if a
+time-out would change the clock (``asked.saved != asked.after``). The answer is a chance for each of
+the *successors*, all that may follow a play that takes a certain time (see
+:mod:`solvent.games.football_clock.solver.tables`), and for every column.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.model.arrays import Bools, Floats, Ints
+
+Block = tuple[int, int]
+"""A range of lines, the first and the one after the last."""
+
+
+class RoleMixes(NamedTuple):
+    """What a side does in the states of a block, as offence or as defence.
+
+    Attributes:
+        calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
+        choices: [K, choices] the chance that the penalty is taken, in the order of the chart's
+            choices; entries of choices that the other side takes are not read.
+        which: [rows, C] the number of the mix of a state, 0..K-1; rows as in :func:`block_rows`.
+    """
+
+    calls: Floats
+    choices: Floats
+    which: NDArray[np.int32]
+
+
+class SheetMixes(NamedTuple):
+    """What a player does in the states of a block, on both sides of the ball."""
+
+    attack: RoleMixes
+    defend: RoleMixes
+
+
+class Asked(NamedTuple):
+    """A side is asked for a time-out after plays that take the same time; U successors.
+
+    Attributes:
+        sheet: Half, time before the play, and the time-outs of the side that is asked (`own`) and
+            of the other one.
+        seconds: That the play or kick takes without a time-out.
+        after: Ticks left after it without a time-out.
+        saved: Ticks left after it with one.
+        untimed: Whether an untimed down follows if no one calls a time-out; `after` is 0 then.
+        first: Whether it is the side that was on offence or that kicked.
+        row: [U] of the sheet, that follows.
+        mine: [U] whether the side that is asked has the ball in it, or kicks.
+        column: [U, C] the columns that follow from all columns of the offence before the play, the
+            points counted; they are those of the side that is asked.
+    """
+
+    sheet: Sheet
+    seconds: int
+    after: int
+    saved: int
+    untimed: bool
+    first: bool
+    row: Ints
+    mine: Bools
+    column: Ints
+
+
+class SheetPolicy(Protocol):
+    """A player of football with a clock, made for one layout."""
+
+    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
+        """What it does in the states of a block of a sheet."""
+
+    def onside(self, sheet: Sheet) -> Floats:
+        """[C] the chance that it kicks off with an onside kick; columns are the kicker's."""
+
+    def timeouts(self, asked: Asked) -> Floats | float:
+        """The chances that it calls a time-out, an array that can be broadcast to [U, C]."""
+
+
+Players = tuple[SheetPolicy | None, SheetPolicy | None]
+"""X and Y; None stands for one that answers the other's policy in the best way."""
+
+
+def block_rows(layout: Layout, block: Block) -> Ints:
+    """The rows of a block, by down, the punt formation last, and then by line."""
+    downs = layout.rules.ruleset.downs + 1
+    return (np.arange(downs)[:, None] * layout.lines + np.arange(*block)).reshape(-1)

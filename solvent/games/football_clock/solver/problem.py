@@ -1,0 +1,171 @@
+"""Everything that is needed to solve one sheet, ready to be sent to whoever solves it.
+
+What follows a play depends on where the clock is then, and on the time-outs. For each group of
+successors (:mod:`solvent.games.football_clock.solver.tables`) there are up to three *moments*: no
+time-out is called, the side that was on offence calls one, the other side calls one. The side that
+was on offence is asked first, so a successor is worth to it
+
+    max(own time-out, min(other's time-out, none))
+
+of those that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvent.exact.layered.store import Supports, tick_before
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.successors import rate_moment
+from solvent.games.football_clock.solver.tables import TimedTables
+from solvent.model.arrays import Bools, Floats, Ints
+
+
+class Moments(NamedTuple):
+    """The sheets to which a group of successors leads, as the side that was on offence sees them.
+
+    Attributes:
+        plain: If no time-out is called; None if the half is over then.
+        own: If the side that was on offence or kicked calls one; None if it cannot.
+        other: If the other side does; None if it cannot.
+    """
+
+    plain: Sheet | None
+    own: Sheet | None
+    other: Sheet | None
+
+
+@dataclass(frozen=True, eq=False)
+class SheetProblem:
+    """One sheet to solve; it can be pickled, and what it has computed is not.
+
+    Attributes:
+        sheet: Which.
+        tables: The rules.
+        moments: Of each group of successors.
+        values: [S + 2, C] of each sheet in `moments`, and of it with sides swapped.
+        final: [C] of the half's end.
+        shifted: [points, C] the column of what follows, to the offence, by the points scored.
+        paid: [points] what they are worth by themselves; 0 if winning is what counts.
+        supports: Of the same states a tick before the end, from which the games are started; None
+            if there are none.
+    """
+
+    sheet: Sheet
+    tables: TimedTables
+    moments: tuple[Moments, ...]
+    values: dict[Sheet, Floats]
+    final: Floats
+    shifted: Ints
+    paid: Floats
+    supports: Supports | None
+
+    @cached_property
+    def worth(self) -> Floats:
+        """[U, C] what each successor is worth to the side that was on offence or kicked."""
+        tables = self.tables
+        worth = np.empty((len(tables.row), len(self.final)))
+        for g, moments in enumerate(self.moments):
+            group = slice(tables.group_start[g], tables.group_start[g + 1])
+            self._rate(worth[group], group, moments.plain)
+            for call, better in ((moments.other, np.minimum), (moments.own, np.maximum)):
+                if call is not None:
+                    called = np.empty_like(worth[group])
+                    self._rate(called, group, call)
+                    better(worth[group], called, out=worth[group])
+        return worth
+
+    @cached_property
+    def constant(self) -> Bools:
+        """[C] the columns in which all that may follow is worth the same."""
+        least, most = self._extremes
+        return np.asarray(least == most)
+
+    @property
+    def extremes(self) -> tuple[float, float]:
+        """The least and the largest worth."""
+        least, most = self._extremes
+        return float(least.min()), float(most.max())
+
+    @cached_property
+    def _extremes(self) -> tuple[Floats, Floats]:
+        """[C] the least and the largest worth of each column."""
+        return self.worth.min(axis=0), self.worth.max(axis=0)
+
+    def _rate(self, worth: Floats, group: slice, moment: Sheet | None) -> None:
+        """Write what the successors of a group are worth at a moment."""
+        score = self.tables.score[group]
+        if moment is None:
+            ends = self.paid[:, None] + self.final[self.shifted]
+            worth[:] = ends[score]
+            return
+        rate_moment(
+            worth,
+            self.tables.row[group],
+            self.tables.same_side[group],
+            score,
+            self.shifted,
+            self.paid,
+            np.asarray(self.values[moment]),
+            np.asarray(self.values[moment.swapped]),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def sheet_problem(
+    layout: Layout,
+    tables: TimedTables,
+    sheet: Sheet,
+    read: Callable[[Sheet], Floats],
+    supports: Callable[[Sheet], Supports | None],
+) -> SheetProblem:
+    """What has to be known to solve a sheet.
+
+    Args:
+        layout: To which it belongs.
+        tables: Of the layout's rules.
+        sheet: Which.
+        read: Gives the values of a sheet of ``layout.reads(sheet)``.
+        supports: Gives those of a sheet, or None.
+    """
+    half = sheet.half
+    moments = tuple(moments_after(layout, sheet, *group) for group in tables.groups)
+    needed = {moment for group in moments for moment in group if moment is not None}
+    begins = layout.second_half
+    ends = any(group.plain is None for group in moments)
+    next_half = read(begins)[layout.kickoff_row] if ends and half == 1 else None
+    columns = layout.columns(half)
+    return SheetProblem(
+        sheet=sheet,
+        tables=tables,
+        moments=moments,
+        values={at: read(at) for at in sorted(needed | {at.swapped for at in needed})},
+        final=layout.final(half, next_half) if ends else np.zeros(columns),
+        shifted=np.stack([layout.after_points(half, points) for points in tables.points]),
+        paid=np.array(tables.points, float) * layout.for_points,
+        supports=supports(tick_before(sheet)),
+    )
+
+
+def moments_after(layout: Layout, sheet: Sheet, seconds: int, untimed: bool) -> Moments:
+    """Where plays that take so long lead to, `untimed` if a half does not end on them."""
+    half, ticks, own, other = sheet
+    clock = layout.clock
+    if ticks == 0:
+        return Moments(None, None, None)
+    after = clock.after(ticks, seconds)
+    saved = clock.after(ticks, clock.with_timeout(seconds))
+    over = after == 0 and not (untimed and clock.untimed_down)
+    return Moments(
+        plain=None if over else layout.moment(half, after, own, other),
+        own=Sheet(half, saved, own - 1, other) if own and saved != after else None,
+        other=Sheet(half, saved, own, other - 1) if other and saved != after else None,
+    )

@@ -1,0 +1,1 @@
+"""A single drive of football for one player: rules and rules of thumb."""

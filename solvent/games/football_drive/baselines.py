@@ -1,0 +1,114 @@
+"""Rules of thumb for a drive in football: a play for each down, distance and half of the field.
+
+Patek and Bertsekas 1996 rate 1,296 policies that an expert's rules of thumb leave open. On first
+down they pass. On second down they run if the distance to the line to gain is short, and else pass.
+On third and on fourth down the play depends on whether the distance is short, and on whether the
+other team's goal is near, at most 40 yards away:
+
+* On third down, run or pass in each of the four cases (2^4).
+* On fourth down, run, pass or kick in each of the four cases (3^4). The kick is a field goal near
+  the goal and a punt far from it.
+
+They print -1.26 for the best of them. A distance is said to be short if it is less than 3 yards.
+With 1 and 2 yards for short the best is worth -1.311276 here, with 1 to 3 yards -1.262774. So the
+printed number is that of at most 3, which is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvent.games.football_drive.rules import KICK, PASS, PUNT, RUN
+from solvent.model import TabularGame, TabularPolicy
+
+SHORT = 3
+"""The longest distance to the line to gain, in yards, that Patek and Bertsekas call short."""
+
+NEAR = 40
+"""The longest distance to the other team's goal line, in yards, that is called near."""
+
+
+class RuleOfThumb(NamedTuple):
+    """A play for each case, by its number.
+
+    Attributes:
+        first: On first down.
+        second_short: On second down, with a short distance to the line to gain.
+        second_long: On second down, with a longer one.
+        third_near_short: On third down, near the other team's goal and with a short distance.
+        third_near_long: On third down, near it and with a longer distance.
+        third_far_short: On third down, far from it and with a short distance.
+        third_far_long: On third down, far from it and with a longer distance.
+        fourth_near_short: On fourth down, near it and with a short distance.
+        fourth_near_long: On fourth down, near it and with a longer distance.
+        fourth_far_short: On fourth down, far from it and with a short distance.
+        fourth_far_long: On fourth down, far from it and with a longer distance.
+        short: The longest distance that is short, in yards.
+    """
+
+    first: int
+    second_short: int
+    second_long: int
+    third_near_short: int
+    third_near_long: int
+    third_far_short: int
+    third_far_long: int
+    fourth_near_short: int
+    fourth_near_long: int
+    fourth_far_short: int
+    fourth_far_long: int
+    short: int = SHORT
+
+
+DRIVE_RULES: Mapping[str, RuleOfThumb] = {
+    "always-run": RuleOfThumb(*[RUN] * 11),
+    "always-pass": RuleOfThumb(*[PASS] * 11),
+    "kick-on-fourth": RuleOfThumb(
+        RUN, PASS, PASS, RUN, PASS, RUN, PASS, KICK, KICK, PUNT, PUNT, short=2
+    ),
+    "run-or-punt": RuleOfThumb._make([*[RUN] * 10, PUNT, 2]),
+    "patek-bertsekas": RuleOfThumb(PASS, RUN, PASS, RUN, PASS, RUN, PASS, RUN, KICK, RUN, PUNT),
+}
+"""Rules by name. ``patek-bertsekas`` is the best of their 1,296."""
+
+
+def rules_of_thumb(short: int = SHORT) -> Iterator[RuleOfThumb]:
+    """The 1,296 rules of Patek and Bertsekas.
+
+    Args:
+        short: The longest distance that is short, in yards.
+    """
+    third, near, far = (RUN, PASS), (RUN, PASS, KICK), (RUN, PASS, PUNT)
+    for later in product(third, third, third, third, near, near, far, far):
+        yield RuleOfThumb(PASS, RUN, PASS, *later, short=short)
+
+
+def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolicy:
+    """A rule as a policy for a table of the drive.
+
+    Args:
+        rule: Which.
+        game: The table.
+        name: Of the policy.
+    """
+    states: list[Any] = list(game.states)
+    to_goal, to_go, down = np.array([state[:3] for state in states], np.int64).T
+    short, near = to_go <= rule.short, to_goal <= NEAR
+    # The number of the case among the fields; a drive that has ended has none, and any will do.
+    case = 2 * ~near + ~short
+    field = np.select([down <= 1, down == 2, down == 3], [0 * down, 1 + ~short, 3 + case], 7 + case)
+    return TabularPolicy.deterministic(game, np.array(rule[:-1])[field], name=name)
+
+
+def drive_policy(name: str, game: TabularGame) -> TabularPolicy:
+    """One of :data:`DRIVE_RULES` as a policy for a table of the drive.
+
+    Args:
+        name: Of the rule.
+        game: The table.
+    """
+    return rule_policy(DRIVE_RULES[name], game, name)

@@ -1,0 +1,127 @@
+"""What `solvent book solve` says of a solved book."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from solvent.exact import BestPlay, Stake
+from solvent.games.gamebook.page import FinalState
+from solvent.games.gamebook.rules import Gamebook
+
+LONGEST_FRACTION = 2000
+"""Digits of a fraction that is printed whole."""
+
+
+def report(game: Gamebook, play: BestPlay, most: int) -> str:
+    """The value, how best play ends, and the decisions with the largest stakes.
+
+    How it ends is told by the fields that the game keeps, if there are any.
+
+    Args:
+        game: The book.
+        play: Best play of it.
+        most: How many decisions to list.
+    """
+    book = game.book
+    lines = [
+        f"{book.title}: {len(play.table.states):,} states",
+        f"{value_name(game)}: {_number(play.value)}",
+    ]
+    ends = play.ends(game.final_state)
+    for name, ending in book.endings.items():
+        here = [(end, p) for end, p in ends if end.ending == name]
+        lines.append(f"{float(sum(p for _, p in here)):.4f}  {name} (score {ending.score})")
+        lines += [f"    {float(p):.4f}  {_end_text(game, end, p)}" for end, p in here]
+    stakes = _stakes(play, most)
+    if stakes:
+        lines.append("Decisions with the largest stakes (visits x loss by the second best choice):")
+    for stake in stakes:
+        place, visits = game.place(stake.group), float(stake.visits)
+        choices = [
+            f"{game.story.label(stake.group, action)} {float(taken) / visits:.0%}"
+            for action, taken in stake.actions
+        ]
+        lines.append(
+            f"{float(stake.worth):.4f}  {place}, visited {visits:.4f} times: {', '.join(choices)}"
+        )
+    return "\n".join(lines)
+
+
+def report_json(game: Gamebook, play: BestPlay, most: int) -> str:
+    """The same for programs; numbers are floats, exact ones also texts such as ``"2/3"``."""
+    return json.dumps(
+        {
+            "title": game.book.title,
+            "digest": game.book.digest,
+            "states": len(play.table.states),
+            **_json_number("value", play.value),
+            "ends": [
+                {
+                    "ending": end.ending,
+                    "section": end.section,
+                    **({"fields": _fields(game, end)} if game.keep else {}),
+                    **_json_number("probability", p),
+                }
+                for end, p in play.ends(game.final_state)
+            ],
+            "decisions": [
+                {
+                    "section": stake.group.section,
+                    "step": stake.group.step,
+                    "stake": float(stake.worth),
+                    "visits": float(stake.visits),
+                    "choices": {
+                        game.story.label(stake.group, action): float(taken / stake.visits)
+                        for action, taken in stake.actions
+                    },
+                }
+                for stake in _stakes(play, most)
+            ],
+        },
+        indent=2,
+    )
+
+
+def value_name(game: Gamebook) -> str:
+    """What the value of a book is: a probability if the only scores are 0 and 1."""
+    scores = {ending.score for ending in game.book.endings.values()}
+    return "Winning probability" if scores <= {0, 1} else "Expected score"
+
+
+def _fields(game: Gamebook, end: FinalState) -> dict[str, int | None]:
+    """The fields that were asked for, by name."""
+    return dict(zip(game.keep, end.values, strict=True))
+
+
+def _end_text(game: Gamebook, end: FinalState, probability: Fraction | float) -> str:
+    """A final state in words, with its probability as a fraction where fields were asked for."""
+    place = f"section {end.section}"
+    if not game.keep:
+        return place
+    fields = ", ".join(f"{name} {value}" for name, value in _fields(game, end).items())
+    exact = f" [{_fraction(probability)}]" if isinstance(probability, Fraction) else ""
+    return f"{place}: {fields}{exact}"
+
+
+def _stakes(play: BestPlay, most: int) -> list[Stake]:
+    """Decisions at one place of the book are alike, whatever the hero is and carries."""
+    return play.stakes(lambda page: page.decision, most)
+
+
+def _number(value: Fraction | float) -> str:
+    text = repr(float(value))
+    return f"{text} [{_fraction(value)}]" if isinstance(value, Fraction) else text
+
+
+def _fraction(value: Fraction) -> str:
+    # A digit is worth more than three bits.
+    if value.denominator.bit_length() > LONGEST_FRACTION * 3:
+        return f"a fraction with a denominator of {value.denominator.bit_length()} bits"
+    return f"{value.numerator} / {value.denominator}"
+
+
+def _json_number(name: str, value: Fraction | float) -> dict[str, Any]:
+    exact = {f"{name}_exact": _fraction(value)} if isinstance(value, Fraction) else {}
+    return {name: float(value), **exact}

@@ -1,0 +1,1 @@
+"""Greed, the dice game of The Dragon: rules, solvers, rules of thumb and pictures."""

@@ -1,0 +1,313 @@
+"""Maps of Greed: the optimal number of dice and the rating of every position.
+
+The pictures are those of C. Addis, "A Guide to Optimization and Optimal Play in Greed" (2023),
+figures 1 and 2, for any limit and sides: before the last turn and in it, with the score of the
+player on turn from left to right and the other's from bottom to top. A rating is the chance to win
+with optimal play, ties counted half.
+
+A map is drawn as vectors, each run of equal cells as one stroke, so that it needs no pixels and
+stays small. Beyond :data:`MOST_CELLS` cells to a side only every k-th score is drawn.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from solvent.exact import GapLocation, write_atomically
+from solvent.games.greed.kernel import GreedSolution, solve_greed
+from solvent.games.greed.rules import Greed, Position
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats, Ints
+from solvent.report.axes import Axis
+from solvent.report.cells import runs
+from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.legends import bar
+from solvent.report.sections import Section, Untabled
+from solvent.report.solved import SolvedTask
+
+MOST_CELLS = 250
+"""Cells to a side of a map at most."""
+LEVELS = 50
+"""Steps of the colours of ratings."""
+COSTLY = 1e-9
+"""A choice that loses less than this is as good as the best."""
+STAND = "#e3e6e8"
+"""The colour of no dice; it is on neither scale."""
+
+SIDE, LEFT, TOP, BOTTOM = 300, 52, 26, 84
+WIDTH, HEIGHT = LEFT + SIDE + 14, TOP + SIDE + BOTTOM
+
+
+@dataclass(frozen=True, eq=False)
+class GreedMap:
+    """One map.
+
+    Attributes:
+        name: Of the file, without its ending.
+        title: What it shows.
+        dice: [n, n] the fewest optimal dice, by score of the player on turn and the other's.
+        rating: [n, n] the rating.
+        step: Each cell is a score divisible by this.
+        most: The most dice that are optimal anywhere in the game.
+    """
+
+    name: str
+    title: str
+    dice: Ints
+    rating: Floats
+    step: int
+    most: int
+
+
+def maps_of(solution: GreedSolution) -> tuple[GreedMap, GreedMap]:
+    """The maps of normal and of last turns."""
+    step = -(-(solution.limit + 1) // MOST_CELLS)
+    most = int(max(solution.normal_roll.max(), solution.last_roll.max()))
+    rules = f"Greed to {solution.limit} with {solution.sides}-sided dice"
+    normal, last = (
+        GreedMap(
+            name,
+            f"{rules}, {turn}",
+            dice[::step, ::step].astype(np.int64),
+            rating[::step, ::step],
+            step,
+            most,
+        )
+        for name, turn, dice, rating in (
+            ("greed-normal", "before the last turn", solution.normal_roll, solution.normal),
+            ("greed-last-turn", "in the last turn", solution.last_roll, solution.last),
+        )
+    )
+    return normal, last
+
+
+def greed_sections(solved: SolvedTask) -> list[Section]:
+    """The maps of a solved task, and what its agents choose in the same positions."""
+    assert isinstance(solved.game, Greed)
+    solution = solve_greed(solved.game.limit, solved.game.sides)
+    own = [Section("What the agents choose", _agents(solved))] if solved.agents else []
+    return [maps_section(solution), *own]
+
+
+def _agents(solved: SolvedTask) -> str:
+    colours = dice_colours(solved.table.mask[0].shape[1] - 1)
+    figures = "".join(
+        f"<figure><figcaption><b>{escape(agent.agent.name)}</b>, seat {policy.player}, {turn}: "
+        f'{len(costly)} costly</figcaption><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'role="img" data-costly="{len(costly)}"><title>Dice of {escape(agent.agent.name)}, '
+        f"seat {policy.player}, {turn}</title>"
+        f"{_panel('number of dice', 1, dice, colours, costly)}</svg></figure>"
+        for agent in solved.agents
+        for policy, location in zip(agent.policies, agent.locations, strict=True)
+        for turn, phase in (("before the last turn", "play"), ("last turn", "last"))
+        for dice, costly in [chosen(solved.table, policy, location, phase)]
+    )
+    return (
+        "<p>The most probable number of dice in every position that play can come to; the others "
+        "are white. A red dot marks a choice that loses against the best one.</p>"
+        f'<div class="panels small">{figures}</div>'
+    )
+
+
+def chosen(
+    table: TabularGame, policy: TabularPolicy, location: GapLocation, phase: str
+) -> tuple[Ints, list[tuple[int, int]]]:
+    """What a policy rolls where its player is on turn.
+
+    Args:
+        table: Of the game.
+        policy: Either player's.
+        location: Of what it loses.
+        phase: ``"play"`` or ``"last"``.
+
+    Returns:
+        [M+1, M+1] the most probable number of dice by own score and the other's, -1 where play
+        cannot come to; and the pairs of scores in which it loses.
+    """
+    me = policy.player
+    positions = [
+        (s, position.scores[me], position.scores[1 - me])
+        for s, position in enumerate(cast("Sequence[Position]", table.states))
+        if position.player == me and position.phase == phase
+    ]
+    limit = int(dict(table.info.parameters)["limit"])
+    dice = np.full((limit + 1, limit + 1), -1)
+    costly = []
+    for state, own, other in positions:
+        dice[own, other] = policy.probabilities[state].argmax()
+        if location.loss[state] > COSTLY:
+            costly.append((own, other))
+    return dice, costly
+
+
+def maps_section(solution: GreedSolution) -> Section:
+    """The four maps with their explanation."""
+    maps = maps_of(solution)
+    thinned = f" Only every {maps[0].step}th score is drawn." if maps[0].step > 1 else ""
+    blocks = "".join(_block(item) for item in maps)
+    html = (
+        "<p>For every pair of scores, reachable or not: how many dice are best, the fewest where "
+        "several numbers are tied, and the rating, which is the chance to win with optimal play, "
+        f"ties counted half. Grey is a stand.{thinned}</p>{blocks}"
+    )
+    script = Path(__file__).with_name("greed_maps.js").read_text(encoding="utf-8")
+    return Section("Optimal play at every pair of scores", html, script)
+
+
+def untabled_greed(game: Greed) -> Untabled:
+    """The optimum and the maps of a game that is too large for a table."""
+    solution = solve_greed(game.limit, game.sides)
+    return Untabled(
+        solution.value,
+        (solution.lower, solution.upper),
+        "sliding windows over all pairs of scores, without a table of outcomes",
+        (maps_section(solution),),
+    )
+
+
+def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:
+    """Write ``greed-normal.svg`` and ``greed-last-turn.svg``, each with dice and rating.
+
+    Args:
+        folder: Where to.
+        limit: As in :class:`solvent.games.greed.rules.Greed`.
+        sides: Likewise.
+
+    Returns:
+        The files.
+
+    Raises:
+        ValueError: If a parameter is out of its range.
+        StoreError: If a file cannot be written.
+    """
+    paths = []
+    for item in maps_of(solve_greed(limit, sides)):
+        paths.append(Path(folder) / f"{item.name}.svg")
+        write_atomically(paths[-1], (picture(item) + "\n").encode())
+    return paths
+
+
+def picture(item: GreedMap) -> str:
+    """A map's two panels side by side as one SVG that needs nothing else."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {HEIGHT}" '
+        f'width="{2 * WIDTH}" height="{HEIGHT}" role="img" font-size="12" '
+        f'font-family="system-ui, sans-serif"><title>{escape(item.title)}</title>'
+        f'<rect width="100%" height="100%" fill="#fff"/>{_dice_panel(item)}'
+        f'<g transform="translate({WIDTH} 0)">{_rating_panel(item)}</g></svg>'
+    )
+
+
+def _block(item: GreedMap) -> str:
+    """A map in the page: each panel a chart, and the numbers for the script that shows them."""
+    panels = "".join(
+        f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'style="max-width: {1.6 * WIDTH:.0f}px"><title>{escape(name)}: {escape(item.title)}'
+        f"</title>{panel}</svg></figure>"
+        for name, panel in (("Dice", _dice_panel(item)), ("Rating", _rating_panel(item)))
+    )
+    data = {
+        "step": item.step,
+        "cells": len(item.dice),
+        "left": LEFT,
+        "top": TOP,
+        "side": SIDE,
+        "dice": _packed(item.dice),
+        "rating": _packed(np.round(item.rating * 65535)),
+    }
+    return (
+        f'<div class="greed-maps" data-map="{item.name}"><p><b>{escape(item.title)}</b></p>'
+        f'<div class="panels">{panels}</div><p class="pointed">Point at a cell for its numbers.'
+        f'</p><script type="application/json">{json.dumps(data)}</script></div>'
+    )
+
+
+def _packed(numbers: Floats | Ints) -> str:
+    return base64.b64encode(numbers.astype("<u2").tobytes()).decode()
+
+
+def dice_colours(most: int) -> list[str]:
+    """A colour for each number of dice from none to `most`."""
+    return [STAND, *(shade(VIRIDIS, n / max(most, 1)) for n in range(1, most + 1))]
+
+
+def _dice_panel(item: GreedMap) -> str:
+    return _panel("optimal number of dice", item.step, item.dice, dice_colours(item.most))
+
+
+def _rating_panel(item: GreedMap) -> str:
+    # A rating on the border of two levels must not be torn by rounding.
+    level = np.minimum((item.rating * LEVELS + 1e-9).astype(np.int64), LEVELS - 1)
+    colours = [shade(CIVIDIS, n / (LEVELS - 1)) for n in range(LEVELS)]
+    return _panel("rating", item.step, level, colours, scale=Axis(0.0, 1.0))
+
+
+def _panel(
+    name: str,
+    step: int,
+    level: Ints,
+    colours: Sequence[str],
+    marked: Sequence[tuple[int, int]] = (),
+    scale: Axis | None = None,
+) -> str:
+    """A map with its axes and legend.
+
+    Args:
+        name: Its title.
+        step: Between the scores of neighbouring cells.
+        level: [n, n] the number of each cell's colour, or -1 for none.
+        colours: By number.
+        marked: Cells with a dot.
+        scale: What the legend runs over, if not over the numbers of the colours.
+    """
+    cells = len(level)
+    unit = SIDE / cells
+    strokes = "".join(
+        f'<path stroke="{colours[n]}" d="{path}"/>'
+        for n, path in sorted(runs(level).items())
+        if n >= 0
+    )
+    labels = []
+    for score in Axis(0, max((cells - 1) * step, 1)).ticks():
+        if score != int(score):
+            continue
+        along = (score / step + 0.5) * unit
+        labels.append(
+            f'<text x="{LEFT + along:.1f}" y="{TOP + SIDE + 15}" text-anchor="middle">{score:g}'
+            f'</text><text x="{LEFT - 5}" y="{TOP + SIDE - along + 4:.1f}" text-anchor="end">'
+            f"{score:g}</text>"
+        )
+    dots = "".join(
+        f'<circle cx="{LEFT + (x + 0.5) * unit:.1f}" cy="{TOP + SIDE - (y + 0.5) * unit:.1f}" '
+        f'r="{max(unit / 5, 1):.1f}" fill="#d0021b" stroke="#fff"/>'
+        for x, y in marked
+    )
+    middle = LEFT + SIDE / 2
+    return (
+        f'<text x="{middle}" y="16" text-anchor="middle" font-weight="600">{name}</text>'
+        f'<rect x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" stroke="#dde2e6"/>'
+        f'<g transform="translate({LEFT} {TOP + SIDE}) scale({unit:.6g} {-unit:.6g})" '
+        f'shape-rendering="crispEdges" fill="none">{strokes}</g>{dots}{"".join(labels)}'
+        f'<text x="{middle}" y="{TOP + SIDE + 33}" text-anchor="middle">'
+        f'score of the player on turn</text><text transform="translate(13 {TOP + SIDE / 2}) '
+        f'rotate(-90)" text-anchor="middle">score of the other</text>{_legend(colours, scale)}'
+    )
+
+
+def _legend(colours: Sequence[str], scale: Axis | None) -> str:
+    """A bar of all colours, with round numbers below it."""
+    if scale is None:
+        wide = SIDE / len(colours)
+        numbers = Axis(0, max(len(colours) - 1, 1)).ticks()
+        places = {n: (n + 0.5) * wide for n in numbers if n == int(n) and n < len(colours)}
+    else:
+        places = {n: scale.share(n) * SIDE for n in scale.ticks()}
+    return bar(colours, places, LEFT, TOP + SIDE + 44, SIDE)

@@ -1,0 +1,385 @@
+"""Greed, a dice game for two in which each roll may use any number of dice.
+
+The rules are those of "A Guide to Optimization and Optimal Play in Greed" (Addis 2023). Both
+players start at 0. The player on turn chooses a number of dice, rolls them and adds their sum to
+the score. A score above the limit is a bust and loses at once. Rolling no dice, a *stand*, opens
+the last turn: the other player moves once more (and may stand too), then the higher score wins
+and equal scores are a tie.
+
+**State.** ``(player, scores, phase)``: who is on turn, both scores, and whether the move is an
+ordinary one (``"play"``), the last (``"last"``), or play has ended (``"over"``). A score of one
+more than the limit stands for every bust. After the end nobody is on turn and `player` is 0.
+
+**Payoffs.** To player 0: 1 for a victory, 1/2 for a tie, 0 for a defeat, so the value is player
+0's winning chance with ties counted half, the source's *rating*. Player 1 receives the negative,
+as in every game here; adding 1 gives player 1's rating.
+
+**How many dice.** The source allows any number. With `room` points left below the limit, more
+than N = ceil(2 room / (sides + 1)) dice are never better than N, and a roll may use at most N.
+Proof: let p_n(t) be the chance that n dice sum to t. It is symmetric about n (sides + 1) / 2 and
+unimodal, and p_{n+1}(t) is the mean of the `sides` values of p_n just below t. For
+t <= n (sides + 1) / 2 the value p_n(t) is at least each of them, so p_{n+1}(t) <= p_n(t). All sums
+up to `room` satisfy this when n >= N, and larger sums are a bust, so every sum that is of use is
+at most as likely with n + 1 dice as with n. The game keeps its value.
+
+**Errata of the source.** It sums ratings without the factor p_T(t) and without the cut-off at the
+limit; "{0 if n=1 else 0}", the flag of the last turn, should read {1 if n=0 else 0}; the pmf of a
+negative argument, which its last-turn formula asks for when the mover is ahead, is 0; and rolling
+two dice at (2, 6) leads to the four states listed only if the dice have 2 sides, of which (6, 7)
+is impossible and should be left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import (
+    GameInfo,
+    JointAction,
+    Outcome,
+    TabularGame,
+    TooManyStatesError,
+    dice_sum,
+    probability_at_most,
+)
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.drawing import gauge
+from solvent.model.parameters import check_integer
+
+STAND = 0
+"""The action of rolling no dice; action n rolls n."""
+
+LARGEST_TABLE = 100_000_000
+"""`tabulate` refuses to list more outcomes than this (some 2 GB)."""
+
+
+class Position(NamedTuple):
+    """Who is on turn, both scores, and the phase: ``"play"``, ``"last"`` or ``"over"``."""
+
+    player: int
+    scores: tuple[int, int]
+    phase: str
+
+
+@dataclass(frozen=True)
+class Greed:
+    """Greed up to a limit.
+
+    Args:
+        limit: Largest score that is not a bust, within 1..10000.
+        sides: Sides of each die, within 1..10000.
+
+    Raises:
+        ValueError: If a parameter is not a whole number or out of its range.
+    """
+
+    limit: int = 100
+    sides: int = 6
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.limit, "limit", 1, 10_000)
+        check_integer(self.sides, "sides", 1, 10_000)
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        rolls = (f"roll {n}" for n in range(1, self.most_dice(0) + 1))
+        return GameInfo(
+            name="greed",
+            players=2,
+            actions=(("stand", *rolls),) * 2,
+            acyclic=True,
+            reward_range=(0.0, 1.0),
+            sources=("Addis 2023, A Guide to Optimization and Optimal Play in Greed",),
+            parameters=(("limit", self.limit), ("sides", self.sides)),
+            observation_labels=("my turn", "my score", "other score", "last turn", "over"),
+        )
+
+    def most_dice(self, score: int) -> int:
+        """The largest number of dice that can be of use at a score (see the module)."""
+        return -(-2 * (self.limit - score) // (self.sides + 1))
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Player 0 begins at 0 to 0."""
+        return (Outcome(Fraction(1), Position(0, (0, 0), "play")),)
+
+    def turn(self, state: Position) -> int:
+        """Who is to move."""
+        return state.player
+
+    def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
+        """The player on turn names a number of dice; the other one waits."""
+        mine = tuple(range(self.most_dice(state.scores[state.player]) + 1))
+        return (mine, (STAND,)) if state.player == 0 else ((STAND,), mine)
+
+    def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Stand, or roll the dice: sums that stay within the limit ascending, then the bust."""
+        dice = joint_action[state.player]
+        if dice == STAND and state.phase == "play":
+            return (Outcome(Fraction(1), Position(1 - state.player, state.scores, "last")),)
+        score = state.scores[state.player]
+        outcomes = []
+        safe = Fraction(0)
+        for total, probability in dice_sum(dice, self.sides).items():
+            if score + total > self.limit:
+                break
+            outcomes.append(self._outcome(state, score + total, probability))
+            safe += probability
+        if safe < 1:
+            outcomes.append(self._outcome(state, self.limit + 1, 1 - safe))
+        return tuple(outcomes)
+
+    def _outcome(self, state: Position, score: int, probability: Fraction) -> Outcome:
+        """What follows when the player on turn reaches a score."""
+        other = state.scores[1 - state.player]
+        scores = (score, other) if state.player == 0 else (other, score)
+        if state.phase == "last" or score > self.limit:
+            return Outcome(probability, Position(0, scores, "over"), self._payoff(scores))
+        return Outcome(probability, Position(1 - state.player, scores, "play"))
+
+    def _payoff(self, scores: tuple[int, int]) -> Fraction | int:
+        """Player 0's rating of final scores, of which at most one is a bust."""
+        mine, other = (-1 if score > self.limit else score for score in scores)
+        return Fraction(1, 2) if mine == other else int(mine > other)
+
+    def is_terminal(self, state: Position) -> bool:
+        """Whether somebody is bust or the last turn has been taken."""
+        return state.phase == "over"
+
+    def observe(self, state: Position, player: int) -> NDArray[np.float32]:
+        """Whose turn, both scores over one more than the limit, and flags of the phase."""
+        top = self.limit + 1
+        return np.array(
+            [
+                float(state.player == player and state.phase != "over"),
+                state.scores[player] / top,
+                state.scores[1 - player] / top,
+                float(state.phase == "last"),
+                float(state.phase == "over"),
+            ],
+            np.float32,
+        )
+
+    def draw(self, state: Position) -> str:
+        """Both scores, who is to move or how it ended, and the odds of going bust."""
+        lines = [
+            f"player {player}  {'bust' if score > self.limit else gauge(score, self.limit)}"
+            for player, score in enumerate(state.scores)
+        ]
+        if state.phase == "over":
+            winner: dict[Fraction | int, str] = {1: "player 0 wins", 0: "player 1 wins"}
+            return "\n".join((*lines, winner.get(self._payoff(state.scores), "a tie")))
+        turn = "is on turn" if state.phase == "play" else "has the last turn"
+        lines.append(f"player {state.player} {turn}")
+        most = self.most_dice(state.scores[state.player])
+        if most:
+            # A few numbers of dice, evenly spread, the largest among them.
+            shown = sorted({-(-most * part // 6) for part in range(1, 7)})
+            room = self.limit - state.scores[state.player]
+            bust = [1 - probability_at_most(room, n, self.sides) for n in shown]
+            lines.append("dice    " + "".join(f"{n:5d}" for n in shown))
+            lines.append("bust    " + "".join(f"{float(p):5.0%}" for p in bust))
+        return "\n".join(lines)
+
+    def tabulate(self) -> TabularGame:
+        """The arrays of the game (rows and outcomes as `transition` orders them).
+
+        Raises:
+            TooManyStatesError: If there are more outcomes than :data:`LARGEST_TABLE`.
+        """
+        return _tabulate(self)
+
+
+def _tabulate(game: Greed) -> TabularGame:
+    """Build the arrays block by block.
+
+    A block holds the states that share phase, player on turn and that player's score: the same
+    rolls are legal in them and have the same sums, so that one template serves them all.
+    """
+    top = game.limit + 1
+    _refuse_large_table(game)
+    templates = [_template(game, score) for score in range(top)]
+    live = _live_positions(game)
+    final = _final_scores(game, live)
+    index = np.full(live.shape, -1, np.int32)
+    index[live] = np.arange(live.sum())
+    final_index = np.full(final.shape, -1, np.int32)
+    final_index[final] = np.arange(final.sum()) + live.sum()
+    payoff = np.array(
+        [[game._payoff((a, b)) if min(a, b) < top else 0 for b in range(top + 1)]
+         for a in range(top + 1)],
+        np.float32,
+    )  # fmt: skip
+
+    phase, player, mine, other = (part.astype(np.int64) for part in np.nonzero(live))
+    sums = np.array([len(template.scores) for template in templates])
+    size = int(sums[mine].sum())
+    probability = np.empty(size)
+    # Narrow types, since there may be tens of millions.
+    next_state: NDArray[Any] = np.empty(size, np.int32)
+    outcome_reward: NDArray[Any] = np.empty(size, np.float32)
+    end = 0
+    for block in np.argwhere(live.any(axis=3)).tolist():
+        last, mover, score = block
+        opponents = np.flatnonzero(live[last, mover, score])
+        template = templates[score]
+        begin, end = end, end + len(opponents) * len(template.scores)
+        shape = (len(opponents), len(template.scores))
+        at = np.ix_(opponents, template.scores)
+        ended = final_index.T[at] if mover == 0 else final_index[at]
+        paid = payoff.T[at] if mover == 0 else payoff[at]
+        target = next_state[begin:end].reshape(shape)
+        reward = outcome_reward[begin:end].reshape(shape)
+        probability[begin:end].reshape(shape)[:] = template.probability
+        if last:
+            target[:], reward[:] = ended, paid
+        else:
+            bust = template.scores == top
+            within = np.ix_(opponents, np.minimum(template.scores, game.limit))
+            target[:] = np.where(bust, ended, index[0, 1 - mover][within])
+            reward[:] = np.where(bust, paid, 0)
+            target[:, 0] = index[1, 1 - mover, opponents, score]
+
+    rolls = np.array([len(template.lengths) for template in templates])
+    lengths = np.concatenate([template.lengths for template in templates])
+    rows = concatenated_ranges((np.cumsum(rolls) - rolls)[mine], rolls[mine])
+    ends = np.argwhere(final)
+    scores = np.concatenate((np.where(player == 0, (mine, other), (other, mine)).T, ends))
+    phases = np.concatenate((phase, np.full(len(ends), 2)))
+    turn = np.concatenate((player, np.zeros(len(ends), np.int64)))
+    row_count = np.concatenate((rolls[mine], np.zeros(len(ends), np.int64)))
+    names = ("play", "last", "over")
+    initial = np.zeros(len(scores))
+    initial[0] = 1.0
+    return TabularGame(
+        info=game.info,
+        states=tuple(
+            Position(who, (first, second), names[p])
+            for who, (first, second), p in zip(
+                turn.tolist(), scores.tolist(), phases.tolist(), strict=True
+            )
+        ),
+        row_start=np.concatenate(([0], np.cumsum(row_count))),
+        outcome_start=np.concatenate(([0], np.cumsum(lengths[rows]))),
+        next_state=next_state,
+        probability=probability,
+        outcome_reward=outcome_reward,
+        mask=_masks(row_count, turn),
+        initial=initial,
+        observation=_observations(turn, scores, phases, top),
+        turn=turn,
+    )
+
+
+class _Template(NamedTuple):
+    """All rolls from one score: how many outcomes each has, the new scores, their chances."""
+
+    lengths: Ints
+    scores: Ints
+    probability: Floats
+
+
+def _template(game: Greed, score: int) -> _Template:
+    """The rolls from a score; each probability is the float nearest to its rational."""
+    room = game.limit - score
+    lengths: list[int] = []
+    scores: list[int] = []
+    probability: list[float] = []
+    for dice in range(game.most_dice(score) + 1):
+        exactly, more = _chances(dice, game.sides)
+        safe = max(min(len(exactly), room - dice + 1), 0)
+        bust = safe < len(exactly)
+        scores += range(score + dice, score + dice + safe)
+        probability += exactly[:safe]
+        if bust:
+            scores.append(game.limit + 1)
+            probability.append(more[safe])
+        lengths.append(safe + bust)
+    return _Template(np.array(lengths), np.array(scores), np.array(probability))
+
+
+@cache
+def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
+    """The chance of each sum, from the least on, and of that sum or more."""
+    exactly = list(dice_sum(dice, sides).values())
+    more = accumulate(reversed(exactly))
+    return [float(p) for p in exactly], [float(p) for p in more][::-1]
+
+
+def _refuse_large_table(game: Greed) -> None:
+    """Count the outcomes, a few too many, before any of them is made."""
+    outcomes = 0
+    for score in range(game.limit + 1):
+        room = game.limit - score
+        dice = np.arange(game.most_dice(score) + 1)
+        sums = np.minimum(dice * game.sides, room) - dice + 1
+        outcomes += 4 * (game.limit + 1) * int((np.maximum(sums, 0) + 1).sum())
+        if outcomes > LARGEST_TABLE:
+            raise TooManyStatesError(
+                f"greed with limit {game.limit} and sides {game.sides} has more than "
+                f"{LARGEST_TABLE} outcomes, too many for a table; "
+                f"solvent.games.greed.kernel solves it without one"
+            )
+
+
+def _live_positions(game: Greed) -> Bools:
+    """Which positions before the end can occur: [last, player, own score, other's score].
+
+    Any score from 1 to the limit can be reached in one roll. When player 0 is on turn in
+    ordinary play both have rolled equally often; when player 1 is, player 0 has rolled once more.
+    """
+    live = np.zeros((2, 2, game.limit + 1, game.limit + 1), bool)
+    live[0, 0, 0, 0] = True
+    live[0, 0, 1:, 1:] = True
+    live[0, 1, 0, 1:] = True
+    live[0, 1, 1:, 2:] = True
+    live[1, 0], live[1, 1] = live[0, 1].T, live[0, 0].T
+    return live
+
+
+def _final_scores(game: Greed, live: Bools) -> Bools:
+    """Which pairs of scores, of player 0 and player 1, play can end with."""
+    top = game.limit + 1
+    final = np.zeros((top + 1, top + 1), bool)
+    for player, view in enumerate((final, final.T)):
+        view[:top, :top] |= np.maximum.accumulate(live[1, player], axis=0)
+        if game.sides > 1:  # A one-sided die is never rolled beyond the limit.
+            view[top, :top] |= live[:, player, : game.limit].any(axis=(0, 1))
+    return final
+
+
+def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:
+    """The legal actions of both players, [S, A]; the one who waits has the first action."""
+    actions = np.arange(row_count.max())
+    legal = actions < row_count[:, None]
+    waiting = (actions == STAND) & (row_count > 0)[:, None]
+    first, second = (np.where((turn == player)[:, None], legal, waiting) for player in (0, 1))
+    return first, second
+
+
+def _observations(
+    turn: Ints, scores: Ints, phases: Ints, top: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """What `Greed.observe` returns, for all states at once."""
+    first, second = (
+        np.stack(
+            (
+                (turn == player) & (phases < 2),
+                scores[:, player] / top,
+                scores[:, 1 - player] / top,
+                phases == 1,
+                phases == 2,
+            ),
+            axis=1,
+        ).astype(np.float32)
+        for player in (0, 1)
+    )
+    return first, second

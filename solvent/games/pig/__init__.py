@@ -1,0 +1,1 @@
+"""Pig, the jeopardy dice game: its rules."""

@@ -1,0 +1,166 @@
+"""The rules of thumb for Fighting Fantasy combat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.baselines import baseline_names, make_baseline
+from solvent.exact import policy_value, score, solve
+from solvent.games import FightingFantasy, Pig
+from solvent.games.fighting_fantasy.baselines import RULES, fit_paper_tree, strategy_points
+from solvent.games.fighting_fantasy.kernel import solve_box
+from solvent.games.fighting_fantasy.rules import DAMAGE, TEST, Combat, round_probabilities
+from solvent.model import TabularGame, compile_game
+
+# Hero 12/12/9 against equal SKILL and 12 STAMINA: figures of an independent computation.
+VALUES = {
+    "uniform": 0.5889,
+    "never": 0.5,
+    "first-legal": 0.5,
+    "offensive": 0.6616,
+    "optimal": 0.73729,
+}
+
+
+@pytest.fixture(scope="module")
+def game() -> TabularGame:
+    return compile_game(FightingFantasy())
+
+
+def luck_is_tested(name: str, game: TabularGame, state: Combat) -> bool:
+    return bool(make_baseline(name, game).probabilities[game.index[state], TEST])
+
+
+@pytest.mark.parametrize(("name", "value"), VALUES.items())
+def test_value(game: TabularGame, name: str, value: float) -> None:
+    result = float(game.initial @ policy_value(game, make_baseline(name, game)))
+    assert result == pytest.approx(value, abs=5e-5 if name != "optimal" else 5e-6)
+
+
+def test_combat_without_luck_is_even_for_equals(game: TabularGame) -> None:
+    assert game.initial @ policy_value(game, make_baseline("never", game)) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "after_won", "after_lost"),
+    [
+        ("never", False, False),
+        ("always", True, True),
+        ("offensive", True, False),
+        ("defensive", False, True),
+    ],
+)
+def test_simple_rules(game: TabularGame, name: str, after_won: bool, after_lost: bool) -> None:
+    probabilities = make_baseline(name, game).probabilities
+    states: list[Any] = list(game.states)
+    wanted = np.array(
+        [
+            s.luck > 0 and {"won": after_won, "lost": after_lost, "over": False}[s.round]
+            for s in states
+        ]
+    )
+    assert (probabilities[:, TEST] == wanted).all()
+    assert (probabilities.sum(axis=1) == ~game.terminal).all()
+
+
+@pytest.mark.parametrize(
+    ("state", "tested", "why"),
+    [
+        (Combat(0, 9, 9, 7, "won"), True, "a test is likely to succeed: offence"),
+        (Combat(0, 9, 9, 7, "lost"), False, "rounds are not easy to win: no defence"),
+        (Combat(0, 9, 2, 7, "won"), False, "an ordinary hit is enough"),
+        (Combat(3, 8, 9, 7, "lost"), True, "rounds are easy to win: defence"),
+        (Combat(3, 9, 9, 7, "lost"), False, "the hero can absorb many losses"),
+        (Combat(3, 9, 9, 7, "won"), False, "LUCK is stored where victory is likely"),
+        (Combat(0, 2, 9, 6, "lost"), True, "emergency: the loss would be the last"),
+        (Combat(0, 1, 9, 6, "lost"), False, "even a success would not help"),
+        (Combat(0, 3, 9, 6, "lost"), False, "no emergency"),
+        (Combat(-4, 9, 9, 6, "won"), True, "overwhelmed: offence"),
+        (Combat(-4, 2, 9, 6, "lost"), False, "overwhelmed: no defence"),
+        (Combat(-3, 9, 9, 6, "won"), False, "not overwhelmed"),
+        (Combat(0, 2, 9, 3, "lost"), False, "hardly any LUCK"),
+    ],
+)
+def test_coarse_rule(state: Combat, tested: bool, why: str) -> None:
+    table = compile_game(FightingFantasy([-4, 3], [1, 9], [1, 9], [0, 7]))
+    assert luck_is_tested("coarse", table, state) == tested, why
+
+
+@pytest.mark.parametrize("difference", [-4, 0, 3])
+@pytest.mark.parametrize("name", ["coarse", "tree"])
+def test_rules_about_skill_read_it_from_the_probabilities_of_a_round(
+    name: str, difference: int
+) -> None:
+    by_skill = compile_game(FightingFantasy(difference, 9, 9, [0, 7]))
+    rounds = round_probabilities(difference)
+    by_chance = compile_game(FightingFantasy(0, 9, 9, [0, 7], round_probabilities=rounds))
+    for game, other in zip(by_skill.states, by_chance.states, strict=True):
+        assert game[1:] == other[1:]
+    assert (
+        make_baseline(name, by_skill).probabilities == make_baseline(name, by_chance).probabilities
+    ).all()
+
+
+def test_tree_follows_its_own_codes(game: TabularGame) -> None:
+    tree = fit_paper_tree(DAMAGE["standard"])
+    states: list[Any] = list(game.states)
+    for s in states[:: len(states) // 200]:
+        if s.round == "over":
+            continue
+        code = tree.predict(np.array([[s.difference, s.luck, s.hero, s.opponent]]))[0]
+        wanted = s.luck > 0 and code in ((1, 3) if s.round == "won" else (1, 2))
+        assert luck_is_tested("tree", game, s) == wanted
+
+
+def test_both_trees_of_the_paper_ask_for_luck_first_and_skill_next() -> None:
+    # Section 2.4: "If l < 6.5 ..."; "in both cases, the next-level question is about" the SKILL.
+    # At low LUCK it comes second but one: the tree first splits off LUCK of 3 or less.
+    lines = str(fit_paper_tree(DAMAGE["standard"])).splitlines()
+    assert lines[0] == "luck < 6.5"
+    assert "  difference < 1.5" in lines
+    assert "    difference < -3.5" in lines
+
+
+def test_the_tree_answers_with_the_codes_of_the_figure() -> None:
+    # The caption of Fig. 4 explains 0, 2 and 3; no leaf says 1.
+    features, _ = strategy_points(DAMAGE["standard"])
+    answers = fit_paper_tree(DAMAGE["standard"]).predict(features)
+    assert set(np.unique(answers)) == {0, 2, 3}
+
+
+def test_strategy_points_are_the_whole_box() -> None:
+    features, codes = strategy_points(DAMAGE["standard"], rule="exact")
+    box = solve_box()
+    assert features.shape == (21 * 13 * 24 * 24, 4)
+    rng = np.random.default_rng(0)
+    for i in rng.integers(len(codes), size=200):
+        difference, luck, hero, opponent = features[i]
+        at = box.differences.index(difference), hero, opponent, luck
+        assert codes[i] == box.strategy[at]
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"skill_difference": [-2, 2], "stamina": 6, "opponent_stamina": 6, "luck": [0, 8]},
+        {"stamina": 8, "opponent_stamina": 7, "luck": 0},
+        {"stamina": 8, "opponent_stamina": 7, "luck": 9, "damage": "three"},
+        {"stamina": 8, "opponent_stamina": 7, "luck": 9, "damage": {"won": 1}, "luck_above": 2},
+    ],
+    ids=str,
+)
+def test_every_rule_is_a_policy_below_the_optimum(name: str, parameters: dict[str, Any]) -> None:
+    table = compile_game(FightingFantasy(**parameters))
+    result = score(table, make_baseline(name, table), solve(table))
+    assert result.optimality_gap >= -1e-12
+
+
+def test_other_games_do_not_have_them() -> None:
+    pig = compile_game(Pig(target=5))
+    assert not set(RULES) & set(baseline_names(pig))
+    with pytest.raises(ValueError, match="baseline of pig is 'never'; allowed are"):
+        make_baseline("never", pig)

@@ -1,0 +1,128 @@
+"""The closed formulas, errata mended, equal the solver and exact policy evaluation."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.baselines import make_baseline
+from solvent.exact import policy_value, solve
+from solvent.games import FightingFantasy
+from solvent.games.fighting_fantasy.formulas import (
+    round_probabilities,
+    victory_with_constant_luck,
+    victory_without_luck,
+)
+from solvent.games.fighting_fantasy.kernel import solve_box
+from solvent.games.fighting_fantasy.kernel_rational import solve_box_exact
+from solvent.games.fighting_fantasy.rules import (
+    check_rounds,
+    decided,
+    decided_round,
+    luck_succeeds,
+)
+from solvent.model import compile_game
+
+GRID = [(hero, opponent) for hero in range(1, 25, 3) for opponent in range(1, 25, 3)]
+
+
+def test_equation_6_equals_the_solver_exactly() -> None:
+    box = solve_box_exact(8, 8, 0)
+    for i, difference in enumerate(box.differences):
+        rounds = round_probabilities(difference)
+        for hero, opponent in np.ndindex(8, 8):
+            value = victory_without_luck(rounds, hero + 1, opponent + 1)
+            assert value == box.value[i, hero + 1, opponent + 1, 0]
+
+
+def test_equation_6_in_floats_over_the_whole_box() -> None:
+    box = solve_box(max_luck=0)
+    for difference in box.differences:
+        p_w, p_d, p_l = (float(p) for p in round_probabilities(difference))
+        for hero, opponent in np.ndindex(24, 24):
+            value = victory_without_luck((p_w, p_d, p_l), hero + 1, opponent + 1)
+            expected = box.victory(difference, hero + 1, opponent + 1, 0)
+            assert value == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "rounds", [("1/3", "1/6", "1/2"), (0.7, 0, 0.3), (0, "1/2", "1/2"), ("1/4", "3/4", 0)]
+)
+def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[Any, ...]) -> None:
+    exact = check_rounds(rounds)
+    box = solve_box_exact(7, 7, 0, round_probabilities=rounds)
+    for hero, opponent in np.ndindex(7, 7):
+        value = victory_without_luck(exact, hero + 1, opponent + 1)
+        assert value == box.value[0, hero + 1, opponent + 1, 0]
+        # Without LUCK nothing is decided, so that the game itself is worth the same.
+        game = FightingFantasy(0, hero + 1, opponent + 1, 0, round_probabilities=rounds)
+        if (hero + opponent) % 5 == 0:
+            assert solve(compile_game(game)).value == pytest.approx(float(value), abs=1e-14)
+    game = FightingFantasy(0, [1, 7], [1, 7], 8, round_probabilities=rounds, luck_cost=0)
+    table = compile_game(game)
+    values = policy_value(table, make_baseline("offensive", table))
+    for hero, opponent in np.ndindex(7, 7):
+        expected = sum(
+            float(p) * values[table.index[(0, hero + 1, opponent + 1, 8, outcome)]]
+            for outcome, p in decided(exact).items()
+        )
+        formula = victory_with_constant_luck(exact, luck_succeeds(8), hero + 1, opponent + 1)
+        assert float(formula) == pytest.approx(expected, abs=1e-13)
+
+
+def test_30_draws_are_enough_for_equation_6() -> None:
+    errors = [
+        victory_without_luck(rounds, hero, opponent)
+        - victory_without_luck(rounds, hero, opponent, draws=30)
+        for rounds in (round_probabilities(difference) for difference in (-4, 0, 4))
+        for hero, opponent in ((12, 12), (24, 24), (24, 12))
+    ]
+    assert 0 < max(errors) < Fraction(3, 10**17)
+    rounds = round_probabilities(0)
+    coarse = victory_without_luck(rounds, 12, 12) - victory_without_luck(rounds, 12, 12, draws=3)
+    assert coarse > Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(("difference", "luck"), [(-2, 12), (-2, 7), (0, 9), (3, 5), (0, 1)])
+def test_equation_13_equals_exact_policy_evaluation(difference: int, luck: int) -> None:
+    table = compile_game(FightingFantasy(difference, [1, 14], [1, 14], luck, luck_cost=0))
+    values = policy_value(table, make_baseline("offensive", table))
+    start = decided_round(difference).items()
+    rounds = round_probabilities(difference)
+    for hero, opponent in np.ndindex(14, 14):
+        expected = sum(
+            float(p) * values[table.index[(difference, hero + 1, opponent + 1, luck, outcome)]]
+            for outcome, p in start
+        )
+        formula = victory_with_constant_luck(rounds, luck_succeeds(luck), hero + 1, opponent + 1)
+        assert float(formula) == pytest.approx(expected, abs=1e-13)
+
+
+def test_equation_13_without_success_is_equation_6_with_single_hits() -> None:
+    rounds = round_probabilities(1)
+    for hero, opponent in ((5, 4), (9, 7)):
+        # Every hit deals 1, as an opponent of twice the STAMINA would take from hits of 2.
+        expected = victory_without_luck(rounds, hero, 2 * opponent)
+        assert victory_with_constant_luck(rounds, Fraction(0), hero, opponent) == expected
+
+
+def test_equation_13_as_printed_is_no_probability() -> None:
+    rounds = round_probabilities(0)
+    mended = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12)
+    printed = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=True)
+    assert float(mended) == pytest.approx(0.846031, abs=5e-7)
+    assert float(printed) == pytest.approx(10.643652, abs=5e-7)
+
+
+def test_formulas_compute_in_the_numbers_they_are_given() -> None:
+    exact = round_probabilities(-1)
+    p_w, p_d, p_l = (float(p) for p in exact)
+    for hero, opponent in GRID:
+        rational = victory_with_constant_luck(exact, Fraction(5, 6), hero, opponent)
+        assert isinstance(rational, Fraction)
+        floating = victory_with_constant_luck((p_w, p_d, p_l), 5 / 6, hero, opponent)
+        assert isinstance(floating, float)
+        assert floating == pytest.approx(float(rational), rel=1e-12)

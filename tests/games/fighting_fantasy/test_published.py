@@ -1,0 +1,306 @@
+"""The numbers of Johnston 2022 and of the game's page, every one recomputed.
+
+The page's tables are the lists: this file reads them, computes each quantity and compares. A
+published figure must be the recomputed one, rounded or cut off (the paper does both); one in
+brackets must not be.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import solvent  # noqa: F401 (registers the environments)
+from solvent.baselines import baseline_names, make_baseline
+from solvent.exact import Score, score, solve, state_visitation
+from solvent.games import make_game
+from solvent.games.fighting_fantasy.baselines import fit_paper_tree, strategy_points
+from solvent.games.fighting_fantasy.formulas import (
+    victory_with_constant_luck,
+    victory_without_luck,
+)
+from solvent.games.fighting_fantasy.kernel import CombatBox, solve_box
+from solvent.games.fighting_fantasy.rules import DAMAGE, luck_succeeds, round_probabilities
+from solvent.model import compile_game
+
+PAGE = (Path(__file__).parents[3] / "docs/games/fighting-fantasy.md").read_text(encoding="utf-8")
+
+
+def table(first_heading: str) -> list[list[str]]:
+    """The rows of the page's table whose first column has this heading, minus signs as ASCII."""
+    lines = PAGE.replace("−", "-").splitlines()
+    [start] = [i for i, line in enumerate(lines) if line.startswith(f"| {first_heading} |")]
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip().strip("`") for cell in line.strip("|").split("|")])
+    return rows
+
+
+def number(text: str) -> tuple[float, float]:
+    """A printed number and the unit of its last digit: ``"9.8e-6"`` gives 9.8e-6 and 1e-7."""
+    scale = 0.01 if text.endswith("%") else 1.0
+    mantissa, _, exponent = text.rstrip("%").partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    power = 10.0 ** int(exponent or 0)
+    return float(mantissa) * power * scale, 10.0**-decimals * power * scale
+
+
+@cache
+def box() -> CombatBox:
+    """The solution of the paper's box; its own rule for ties changes no value printed here."""
+    return solve_box()
+
+
+def victory(difference: int, hero: int, opponent: int, luck: int) -> float:
+    return box().victory(difference, hero, opponent, luck)
+
+
+def against(name: str, luck: int) -> float:
+    game = make_game("ff-combat", opponent=name, skill=12, stamina=24, luck=luck)
+    return solve(compile_game(game)).value
+
+
+def folds(final: float = 0.0, initial: float = 0.0) -> tuple[float, str]:
+    """The largest fold increase by LUCK with final and initial probability above, and where."""
+    value = box().value[:, 1:, 1:, :]
+    start = np.broadcast_to(value[..., :1], value.shape)
+    counts = (value > final) & (start > max(initial, 0))
+    fold = np.where(counts, value, 0) / np.where(start > 0, start, 1)
+    row, hero, opponent, luck = np.unravel_index(fold.argmax(), fold.shape)
+    where = (box().differences[row], int(hero) + 1, int(opponent) + 1, int(luck))
+    return float(fold.max()), str(where)
+
+
+def differing(difference: int, luck: int | slice = slice(None)) -> np.ndarray:
+    """[n, ...] where the paper's strategies for a difference are not those for -9."""
+    paper = solve_box(rule="paper")
+    at = [paper.strategy[paper.differences.index(d)][1:, 1:, luck] for d in (-9, difference)]
+    return np.argwhere(at[0] != at[1])
+
+
+def literal_hell_demon() -> float:
+    """V(-2, 24, 12, 12) by equations 17-20 as printed: draws lose their probability."""
+    p_w, _, p_l = (float(p) for p in round_probabilities(-2))
+
+    @cache
+    def value(hero: int, opponent: int, luck: int) -> float:
+        if hero <= 0 or opponent <= 0:
+            return float(hero > 0)
+        won, lost = value(hero, opponent - 2, luck), value(hero - 2, opponent, luck)
+        if luck > 0:
+            q, left = float(luck_succeeds(luck)), luck - 1
+            test = q * value(hero, opponent - 4, left) + (1 - q) * value(hero, opponent - 1, left)
+            won = max(won, test)
+            test = q * value(hero - 1, opponent, left) + (1 - q) * value(hero - 3, opponent, left)
+            lost = max(lost, test)
+        return p_w * won + p_l * lost
+
+    return value(24, 12, 12)
+
+
+def saved(damage: str) -> float:
+    features, codes = strategy_points(DAMAGE[damage])
+    return 1 - fit_paper_tree(DAMAGE[damage]).relative_error(features, codes)
+
+
+def correct(damage: str) -> float:
+    features, codes = strategy_points(DAMAGE[damage])
+    return fit_paper_tree(DAMAGE[damage]).accuracy(features, codes)
+
+
+QUANTITIES: dict[str, Callable[[], float | str]] = {
+    "V(-9, 2, 23, 12)": lambda: victory(-9, 2, 23, 12),
+    "its order of magnitude over V(-9, 2, 23, 0)": lambda: math.floor(
+        math.log10(victory(-9, 2, 23, 12) / victory(-9, 2, 23, 0))
+    ),
+    "V(-4, 22, 19, 0)": lambda: victory(-4, 22, 19, 0),
+    "V(-4, 22, 19, 12)": lambda: victory(-4, 22, 19, 12),
+    "largest fold increase, final V > 0.01": lambda: folds(final=0.01)[0],
+    "V(-2, 22, 21, 0)": lambda: victory(-2, 22, 21, 0),
+    "V(-2, 22, 21, 12)": lambda: victory(-2, 22, 21, 12),
+    "largest fold increase, initial V > 0.01": lambda: folds(initial=0.01)[0],
+    "Adult White Dragon, 24 STAMINA, 0 LUCK": lambda: against("adult-white-dragon", 0),
+    "Adult White Dragon, 24 STAMINA, 12 LUCK": lambda: against("adult-white-dragon", 12),
+    "Hell Demon, 24 STAMINA, 0 LUCK": lambda: against("hell-demon", 0),
+    "Hell Demon, 24 STAMINA, 12 LUCK": lambda: against("hell-demon", 12),
+    "Hell Demon, 12 LUCK, equations 17-20 literally": literal_hell_demon,
+    "strategies that differ, Δ = -9 and -4, l = 12": lambda: len(differing(-4, 12)),
+    "strategies that differ, Δ = -9 and -8, any l": lambda: len(differing(-8)),
+    "strategies that differ, Δ = -9 and -7, any l": lambda: len(differing(-7)),
+    "strategies that differ, Δ = -9 and -6, any l": lambda: len(differing(-6)),
+    "tree: share of errors saved": lambda: saved("standard"),
+    "tree: share of points classified correctly": lambda: correct("standard"),
+    "tree, variant: share of errors saved": lambda: saved("three"),
+    "tree, variant: share of points classified correctly": lambda: correct("three"),
+    "where that is, final V > 0.01": lambda: folds(final=0.01)[1],
+    "where that is, initial V > 0.01": lambda: folds(initial=0.01)[1],
+}
+
+
+def test_the_page_lists_every_quantity_once() -> None:
+    assert sorted(row[0] for row in table("quantity")) == sorted(QUANTITIES)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "published", "recomputed"), table("quantity"), ids=lambda cell: cell[:48]
+)
+def test_published(quantity: str, published: str, recomputed: str) -> None:
+    value = QUANTITIES[quantity]()
+    if isinstance(value, str):
+        assert value == recomputed == published
+        return
+    ours, our_unit = number(recomputed)
+    assert value == pytest.approx(ours, rel=0, abs=0.5001 * our_unit)
+    fails = published.startswith("(")
+    theirs, their_unit = number(published.strip("()"))
+    assert (abs(value - theirs) > their_unit) == fails
+
+
+def test_the_five_differences_are_where_the_page_says() -> None:
+    [sentence] = re.findall(r"The five differences at l = 12 are at .*", PAGE)
+    pairs = [(int(h), int(o)) for h, o in re.findall(r"\((\d+), (\d+)\)", sentence)]
+    assert pairs == [(int(h) + 1, int(o) + 1) for h, o in differing(-4, 12)]
+
+
+def test_without_a_chance_to_win_a_round_there_is_nothing_to_gain() -> None:
+    hopeless = box().differences.index(-10)
+    assert not box().value[hopeless, 1:, 1:].any()
+    # What is best after a round won is defined, but no round is ever won.
+    assert set(np.unique(box().strategy[hopeless])) == {0, 3}
+
+
+def test_the_rule_for_ties_changes_the_number_of_strategies_the_page_says() -> None:
+    [(count, points)] = re.findall(r"by exact comparison (\d+) of the (\d+)\s+points", PAGE)
+    exact, paper = solve_box(rule="exact"), solve_box(rule="paper")
+    changed = (exact.strategy != paper.strategy)[:, 1:, 1:]
+    assert changed.sum() == int(count)
+    assert changed.size == int(points)
+    assert min(exact.differences[d] for d in np.unique(np.nonzero(changed)[0])) == 1
+    np.testing.assert_allclose(paper.value, exact.value, rtol=1e-9)
+
+
+@cache
+def luck_is_tested(rule: str = "paper") -> np.ndarray:
+    """[D, 24, 24, L, 2] whether LUCK is tested after rounds (won, lost), by STAMINAs from 1."""
+    codes = solve_box(rule=rule).strategy[:, 1:, 1:]
+    return np.stack([np.isin(codes, (1, 3)), np.isin(codes, (1, 2))], axis=-1)
+
+
+def points_that_test() -> dict[int, list[int]]:
+    """The number of points at which LUCK is tested at all, by difference and LUCK."""
+    counts = luck_is_tested().any(axis=-1).sum(axis=(1, 2)).tolist()
+    return dict(zip(range(-10, 11), counts, strict=True))
+
+
+@pytest.mark.parametrize(("difference", "counts"), [(row[0], row[1:]) for row in table("Δ")])
+def test_points_that_use_luck(difference: str, counts: list[str]) -> None:
+    found = points_that_test()[int(difference)]
+    assert [int(count) for count in counts] == [found[luck] for luck in (8, 7, 6, 5, 4)]
+
+
+def largest_drops(difference: int) -> list[int]:
+    """The LUCKs at which the most points are lost by having one less, from 2 on."""
+    counts = points_that_test()[difference]
+    drops = {luck: counts[luck] - counts[luck - 1] for luck in range(2, 13)}
+    return [luck for luck, drop in drops.items() if drop == max(drops.values())]
+
+
+def test_the_transition_between_6_and_5_is_where_the_page_says() -> None:
+    assert [d for d in range(-10, 11) if largest_drops(d) == [6]] == [-5, -4]
+    assert [d for d in range(-10, 11) if len(largest_drops(d)) > 1] == [-9, -8]
+    assert all(len(largest_drops(d)) == 4 and 6 in largest_drops(d) for d in (-9, -8))
+    assert all(largest_drops(d) == [7] for d in range(-3, 4))
+    assert all(largest_drops(d) == [8] for d in range(4, 9))
+    even = points_that_test()[0]
+    assert (even[7] - even[6], even[6] - even[5]) == (115, 23)
+    assert "At Δ = 0 it is 115, and that between l = 6 and l = 5 is 23." in PAGE
+
+
+def test_the_defensive_band_is_where_the_page_says() -> None:
+    for rule in ("paper", "exact"):
+        band = luck_is_tested(rule)[:, 1, :, :, 1].sum(axis=1)
+        assert (band[1:, 2:] == 24).all()
+        assert not band[0].any()
+        assert not band[:, 1].any()
+
+
+def test_the_offensive_strip_is_where_the_page_says() -> None:
+    strip = luck_is_tested()[:, :, 2, :, 0].sum(axis=1)
+    assert (strip[:13, 2:] == 24).all()
+    [text] = re.findall(r"at l = 6 ([\d, and]+)\s+points for Δ = 3 to 9", PAGE)
+    assert strip[13:20, 6].tolist() == [int(n) for n in re.findall(r"\d+", text)]
+    assert not strip[20].any()
+    exact = luck_is_tested("exact")[:, :, 2, :, 0].sum(axis=1)
+    assert (exact[:20, 2:] == 24).all()
+    assert not exact[20].any()
+
+
+@pytest.mark.parametrize(("stamina", "lucky", "without"), table("STAMINA on both sides"))
+def test_what_constant_luck_makes_up_for(stamina: str, lucky: str, without: str) -> None:
+    rounds, both = round_probabilities(-2), (int(stamina), int(stamina))
+    assert f"{float(victory_with_constant_luck(rounds, luck_succeeds(12), *both)):.6f}" == lucky
+    assert f"{float(victory_without_luck(rounds, *both)):.6f}" == without
+
+
+@pytest.mark.parametrize("row", table("weight of STAMINA"), ids=str)
+def test_what_is_kept(row: list[str]) -> None:
+    game = compile_game(make_game("ff-combat", stamina_weight=row[0], luck_weight=row[1]))
+    solution = solve(game)
+    ends = state_visitation(game, solution.policies[0]) * [s.opponent == 0 for s in game.states]
+    victory, hero, luck = ends @ np.array([(1, s.hero, s.luck) for s in game.states])
+    assert row[2:] == [f"{solution.value:.6f}", f"{victory:.6f}", f"{hero:.4f}", f"{luck:.4f}"]
+
+
+@pytest.mark.parametrize(("environment", "states", "value", "width"), table("environment"))
+def test_optimum_on_the_page(environment: str, states: str, value: str, width: str) -> None:
+    parameters = dict(gym.spec(environment).kwargs)
+    game = compile_game(make_game(parameters.pop("game"), **parameters))
+    solution = solve(game)
+    assert game.n_states == int(states)
+    assert solution.value == pytest.approx(float(value), rel=0, abs=5.001e-13)
+    assert solution.upper - solution.lower < float(width)
+    assert solution.lower <= solution.value <= solution.upper
+    assert gym.spec(environment).reward_threshold == pytest.approx(solution.value, abs=1e-12)
+
+
+@cache
+def default_score(baseline: str) -> Score:
+    game = compile_game(make_game("ff-combat"))
+    return score(game, make_baseline(baseline, game))
+
+
+@pytest.mark.parametrize(("name", "_", "value", "gap", "normalized"), table("baseline"))
+def test_baseline_on_the_page(name: str, _: str, value: str, gap: str, normalized: str) -> None:
+    result = default_score(name)
+    assert f"{result.value:.6f}" == value
+    assert f"{result.optimality_gap + 0.0:.6f}".removeprefix("-") == gap
+    assert f"{result.normalized:.3f}" == normalized
+
+
+def test_the_page_has_every_baseline_of_the_game() -> None:
+    names = set(baseline_names(compile_game(make_game("ff-combat"))))
+    # Learned anew each time, and first-legal is never.
+    assert {row[0] for row in table("baseline")} == names - {"q-learning", "first-legal"}
+
+
+def test_the_damage_on_the_page_is_the_damage_of_the_rules() -> None:
+    won, lost = (tuple(map(int, row[1:])) for row in table("STAMINA lost"))
+    damage = DAMAGE["standard"]
+    assert won == (damage.won, damage.won_lucky, damage.won_unlucky)
+    assert lost == (damage.lost, damage.lost_lucky, damage.lost_unlucky)
+
+
+def test_the_code_on_the_page_runs() -> None:
+    names: dict[str, object] = {}
+    for code in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(code, "fighting-fantasy.md", "exec"), names)
+    assert names

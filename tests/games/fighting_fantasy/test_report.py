@@ -1,0 +1,136 @@
+"""The maps of combat: colours are exact values, digits the strategies, frames the mistakes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import solve
+from solvent.games import make_game
+from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
+from solvent.games.fighting_fantasy.rules import TEST, Combat
+from solvent.model import compile_game
+from solvent.report.page import render, render_game
+from solvent.report.results import read_results
+from solvent.report.solved import SolvedTask, solve_task
+
+COSTLY, TIED = 8, 4
+
+
+@pytest.fixture(scope="module")
+def solved(results: Path) -> SolvedTask:
+    return solve_task(read_results(results)[0], results)
+
+
+@pytest.fixture(scope="module")
+def data(results: Path) -> Any:
+    [text] = re.findall(
+        r'<div class="strategy-maps">.*?<script type="application/json">(.*?)</script>',
+        render(results),
+        re.DOTALL,
+    )
+    return json.loads(text)
+
+
+def cells(data: Any, which: Any) -> tuple[Any, Any]:
+    """Values (NaN where there is none) and codes, [difference, luck, hero, opponent]."""
+    shares = np.frombuffer(base64.b64decode(which["values"]), "<u2").reshape(data["shape"])
+    codes = np.array([int(c, 16) for c in which["codes"]]).reshape(data["shape"])
+    return np.where(shares == ABSENT, np.nan, shares / (ABSENT - 1)), codes
+
+
+def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> None:
+    values, _ = cells(data, data["optimal"])
+    assert data["differences"] == [-1, 0, 1]
+    present = np.argwhere(~np.isnan(values))
+    assert len(present) > 100
+    for d, luck, hero, opponent in present[::7]:
+        game = make_game(
+            "ff-combat",
+            skill_difference=data["differences"][d],
+            luck=int(luck),
+            stamina=int(hero) + 1,
+            opponent_stamina=int(opponent) + 1,
+        )
+        assert values[d, luck, hero, opponent] == pytest.approx(
+            solve(compile_game(game)).value, abs=1e-5
+        )
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"round_probabilities": ["1/2", "1/4", "1/4"]},
+        {"skill_difference": 1, "stamina_weight": "1/4", "luck_weight": 1},
+    ],
+)
+def test_maps_know_the_odds_and_the_score_of_the_combat(parameters: dict[str, Any]) -> None:
+    game = make_game("ff-combat", stamina=4, opponent_stamina=5, luck=3, **parameters)
+    table = compile_game(game)
+    grid = grid_of(table)
+    values = grid.values(solve(table).values).reshape(grid.shape)
+    assert np.nanmax(values) <= 1
+    best = game.info.reward_range[1]
+    start = {"stamina": 4, "opponent_stamina": 4, "luck": 2}
+    sooner = make_game("ff-combat", **{**parameters, **start})
+    assert values[0, 2, 3, 3] * best == pytest.approx(solve(compile_game(sooner)).value)
+    text = render_game(game)
+    assert ("100% expected score" in text) == (best != 1)
+    assert ("100% probability of victory" in text) == (best == 1)
+
+
+def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
+    table = solved.table
+    policies = [(data["optimal"], solved.solution.policies[0])]
+    policies += [(a, b.policy) for a, b in zip(data["learned"], solved.agents, strict=True)]
+    for which, policy in policies:
+        values, codes = cells(data, which)
+        for d, luck, hero, opponent in np.argwhere(~np.isnan(values)):
+            tests = {}
+            for result in ("won", "lost"):
+                state = Combat(data["differences"][d], hero + 1, opponent + 1, luck, result)
+                tests[result] = policy.probabilities[table.index[state], TEST] == 1
+            expected = {(True, True): 1, (False, True): 2, (True, False): 3}.get(
+                (tests["won"], tests["lost"]), 0
+            )
+            assert codes[d, luck, hero, opponent] & 3 == expected
+
+
+def test_frames_mark_the_cells_that_differ(data: Any, solved: SolvedTask) -> None:
+    best, optimal = cells(data, data["optimal"])
+    present = ~np.isnan(best)
+    kinds = set()
+    for which, agent in zip(data["learned"], solved.agents, strict=True):
+        own, codes = cells(data, which)
+        assert ((codes >= TIED) == ((codes & 3) != optimal))[present].all()
+        loses = np.zeros(data["shape"], bool)
+        for s in np.flatnonzero(agent.location.loss > 1e-9):
+            state = solved.table.states[s]
+            place = data["differences"].index(state.difference)
+            loses[place, state.luck, state.hero - 1, state.opponent - 1] = True
+        assert ((codes >= COSTLY) == loses)[present].all()
+        assert (own <= best + 2e-5)[present].all()
+        kinds |= set((codes // 4)[present].tolist())
+    assert kinds == {0, 1, 2}
+
+
+def test_agents_without_a_mistake_have_no_frames(solved: SolvedTask) -> None:
+    grid = grid_of(solved.table)
+    codes = grid.codes(solved.solution.policies[0])
+    assert set(codes[grid.present].tolist()) == {0, 1, 2, 3}
+
+
+def test_losses_by_stamina_sum_to_the_gap(solved: SolvedTask, results: Path) -> None:
+    text = render(results)
+    for item in solved.agents:
+        lost = loss_by_stamina(solved.table, item)
+        assert lost.shape == (6, 5)
+        assert lost.sum() == pytest.approx(item.location.gap, abs=1e-9)
+        [stated] = re.findall(rf'data-loss-map="{item.agent.name}" data-sum="([^"]+)"', text)
+        assert float(stated) == pytest.approx(item.agent.mode_gap, abs=1e-9)

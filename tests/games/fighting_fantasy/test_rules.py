@@ -1,0 +1,512 @@
+"""The rules of Fighting Fantasy combat, sentence by sentence, and one combat from start to end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import combat_checks
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import solvent  # noqa: F401 (registers the environments)
+from solvent.exact import solve, state_visitation
+from solvent.games import FightingFantasy, make_game
+from solvent.games.fighting_fantasy.rules import (
+    KEEP,
+    TEST,
+    Combat,
+    Damage,
+    decided_round,
+    ff_combat,
+    next_round_in,
+    round_probabilities,
+)
+from solvent.model import Outcome, check_game, compile_game, parametrize_with_game_checks
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "ff_combat.txt"
+
+SMALL = [
+    FightingFantasy(skill_difference=3, stamina=5, opponent_stamina=6, luck=4),
+    FightingFantasy(skill_difference=-10, stamina=3, opponent_stamina=3, luck=2),
+    FightingFantasy(stamina=3, opponent_stamina=2, luck=1, damage={"won": 1, "lost": 3}),
+    FightingFantasy(skill_difference=[-1, 1], stamina=[2, 4], opponent_stamina=[1, 3], luck=[0, 3]),
+    FightingFantasy(stamina=5, opponent_stamina=4, luck=3, damage="three", stamina_above=2),
+    FightingFantasy(
+        skill_difference={-2: 1, 4: 3},
+        stamina=4,
+        opponent_stamina=5,
+        luck=13,
+        damage={"won_unlucky": 0, "lost_lucky": 0},
+        luck_above=1,
+    ),
+    FightingFantasy(0, 4, 5, 3, round_probabilities=["1/3", "1/7", "11/21"], luck_weight="1/9"),
+    FightingFantasy(0, [1, 3], 4, 2, round_probabilities=[0, 0.5, 0.5]),
+    FightingFantasy(2, 4, 5, 6, luck_cost=0),
+    FightingFantasy(0, [1, 3], 4, 2, round_probabilities=[1, 0, 0], stamina_weight=0.25),
+]
+
+
+@parametrize_with_game_checks(SMALL)
+def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    difference=st.integers(-20, 20),
+    hero=st.integers(1, 6),
+    opponent=st.integers(1, 6),
+    luck=st.integers(0, 4),
+    damage=st.builds(
+        Damage,
+        won=st.integers(1, 3),
+        won_lucky=st.integers(0, 5),
+        won_unlucky=st.integers(0, 3),
+        lost=st.integers(1, 3),
+        lost_lucky=st.integers(0, 3),
+        lost_unlucky=st.integers(0, 4),
+    ),
+)
+def test_every_combat_conforms(
+    difference: int, hero: int, opponent: int, luck: int, damage: Damage
+) -> None:
+    check_game(FightingFantasy(difference, hero, opponent, luck, damage))
+
+
+@pytest.mark.parametrize(
+    "check", combat_checks.RULE_CHECKS, ids=lambda check: check.__name__.removeprefix("check_")
+)
+def test_rule(check: Callable[[], None]) -> None:
+    check()
+
+
+GAME = FightingFantasy()
+
+
+def test_luck_falls_by_1_whether_or_not_the_test_succeeds() -> None:
+    outcomes = GAME.transition(Combat(0, 12, 12, 9, "won"), (TEST,))
+    assert {o.state.luck for o in outcomes} == {8}
+    assert {o.state.opponent for o in outcomes} == {8, 11}
+
+
+def test_won_and_lost_rounds_may_cost_differently() -> None:
+    game = FightingFantasy(damage={"won": 3, "lost": 1})
+    for round_, left in (("won", {(12, 9)}), ("lost", {(11, 12)})):
+        outcomes = game.transition(Combat(0, 12, 12, 9, round_), (KEEP,))
+        assert {(o.state.hero, o.state.opponent) for o in outcomes} == left
+
+
+def test_luck_can_be_tested_while_any_is_left() -> None:
+    assert GAME.legal_actions(Combat(0, 12, 12, 1, "lost")) == ((KEEP, TEST),)
+    assert GAME.legal_actions(Combat(0, 12, 12, 0, "lost")) == ((KEEP,),)
+
+
+def test_where_a_test_costs_no_luck_none_is_used_up() -> None:
+    constant = FightingFantasy(luck_cost=0)
+    for round_ in ("won", "lost"):
+        kept = constant.transition(Combat(0, 12, 12, 9, round_), (TEST,))
+        spent = GAME.transition(Combat(0, 12, 12, 9, round_), (TEST,))
+        assert [o.state._replace(luck=8) for o in kept] == [o.state for o in spent]
+        assert {o.state.luck for o in kept} == {9}
+    assert solve(compile_game(constant)).value > solve(compile_game(GAME)).value + 0.05
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "over"),
+    [
+        (Combat(0, 1, 2, 3, "won"), KEEP, Combat(0, 1, 0, 3, "over")),
+        (Combat(0, 1, 1, 3, "won"), TEST, Combat(0, 1, 0, 2, "over")),
+        (Combat(0, 2, 5, 3, "lost"), KEEP, Combat(0, 0, 5, 3, "over")),
+        (Combat(0, 1, 5, 3, "lost"), TEST, Combat(0, 0, 5, 2, "over")),
+    ],
+)
+def test_who_falls_to_0_stamina_has_lost(state: Combat, action: int, over: Combat) -> None:
+    [outcome] = GAME.transition(state, (action,))
+    assert outcome.state == over
+    assert outcome.probability == 1
+    assert GAME.is_terminal(over)
+    assert outcome.reward == (1 if over.opponent == 0 else 0)
+
+
+def test_the_decision_comes_after_the_outcome_of_the_round() -> None:
+    starts = {o.state.round: o.probability for o in GAME.initial()}
+    assert starts == decided_round(0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "hero", "luck", "reward"),
+    [
+        ({}, 1, 0, 1),
+        ({"stamina_above": 3}, 3, 5, 0),
+        ({"stamina_above": 3}, 4, 5, 1),
+        ({"luck_above": 3}, 9, 3, 0),
+        ({"luck_above": 3}, 9, 4, 1),
+        ({"stamina_above": 3, "luck_above": 3}, 4, 3, 0),
+    ],
+)
+def test_a_victory_counts_with_more_stamina_and_luck_than_asked_for(
+    parameters: dict[str, int], hero: int, luck: int, reward: int
+) -> None:
+    game = FightingFantasy(**parameters)
+    [outcome] = game.transition(Combat(0, hero, 1, luck, "won"), (KEEP,))
+    assert outcome.reward == reward
+
+
+@pytest.mark.parametrize(
+    ("parameters", "hero", "luck", "reward"),
+    [
+        ({"stamina_weight": "1/7"}, 3, 5, Fraction(10, 7)),
+        ({"luck_weight": 0.1}, 3, 5, Fraction(3, 2)),
+        ({"stamina_weight": 1, "luck_weight": 0.1}, 3, 5, Fraction(9, 2)),
+        ({"stamina_weight": 1, "stamina_above": 3}, 3, 5, 0),
+        ({"stamina_weight": 1, "stamina_above": 3}, 4, 5, 5),
+    ],
+)
+def test_stamina_and_luck_left_at_a_victory_that_counts_add_to_the_score(
+    parameters: dict[str, Any], hero: int, luck: int, reward: Fraction
+) -> None:
+    game = FightingFantasy(**parameters)
+    [outcome] = game.transition(Combat(0, hero, 1, luck, "won"), (KEEP,))
+    assert outcome.reward == reward
+    [defeat] = game.transition(Combat(0, 2, 1, luck, "lost"), (KEEP,))
+    assert defeat.reward == 0
+
+
+def test_the_score_is_the_chance_of_victory_and_what_is_kept_by_the_weights() -> None:
+    game = compile_game(FightingFantasy(1, 6, 7, 4, stamina_weight="1/8", luck_weight="1/5"))
+    solution = solve(game)
+    ends = state_visitation(game, solution.policies[0]) * [s.opponent == 0 for s in game.states]
+    kept = ends @ np.array([(1, s.hero, s.luck) for s in game.states])
+    assert solution.value == pytest.approx(kept @ (1, 1 / 8, 1 / 5), abs=1e-14)
+    plain = solve(compile_game(FightingFantasy(1, 6, 7, 4)))
+    assert kept[0] < plain.value - 0.001
+
+
+def test_a_round_goes_by_the_given_probabilities() -> None:
+    game = FightingFantasy(0, 9, 9, 0, round_probabilities=["1/2", "1/3", "1/6"])
+    assert {o.state.round: o.probability for o in game.initial()} == {
+        "won": Fraction(3, 4),
+        "lost": Fraction(1, 4),
+    }
+    after = game.transition(Combat(0, 9, 9, 0, "won"), (KEEP,))
+    assert {o.state: o.probability for o in after} == {
+        Combat(0, 9, 7, 0, "won"): Fraction(3, 4),
+        Combat(0, 9, 7, 0, "lost"): Fraction(1, 4),
+    }
+    assert "1/2 won, 1/3 drawn, 1/6 lost" in game.draw(Combat(0, 9, 9, 0, "won"))
+
+
+@pytest.mark.parametrize("difference", [-10, -3, 0, 4, 20])
+def test_the_probabilities_of_a_difference_make_the_combat_of_that_difference(
+    difference: int,
+) -> None:
+    by_skill = compile_game(FightingFantasy(difference, 6, 5, 4))
+    by_chance = compile_game(
+        FightingFantasy(0, 6, 5, 4, round_probabilities=round_probabilities(difference))
+    )
+    assert by_chance.probability.tolist() == by_skill.probability.tolist()
+    assert [(0, *s[1:]) for s in by_skill.states] == [tuple(s) for s in by_chance.states]
+    assert solve(by_chance).value == solve(by_skill).value
+
+
+@pytest.mark.parametrize(("rounds", "value"), [([0, 0.9, 0.1], 0), (["1/9", "8/9", 0], 1)])
+def test_where_no_round_is_won_or_none_lost_all_is_decided(rounds: list[Any], value: int) -> None:
+    game = compile_game(FightingFantasy(0, 5, 6, 3, round_probabilities=rounds))
+    assert solve(game).value == value
+    assert {s.round for s in game.states} == {"over", "won" if value else "lost"}
+
+
+def test_combats_of_any_probabilities_are_played_by_name() -> None:
+    rounds = ["2/5", "1/5", "2/5"]
+    env = gym.make("solvent/FFCombat-v0", round_probabilities=rounds, luck_weight="1/20")
+    game = make_game("ff-combat", round_probabilities=rounds, luck_weight="1/20")
+    assert env.unwrapped.game.model_hash == compile_game(game).model_hash  # type: ignore[attr-defined]
+    rewards = set()
+    env.reset(seed=1)
+    for _ in range(200):
+        _, reward, over, _, _ = env.step(0)
+        if over:
+            rewards.add(round(float(reward), 12))
+            env.reset()
+    # Nine points of LUCK are kept, and add 9 / 20 to a victory.
+    assert rewards == {0.0, 1.45}
+
+
+def test_parameters_beyond_the_paper_are_listed_where_they_are_given() -> None:
+    assert "round_probabilities" not in dict(ff_combat().info.parameters)
+    given = ff_combat(round_probabilities=(Fraction(1, 3), 0, Fraction(2, 3)), luck_weight=0.5)
+    parameters = dict(given.info.parameters)
+    assert parameters["round_probabilities"] == ["1/3", 0, "2/3"]
+    assert "stamina_weight" not in parameters
+    again = FightingFantasy(**json.loads(json.dumps(parameters)))
+    assert compile_game(again).model_hash == compile_game(given).model_hash
+    assert given.info.reward_range == (0, 5.5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    won=st.fractions(0, 1, max_denominator=10**20),
+    drawn=st.fractions(0, Fraction(9, 10), max_denominator=50),
+    weights=st.tuples(*[st.fractions(0, 2, max_denominator=9)] * 2),
+)
+def test_every_combat_of_any_probabilities_conforms(
+    won: Fraction, drawn: Fraction, weights: tuple[Fraction, Fraction]
+) -> None:
+    rounds = (won * (1 - drawn), drawn, (1 - won) * (1 - drawn))
+    check_game(
+        FightingFantasy(
+            0, 3, 4, 2,
+            round_probabilities=rounds, stamina_weight=weights[0], luck_weight=weights[1],
+        )
+    )  # fmt: skip
+
+
+def test_a_named_opponent_brings_its_statistics() -> None:
+    dragon = ff_combat("adult-white-dragon", skill=12, stamina=24, luck=12)
+    assert {o.state[:4] for o in dragon.initial()} == {(-3, 24, 22, 12)}
+    assert ff_combat("hell-demon") == FightingFantasy(skill_difference=-2, opponent_stamina=12)
+    with pytest.raises(ValueError, match="brings its own"):
+        ff_combat("hell-demon", opponent_stamina=3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"opponent": "hell-deamon"}, "Did you mean 'hell-demon'"),
+        ({"stamina": 0}, "stamina is 0; allowed are whole numbers from 1 to 99"),
+        ({"stamina": float("nan")}, "stamina is nan"),
+        ({"luck": -1}, "luck is -1"),
+        ({"luck": [3, 1]}, "upside down"),
+        ({"luck": {3: float("nan")}}, "has weight nan"),
+        ({"damage": "four"}, "damage is 'four'; allowed are standard, three"),
+        ({"damage": {"won": 0}}, "damage.won is 0"),
+        ({"damage": {"win": 2}}, "Did you mean 'won'"),
+        ({"stamin": 3}, "Did you mean 'stamina'"),
+        ({"round_probabilities": "1/2"}, "allowed are three numbers"),
+        ({"round_probabilities": [0.5, 0.5]}, "allowed are three numbers"),
+        ({"round_probabilities": [0.5, -0.1, 0.6]}, "p_d of round_probabilities is -0.1"),
+        ({"round_probabilities": [0.5, 0, "half"]}, "p_l of round_probabilities is 'half'"),
+        ({"round_probabilities": [0.5, 0.2, 0.2]}, "sum to 9/10 instead of 1"),
+        ({"round_probabilities": [0, 1, 0]}, "p_d must be below 1"),
+        ({"round_probabilities": [1, 0, 0], "skill": 12}, "skill is 12 and round_probabilities"),
+        ({"round_probabilities": [1, 0, 0], "skill_difference": 0}, "skill_difference is 0 and"),
+        ({"round_probabilities": [1, 0, 0], "opponent": "hell-demon"}, "opponent is 'hell-demon'"),
+        ({"luck_cost": 2}, "luck_cost is 2; allowed are whole numbers from 0 to 1"),
+        ({"luck_cost": 0, "damage": {"won_unlucky": 0}}, "damage.won_unlucky is 0 and luck_cost 0"),
+        ({"stamina_weight": -1}, "stamina_weight is -1; allowed are numbers from 0 to 100"),
+        ({"luck_weight": "much"}, "luck_weight is 'much'; allowed are numbers from 0 to 100"),
+    ],
+)
+def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_game("ff-combat", **parameters)
+
+
+def test_a_difference_beside_the_probabilities_is_refused_by_the_rules_too() -> None:
+    with pytest.raises(ValueError, match="skill_difference is 2 and round_probabilities"):
+        FightingFantasy(2, round_probabilities=[1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("skill_difference", -20, 20),
+        ("stamina", 1, 99),
+        ("opponent_stamina", 1, 99),
+        ("luck", 0, 99),
+        ("stamina_above", 0, 98),
+        ("luck_above", -1, 98),
+    ],
+)
+def test_the_bounds_of_a_parameter_are_allowed_and_nothing_beyond(
+    name: str, low: int, high: int
+) -> None:
+    for value in (low, high):
+        assert dict(FightingFantasy(**{name: value}).info.parameters)[name] == value
+    for value in (low - 1, high + 1):
+        message = f"^{name} is {value}; allowed are whole numbers from {low} to {high}$"
+        with pytest.raises(ValueError, match=message):
+            FightingFantasy(**{name: value})
+
+
+@pytest.mark.parametrize("field", [item.name for item in fields(Damage)])
+def test_so_are_those_of_damage_and_no_round_is_without(field: str) -> None:
+    low = 1 if field in ("won", "lost") else 0
+    for value in (low, 99):
+        assert getattr(Damage(**{field: value}), field) == value
+    for value in (low - 1, 100):
+        message = rf"^damage\.{field} is {value}; allowed are whole numbers from {low} to 99$"
+        with pytest.raises(ValueError, match=message):
+            Damage(**{field: value})
+
+
+def test_damage_is_a_name_a_mapping_or_itself() -> None:
+    for damage in ({"won_lucky": 3}, Damage(won_lucky=3)):
+        parameters = dict(FightingFantasy(damage=damage).info.parameters)
+        assert parameters["damage"]["won_lucky"] == 3
+        same = compile_game(FightingFantasy(0, 3, 5, 2, damage=damage)).outcome_reward
+        np.testing.assert_array_equal(
+            same, compile_game(FightingFantasy(0, 3, 5, 2, damage="three")).outcome_reward
+        )
+    with pytest.raises(ValueError, match=r"^damage is 3; allowed are a name or a mapping$"):
+        FightingFantasy(damage=3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^damage is 'win'; allowed are lost, lost_lucky, "):
+        FightingFantasy(damage={"win": 3})
+
+
+def test_parameters_are_kept_as_json_can_hold_them() -> None:
+    game = FightingFantasy({-1: Fraction(1, 3), 2: 0.5, 3: 2}, (3, 4), 5, np.int64(3))
+    assert dict(game.info.parameters) == {
+        "skill_difference": {"-1": "1/3", "2": 0.5, "3": 2},
+        "stamina": [3, 4],
+        "opponent_stamina": 5,
+        "luck": 3,
+        "damage": "standard",
+        "stamina_above": 0,
+        "luck_above": -1,
+    }
+    assert type(dict(game.info.parameters)["luck"]) is int
+    whole = FightingFantasy(damage=Damage(lost=5)).info.parameters
+    assert dict(whole)["damage"] == {
+        "won": 2, "won_lucky": 4, "won_unlucky": 1, "lost": 5, "lost_lucky": 1, "lost_unlucky": 3,
+    }  # fmt: skip
+
+
+def test_a_combat_is_described_by_the_statistics_of_both_sides() -> None:
+    assert ff_combat() == FightingFantasy()
+    assert ff_combat(skill=7) == FightingFantasy()
+    assert ff_combat(skill=10, opponent_skill=8) == FightingFantasy(skill_difference=2)
+    assert ff_combat(skill=0, opponent_skill=20) == FightingFantasy(skill_difference=-20)
+    assert ff_combat(skill_difference=[1, 2]) == FightingFantasy(skill_difference=[1, 2])
+    others = {"stamina": 6, "opponent_stamina": 5, "luck": 3, "damage": "three",
+              "stamina_above": 1, "luck_above": 2}  # fmt: skip
+    assert ff_combat(**others) == FightingFantasy(**others)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"skill": -1}, "skill is -1; allowed are whole numbers from 0 to 20"),
+        ({"skill": 21}, "skill is 21; allowed are whole numbers from 0 to 20"),
+        ({"opponent_skill": -1}, "opponent_skill is -1; allowed are whole numbers from 0 to 20"),
+        ({"opponent_skill": 21}, "opponent_skill is 21; allowed are whole numbers from 0 to 20"),
+        (
+            {"opponent_skill": 3, "skill_difference": 4},
+            "opponent_skill is 3 and skill_difference 4; give one of them",
+        ),
+        *(
+            (
+                {"opponent": "hell-demon", name: 3},
+                f"{name} is 3, but opponent 'hell-demon' brings its own",
+            )
+            for name in ("opponent_skill", "opponent_stamina", "skill_difference")
+        ),
+        *(
+            (
+                {name: 3, "round_probabilities": [1, 0, 0]},
+                f"{name} is 3 and round_probabilities [1, 0, 0]; give one of them",
+            )
+            for name in ("skill", "opponent_skill", "skill_difference")
+        ),
+        (
+            {"opponent": "demon"},
+            "opponent is 'demon'; allowed are adult-white-dragon, hell-demon.",
+        ),
+    ],
+)
+def test_statistics_that_do_not_fit_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+        ff_combat(**arguments)
+
+
+def test_the_info_of_a_combat_tells_how_a_round_ends() -> None:
+    for difference in (-3, 0, 4):
+        assert next_round_in(ff_combat().info, difference) == decided_round(difference)
+    given = ff_combat(round_probabilities=["1/2", "1/3", "1/6"]).info
+    # Draws are conditioned out, whatever the SKILLs.
+    assert next_round_in(given, 0) == {"won": Fraction(3, 4), "lost": Fraction(1, 4)}
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "outcome", "held"),
+    [
+        (Combat(0, 9, 9, 5, "won"), KEEP, Combat(0, 9, 7, 5, "won"), None),
+        (Combat(0, 9, 9, 5, "won"), TEST, Combat(0, 9, 5, 4, "lost"), True),
+        (Combat(0, 9, 9, 5, "won"), TEST, Combat(0, 9, 8, 4, "lost"), False),
+        (Combat(0, 9, 3, 5, "won"), TEST, Combat(0, 9, 0, 4, "over"), True),
+        (Combat(0, 9, 9, 5, "lost"), TEST, Combat(0, 8, 9, 4, "won"), True),
+        (Combat(0, 9, 9, 5, "lost"), TEST, Combat(0, 6, 9, 4, "won"), False),
+        (Combat(0, 1, 9, 5, "lost"), TEST, Combat(0, 0, 9, 4, "over"), True),
+    ],
+)
+def test_damage_tells_whether_a_test_of_luck_succeeded(
+    state: Combat, action: int, outcome: Combat, held: bool | None
+) -> None:
+    assert GAME.checks["luck"](state, (action,), Outcome(Fraction(1), outcome)) is held
+
+
+def test_what_is_seen_and_drawn() -> None:
+    game = FightingFantasy(stamina=8, opponent_stamina=10, luck=4)
+    for round_, sign, news in (
+        ("won", 1, "This round is won."),
+        ("lost", -1, "This round is lost."),
+    ):
+        state = Combat(5, 4, 5, 3, round_)
+        np.testing.assert_allclose(game.observe(state, 0), [0.25, 0.5, 0.5, 0.75, sign])
+        assert game.observe(state, 0).dtype == np.float32
+        assert game.draw(state).startswith("SKILL difference +5\nhero      ")
+        assert game.draw(state).endswith(news)
+    fallen, victor = Combat(5, 0, 5, 3, "over"), Combat(5, 4, 0, 3, "over")
+    assert game.observe(fallen, 0)[4] == 0
+    assert game.draw(fallen).endswith("The hero falls.")
+    assert game.draw(victor).endswith("The opponent falls. Victory!")
+    # Without any luck there is nothing to divide by.
+    without = FightingFantasy(luck=0)
+    assert without.observe(Combat(0, 12, 12, 0, "won"), 0)[3] == 0
+
+
+def test_a_distribution_over_combats_is_worth_the_mean_of_their_values() -> None:
+    mixed = FightingFantasy({-1: 1, 2: 2}, [3, 4], 5, 3)
+    value = sum(
+        weight * solve(compile_game(FightingFantasy(difference, hero, 5, 3))).value
+        for difference, weight in ((-1, Fraction(1, 6)), (2, Fraction(2, 6)))
+        for hero in (3, 4)
+    )
+    assert solve(compile_game(mixed)).value == pytest.approx(value, abs=1e-15)
+
+
+# Hero of SKILL 10, STAMINA 8, LUCK 8 against an opponent of 9 and 9: for each decision what is
+# done, and which branch of the chance that follows is taken.
+WALK = [(KEEP, 0), (TEST, 1), (TEST, 0), (KEEP, 1), (TEST, 0), (TEST, 0)]
+
+
+def transcript() -> str:
+    """A combat from first state to last, with every branch that could have been."""
+    game = ff_combat(skill=10, opponent_skill=9, stamina=8, opponent_stamina=9, luck=8)
+    lines = ["start"]
+    lines += [f"    {o.probability}  {o.state}" for o in game.initial()]
+    state = game.initial()[1].state
+    for action, branch in WALK:
+        lines += ["", repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+        lines.append(f"decision: {game.info.actions[0][action]}")
+        outcomes = game.transition(state, (action,))
+        for i, o in enumerate(outcomes):
+            mark = ">" if i == branch else " "
+            lines.append(f"  {mark} {o.probability!s:>8}  {o.state}  reward {o.reward}")
+        state = outcomes[branch].state
+    lines += ["", repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+    assert game.is_terminal(state)
+    return "\n".join(lines) + "\n"
+
+
+def test_a_combat_goes_as_written_down() -> None:
+    assert transcript() == GOLDEN.read_text(encoding="utf-8")

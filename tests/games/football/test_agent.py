@@ -1,0 +1,213 @@
+"""The published agent's utilities, one test for each sentence, and its mixes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from reduced_football import CHARTS, RULES
+
+from solvent.exact import solve_matrix_game
+from solvent.games.football.baselines.agent import (
+    PRORATED,
+    Constants,
+    agent_mixes,
+    call_payoffs,
+    field_goal,
+    result_utilities,
+)
+from solvent.games.football.chart import Chart
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.results import parse_result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation
+
+CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5", "def5", "def5f",
+         "off10/7", "def5/12", "def5/inc")  # fmt: skip
+CODED = Chart.from_codes("coded", [[code] for code in CODES], ["punt40"], ["punt45"])
+
+
+@cache
+def packed(chart: Chart = CODED) -> PackedRules:
+    return pack_rules(chart, Ruleset())
+
+
+def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> float:
+    rules = packed()
+    worth, _ = result_utilities(rules, constants)
+    found = CODED.results.index(parse_result(code))
+    return float(worth[rules.index(Situation(*at)), found])
+
+
+def test_the_constants_are_those_that_match_the_printed_tables() -> None:
+    # Fitted to McCulloch 2015, Tables 1 and 2, on the printed game's chart.
+    fitted = Constants()
+    assert (fitted.first_down, fitted.turnover, fitted.penalty) == (51.8, 261, -8)
+    assert (fitted.share, fitted.favourable_share, fitted.favourable_gain) == (0.02, 0.3, 4)
+    assert fitted.favourable_to_go is None
+
+
+def test_yards_and_a_share_of_the_first_down() -> None:
+    assert utility((1, 10, 80), "4") == pytest.approx(4 + 10 * 4 / 10)
+    assert utility((1, 10, 80), "-2") == pytest.approx(-2 - 10 * 2 / 10)
+    wanted = replace(PRORATED, first_down=20)
+    assert utility((1, 10, 80), "4", wanted) == pytest.approx(4 + 20 * 4 / 10)
+    assert utility((2, 7, 80), "8") == pytest.approx(8 + 10)
+    # No more than the whole bonus is lost.
+    assert utility((2, 1, 80), "-4") == pytest.approx(-4 - 10)
+
+
+def test_what_is_not_prorated_is_a_jump_at_the_first_down() -> None:
+    jump = replace(PRORATED, share=0.25)
+    assert utility((2, 12, 80), "8", jump) == pytest.approx(8 + 10 * 0.25 * 8 / 12)
+    assert utility((2, 9, 80), "10", jump) == pytest.approx(10 + 10)
+    assert utility((2, 1, 80), "-4", jump) == pytest.approx(-4 - 10 * 0.25)
+
+
+def test_a_down_is_favourable_after_a_gain() -> None:
+    without = replace(PRORATED, favourable_to_go=None, favourable_gain=4)
+    for at, prorated in (((1, 10, 80), 10 * 4 / 10), ((2, 10, 80), 10 * 4 / 10)):
+        assert utility(at, "4", without) == pytest.approx(4 + prorated + 2.5)
+    assert utility((1, 10, 80), "-2", without) == pytest.approx(-2 - 2)
+    farther = replace(without, favourable_gain=4.5)
+    assert utility((1, 10, 80), "4", farther) == pytest.approx(4 + 4)
+    assert utility((1, 10, 80), "5", farther) == pytest.approx(5 + 5 + 2.5)
+    # Neither a first down nor a last one is favourable, nor one that a penalty repeats.
+    assert utility((1, 4, 80), "4", without) == pytest.approx(4 + 10)
+    assert utility((3, 10, 80), "4", without) == pytest.approx(4 + 4)
+    assert utility((2, 10, 80), "def5", without) == pytest.approx(5 + 5)
+
+
+def test_a_down_may_be_favourable_by_what_is_left_to_go() -> None:
+    assert utility((1, 10, 80), "5") == pytest.approx(5 + 5 + 2.5)
+    assert utility((2, 6, 80), "4") == pytest.approx(4 + 10 * 4 / 6 + 2.5)
+    assert utility((2, 7, 80), "4") == pytest.approx(4 + 10 * 4 / 7)
+    # A penalty on second down leaves a second down, which did not become favourable by a play.
+    assert utility((2, 6, 80), "def5") == pytest.approx(5 + 10 * 5 / 6)
+
+
+def test_a_penalty_has_a_constant_of_its_own() -> None:
+    penalized = replace(PRORATED, penalty=-8)
+    for code in ("off5", "def5", "def5f"):
+        expected = utility((1, 10, 80), code) - 8
+        assert utility((1, 10, 80), code, penalized) == pytest.approx(expected)
+    assert utility((1, 10, 80), "5", penalized) == utility((1, 10, 80), "5")
+    # It counts when a penalty is weighed against a play.
+    assert utility((1, 10, 80), "def5/12", penalized) == utility((1, 10, 80), "12")
+    assert utility((1, 10, 80), "off10/7", penalized) == pytest.approx(-10 - 10 - 8)
+
+
+def test_a_touchdown_is_a_first_down_too() -> None:
+    assert utility((2, 6, 7), "10") == pytest.approx(7 + 10 + 40)
+
+
+def test_a_touchdown_of_the_defence_costs_the_bonus() -> None:
+    assert utility((2, 6, 97), "fum-4") == pytest.approx(-3 - 40 - 50)
+
+
+def test_turnovers() -> None:
+    assert utility((1, 10, 80), "fum") == pytest.approx(-50)
+    assert utility((1, 10, 80), "int20") == pytest.approx(20 - 50)
+    assert utility((1, 10, 80), "punt40") == pytest.approx(40 - 50)
+
+
+def test_the_last_down_has_a_penalty_of_its_own() -> None:
+    assert utility((4, 10, 80), "fum") == pytest.approx(-20)
+    assert utility((4, 10, 80), "8") == pytest.approx(8 - 20)
+    assert utility((4, 10, 80), "punt40") == pytest.approx(40 - 20)
+    assert utility((4, 10, 80), "10") == pytest.approx(10 + 10)
+
+
+def test_a_safety() -> None:
+    assert utility((1, 10, 98), "-4") == pytest.approx(-2 - 30)
+
+
+def test_a_penalty_on_first_down_is_no_first_down() -> None:
+    assert utility((1, 10, 80), "off5") == pytest.approx(-5 - 10 * 5 / 10)
+    assert utility((1, 10, 80), "def5") == pytest.approx(5 + 10 * 5 / 10)
+    assert utility((1, 10, 80), "def5f") == pytest.approx(5 + 10)
+    assert utility((1, 5, 80), "def5") == pytest.approx(5 + 10)
+    assert utility((3, 6, 80), "def5f") == pytest.approx(5 + 10)
+
+
+def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
+    rules = packed()
+    worth, _ = result_utilities(rules, PRORATED)
+    last = worth[rules.index(Situation(4, 5, 20)), field_goal(rules)]
+    assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "better"),
+    [("off10/7", ("off10", "7"), min), ("def5/12", ("def5", "12"), max)],
+)
+def test_who_was_offended_takes_what_is_worth_more_to_it(
+    code: str, options: tuple[str, str], better: Any
+) -> None:
+    rules = packed()
+    worth, choices = result_utilities(rules)
+    number = {result.code: r for r, result in enumerate(CODED.results)}
+    penalty, play = (worth[:, number[option]] for option in options)
+    assert (
+        worth[:, number[code]] == [better(pair) for pair in zip(penalty, play, strict=True)]
+    ).all()
+    column = [result.code for result in CODED.results if result.options].index(code)
+    taken = choices[:, column] == 1
+    assert (np.where(taken, penalty, play) == worth[:, number[code]]).all()
+    assert 0 < taken.sum() < len(taken)
+
+
+@pytest.mark.parametrize("chart", [*CHARTS, load_chart("dice")], ids=lambda chart: chart.name)
+def test_the_mixes_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
+    reduced = chart in CHARTS
+    rules = pack_rules(chart, Ruleset.read(RULES if reduced else {}))
+    mixes = agent_mixes(rules)
+    payoffs = call_payoffs(rules, result_utilities(rules)[0])
+    plays, last = chart.plays, rules.ruleset.downs
+    step = 1 if reduced else 997
+    for s in range(0, rules.n_situations, step):
+        down, _, _, punting = rules.situation[s].tolist()
+        calls = [c for c in np.flatnonzero(rules.legal[s]) if c <= plays]
+        if punting:
+            calls.append(plays + 3)
+        game = solve_matrix_game(payoffs[s, calls])
+        assert (payoffs[s, calls] @ mixes.defence[s]).max() == pytest.approx(game.value, abs=1e-7)
+        actions = [min(c, plays + 2) for c in calls]
+        assert mixes.offence[s].sum() == pytest.approx(1)
+        if down < last or punting:
+            secured = (mixes.offence[s, actions] @ payoffs[s, calls]).min()
+            assert secured == pytest.approx(game.value, abs=1e-7)
+
+
+def test_on_the_last_down_it_takes_the_best_of_three() -> None:
+    rules = packed(load_chart("standard"))
+    mixes = agent_mixes(rules)
+    plays = rules.chart.plays
+
+    def offence(at: Situation) -> Any:
+        return mixes.offence[rules.index(at)]
+
+    assert offence(Situation(4, 10, 80))[plays + 2] == 1
+    assert offence(Situation(4, 10, 15))[plays + 1] == 1
+    assert offence(Situation(4, 1, 2))[:plays].sum() == pytest.approx(1)
+    # It tries no field goal before.
+    early = rules.situation[:, 0] < 4
+    assert not mixes.offence[early, plays + 1].any()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "10", True, None])
+def test_constants_are_numbers(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"turnover is .*; allowed are"):
+        Constants(turnover=value)
+    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are"):
+        Constants(favourable_to_go=(5, value))
+
+
+@pytest.mark.parametrize("pair", [5, (5,), (1, 2, 3), [5, 2]])
+def test_yards_to_go_are_two(pair: Any) -> None:
+    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are None and pairs"):
+        Constants(favourable_to_go=pair)

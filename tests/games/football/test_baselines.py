@@ -1,0 +1,500 @@
+"""Football's baselines: what they are, and the figures that the documentation states of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reduced_football import MIXED, NO_CHOICE, random_chart, reduced
+
+from solvent.baselines import BASELINES, FOOTBALL_PLAYERS, baseline_names
+from solvent.baselines.minimax_q import MinimaxQ
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact import best_response, policy_value, solve
+from solvent.games import FootballStrategy, Pig
+from solvent.games.football.baselines.agent import PAPER, PRORATED, Constants, agent_mixes
+from solvent.games.football.baselines.fit import (
+    FITTED,
+    TABLES,
+    TUNED,
+    fit_constants,
+    fit_to_mixes,
+    tune_constants,
+)
+from solvent.games.football.baselines.habits import (
+    habit_mixes,
+    run_defences,
+    run_or_pass_mixes,
+    run_plays,
+)
+from solvent.games.football.baselines.losses import FootballLosses
+from solvent.games.football.baselines.players import (
+    MIXES,
+    equilibrium_mixes,
+    largest_miss,
+    optimal_football,
+)
+from solvent.games.football.baselines.tendencies import TendencyLearner
+from solvent.games.football.chart import Chart
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import solve_points
+from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.table import FootballTable
+from solvent.model import TabularPolicy, compile_game
+
+CHART = random_chart(1)
+
+PAGE = Path(__file__).parents[3] / "docs" / "games" / "football-strategy.md"
+TRAINING = PAGE.parents[1] / "training.md"
+KICK_OFF_LINE = Situation(1, 10, 80)
+
+
+@cache
+def standard() -> PackedRules:
+    return pack_rules(load_chart("standard"), Ruleset())
+
+
+@cache
+def losses() -> FootballLosses:
+    rules = standard()
+    return FootballLosses(rules, solve_points(rules).expected_points(rules), KICK_OFF_LINE)
+
+
+@cache
+def mixes(name: str) -> Mixes:
+    rules = standard()
+    if name == "uniform":
+        situations, defences = rules.n_situations, rules.chart.defences
+        return Mixes(
+            rules.legal / rules.legal.sum(axis=1, keepdims=True),
+            np.full((situations, defences), 1 / defences),
+            0.5 * all_penalties(rules),
+        )
+    return agent_mixes(rules, TUNED) if name == "tuned" else MIXES[name](rules)
+
+
+def all_penalties(rules: PackedRules) -> np.ndarray:
+    return np.ones((rules.n_situations, int((rules.option[:, 0] >= 0).sum())))
+
+
+def small(form: str = "drive", chart: Chart = CHART) -> FootballTable:
+    strategy = reduced(form, chart)
+    return FootballTable.of(compile_game(strategy), strategy)
+
+
+def test_the_names_are_registered_for_football_only() -> None:
+    assert set(FOOTBALL_PLAYERS) == set(MIXES) <= set(BASELINES)
+    assert not set(FOOTBALL_PLAYERS) & set(baseline_names(compile_game(Pig(5))))
+    # What this table is, its parameters do not say: it has no file.
+    assert not set(FOOTBALL_PLAYERS) & set(baseline_names(small().game))
+
+
+@pytest.mark.parametrize("chart", [CHART, MIXED, random_chart(6)], ids=lambda chart: chart.name)
+@pytest.mark.parametrize("player", [0, 1])
+def test_all_are_legal_and_no_better_than_the_optimum(chart: Chart, player: int) -> None:
+    football = small("drive", chart)
+    value = solve(football.game).value
+    for name, maker in MIXES.items():
+        policy = football.policy(maker(football.rules), player, name=name)
+        answered = best_response(football.game, policy).value
+        assert (value - answered) * (1 - 2 * player) > -1e-9, name
+
+
+def test_the_kernels_equilibrium_is_one_of_the_table() -> None:
+    football = small()
+    found, kick = equilibrium_mixes(football)
+    both = [football.policy(found, player, kick=kick) for player in (0, 1)]
+    assert largest_miss(football.game, both[0], both[1]) < 1e-9
+    start = football.game.at_start(policy_value(football.game, *both))
+    assert start == pytest.approx(solve(football.game).value, abs=1e-9)
+    spoiled = football.policy(MIXES["run-heavy"](football.rules), 1)
+    assert largest_miss(football.game, both[0], spoiled) > 1e-3
+
+
+def test_a_table_that_is_not_of_its_parameters_is_left_to_the_general_solver() -> None:
+    football = small("points", MIXED)
+    value = solve(football.game).value
+    for player in (0, 1):
+        policy = optimal_football(football.game, player)
+        assert policy.player == player
+        assert best_response(football.game, policy).value == pytest.approx(value, abs=1e-7)
+
+
+@pytest.mark.parametrize(("name", "share"), [("run-heavy", 0.8), ("pass-heavy", 0.2)])
+def test_runs_and_passes_in_a_fixed_proportion(name: str, share: float) -> None:
+    rules, found = standard(), mixes(name)
+    open_field = (rules.situation[:, 0] < 4) & (rules.situation[:, 2] > 20)
+    offence = found.offence[open_field, : rules.chart.plays]
+    np.testing.assert_allclose(offence[:, run_plays(rules)].sum(axis=1), share)
+    np.testing.assert_allclose(found.defence[:, run_defences(rules)].sum(axis=1), share)
+    assert run_plays(rules).sum() == 8
+    # Near the goal passes are barred, and the legal ones keep their proportion to runs.
+    np.testing.assert_allclose(found.offence.sum(axis=1), 1)
+
+
+def test_on_the_last_down_players_with_habits_kick() -> None:
+    rules = standard()
+    for maker in (partial(run_or_pass_mixes, 0.5), habit_mixes):
+        offence = maker(rules).offence
+        for at, action in (
+            (Situation(4, 9, 60), 22),
+            (Situation(4, 9, 60, True), 22),
+            (Situation(4, 9, 38), 21),
+            (Situation(4, 9, 39), 22),
+        ):
+            assert offence[rules.index(at), action] == 1
+    short = rules.index(Situation(4, 2, 40))
+    assert habit_mixes(rules).offence[short, :20].sum() == pytest.approx(1)
+    assert run_or_pass_mixes(0.5, rules).offence[short, 22] == 1
+
+
+def test_tendencies_follow_down_and_distance() -> None:
+    rules, found = standard(), mixes("tendencies")
+    runs = run_plays(rules)
+
+    def run_share(*at: int) -> float:
+        return float(found.offence[rules.index(Situation(*at)), :20][runs].sum())
+
+    def depth(*at: int) -> float:
+        return float(found.defence[rules.index(Situation(*at))] @ np.arange(10))
+
+    assert run_share(3, 1, 50) == pytest.approx(0.7)
+    assert run_share(3, 9, 50) == pytest.approx(0.1)
+    assert run_share(1, 10, 80) == pytest.approx(0.5)
+    assert depth(3, 1, 50) < depth(1, 10, 80) < depth(3, 9, 50)
+
+
+@pytest.mark.slow
+def test_fitted_constants_are_near_those_of_the_page() -> None:
+    [stated] = re.findall(r"fitted: (.*?);", " ".join(PAGE.read_text().split()))
+    fitted = fit_constants(standard())
+    for constant in stated.split(", "):
+        name, value = constant.rsplit(" ", 1)
+        digits = len(value.split(".")[1])
+        assert round(getattr(fitted, name.replace(" ", "_")), digits) == float(value), name
+
+
+@pytest.mark.parametrize(
+    "constants",
+    [
+        Constants(
+            first_down=30,
+            turnover=150,
+            penalty=-5,
+            share=0.3,
+            favourable_share=0.2,
+            favourable_gain=3,
+        ),
+        replace(PRORATED, favourable_to_go=None, favourable_gain=5),
+    ],
+    ids=["jump", "prorated"],
+)
+def test_constants_are_recovered_from_mixes_made_with_them(constants: Constants) -> None:
+    rules = standard()
+    found = agent_mixes(rules, constants)
+    s = rules.index(KICK_OFF_LINE)
+    offence, defence = found.offence[s, :20], found.defence[s]
+    begin = Constants(first_down=20, turnover=80, penalty=0, share=0.5, favourable_share=0.1)
+    fitted, distance = fit_to_mixes(rules, KICK_OFF_LINE, offence, defence, begin, evaluations=20)
+    assert distance < 1e-9
+    for name in (*FITTED, "favourable_gain"):
+        assert getattr(fitted, name) == pytest.approx(getattr(constants, name), abs=1e-6), name
+    assert (fitted.touchdown, fitted.last_down) == (begin.touchdown, begin.last_down)
+    # As a paper prints them, in hundredths of a percent.
+    fitted, distance = fit_to_mixes(
+        rules, KICK_OFF_LINE, offence.round(4), defence.round(4), begin, evaluations=20
+    )
+    assert 0 < distance < 2e-3
+    assert fitted.first_down == pytest.approx(constants.first_down, rel=0.01)
+
+
+def test_the_distance_is_the_sum_of_all_differences() -> None:
+    at, offence, defence = TABLES
+    fitted, distance = fit_to_mixes(standard(), *TABLES, evaluations=5)
+    found = agent_mixes(standard(), fitted)
+    s = standard().index(at)
+    differences = (
+        np.abs(found.offence[s, :20] - offence).sum() + np.abs(found.defence[s] - defence).sum()
+    )
+    assert distance == pytest.approx(differences + found.offence[s, 20], abs=1e-9)
+    # The tables are of another chart.
+    assert distance > 0.5
+
+
+def test_the_printed_tables() -> None:
+    # Their sums are those of the paper, which are not 1.
+    _, offence, defence = TABLES
+    assert sum(offence) == pytest.approx(0.9987)
+    assert sum(defence) == pytest.approx(1.0046)
+    assert np.argmax(offence) + 1 == 4
+    assert "ABCDEFGHIJ"[int(np.argmax(defence))] == "E"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"at": Situation(4, 10, 80)}, "allowed are situations before the last down"),
+        ({"offence": [1.0] * 3}, r"offence has shape \(3,\); allowed is \(20,\)"),
+        ({"offence": [0.0] * 20}, "offence is .*; allowed are numbers from 0 to 1, not all 0"),
+        ({"defence": [1.5] + [0.0] * 9}, "defence is .*; allowed are numbers from 0 to 1"),
+        ({"defence": [float("nan")] * 10}, "defence is .*; allowed are numbers from 0 to 1"),
+    ],
+)
+def test_mixes_that_are_none(change: dict[str, Any], message: str) -> None:
+    arguments = dict(zip(("at", "offence", "defence"), TABLES, strict=True)) | change
+    with pytest.raises(ValueError, match=message):
+        fit_to_mixes(standard(), **arguments)
+
+
+def test_tuning_lowers_the_loss() -> None:
+    strategy = reduced("drive", random_chart(0))
+    rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
+    small_losses = FootballLosses(rules, strategy.loaded_points, Situation(1, 3, 4))
+    seen: list[float] = []
+    first = Constants(1, 2, 3, 1, 1)
+    tuned = tune_constants(
+        small_losses, first, evaluations=25, progress=lambda _, lost: seen.append(lost)
+    )
+    found = agent_mixes(rules, tuned)
+    assert len(seen) <= 26
+    assert small_losses.of_offence(found) + small_losses.of_defence(found) == pytest.approx(
+        min(seen)
+    )
+    assert min(seen) < seen[0] - 1e-3
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_player_with_habits_is_found_out(player: int) -> None:
+    football = small()
+    sign = 1 - 2 * player
+    rules = football.rules
+    weight = rules.legal * np.arange(rules.legal.shape[1], 0, -1) ** 2.0
+    often = np.tile([0.7, 0.2, 0.1], (rules.n_situations, 1))
+    habits = Mixes(weight / weight.sum(axis=1, keepdims=True), often, 0.5 * all_penalties(rules))
+    opponent = football.policy(habits, 1 - player)
+
+    def value(policy: TabularPolicy) -> float:
+        pair = (policy, opponent) if player == 0 else (opponent, policy)
+        return sign * football.game.at_start(policy_value(football.game, *pair))
+
+    learner = TendencyLearner(football, opponent, seed=1)
+    learner.watch(3000)
+    safe = value(TendencyLearner(football, opponent, trust=0).policy())
+    best = sign * best_response(football.game, opponent).value
+    assert learner.drives == 3000
+    assert safe < value(learner.policy()) <= best + 1e-9
+    assert value(learner.policy()) > safe + 0.8 * (best - safe)
+
+
+def test_who_never_trusts_plays_the_equilibrium() -> None:
+    football = small()
+    opponent = football.policy(habit_mixes(football.rules), 1)
+    policy = TendencyLearner(football, opponent, trust=0).policy()
+    equilibrium = football.policy(equilibrium_mixes(football)[0], 0)
+    np.testing.assert_allclose(policy.probabilities, equilibrium.probabilities, atol=1e-12)
+
+
+@pytest.mark.parametrize("trust", [-0.1, 1.5, float("nan")])
+def test_trust_is_a_share(trust: float) -> None:
+    football = small()
+    with pytest.raises(ValueError, match=r"trust is .*; allowed are numbers from 0 to 1"):
+        TendencyLearner(football, TabularPolicy.uniform(football.game), trust=trust)
+
+
+def test_tendencies_are_learned_in_drives() -> None:
+    football = small("points", MIXED)
+    with pytest.raises(ValueError, match="tendencies are learned in drives, not in 'points'"):
+        TendencyLearner(football, TabularPolicy.uniform(football.game))
+
+
+def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
+    found = mixes("paper-agent")
+    offence, defence = losses().of_offence(found), losses().of_defence(found)
+    assert f"| `paper-agent` | {offence:.3f} | {defence:.3f} |" in PAGE.read_text()
+    page = " ".join(PAGE.read_text().split())
+    assert f"it loses {offence:.2f} points of a drive as offence and {defence:.2f} as def" in page
+    exploitable = f"exploitable by {offence:.2f} as offence and {defence:.2f} as defence"
+    assert exploitable in " ".join(TRAINING.read_text().split())
+
+
+def drive_changes() -> dict[str, tuple[str, str]]:
+    """The page's table of what changed in a drive, earlier and now, by the first column."""
+    lines = PAGE.read_text(encoding="utf-8").split("| a drive | with `PRORATED`", 1)[1]
+    rows = {}
+    for line in lines.splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        figure, earlier, now = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[figure] = earlier, now
+    return rows
+
+
+def on(situations: np.ndarray, agent: Mixes) -> Mixes:
+    """The agent's mixes in some situations, and the equilibrium's in all others."""
+    found = solve_points(standard())
+    offence, defence = (
+        np.where(situations, mine, best)
+        for mine, best in zip(agent[:2], (found.offence_mix, found.defence_mix), strict=True)
+    )
+    return Mixes(offence, defence, agent.choices)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("now", [False, True], ids=["prorated", "fitted to the tables"])
+def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> None:
+    stated = {figure: numbers[now] for figure, numbers in drive_changes().items()}
+    rules = standard()
+    agent = agent_mixes(rules, PAPER if now else PRORATED)
+    # The regression of an earlier version, on terms that were prorated, found these.
+    earlier = {"touchdown": 19.2, "turnover": 44.2, "safety": 21.1, "last_down": 47.9}
+    regression = fit_constants(rules) if now else replace(PRORATED, first_down=18.3, **earlier)
+    fitted = agent_mixes(rules, regression)
+    last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
+    formation = on(rules.situation[:, 3:] == 1, agent)
+    strategy = FootballStrategy("standard")
+    football = FootballTable.of(compile_game(strategy), strategy)
+    game, defence = football.game, football.policy(agent, 1)
+
+    def gets(offence: TabularPolicy) -> float:
+        return game.at_start(policy_value(game, offence, defence))
+
+    found = {
+        "the agent loses as offence": losses().of_offence(agent),
+        "as defence": losses().of_defence(agent),
+        "until the next score": losses().until_score(agent),
+        "as offence, if only its last downs are its own": losses().of_offence(last),
+        "as defence, likewise": losses().of_defence(last),
+        "as defence, if only punt formation is its own": losses().of_defence(formation),
+        "a best response gets from its defence": best_response(game, defence).value,
+        "the optimal offence gets": gets(football.policy(equilibrium_mixes(football)[0], 0)),
+        "uniform play gets": gets(TabularPolicy.uniform(game)),
+        "the regression's constants lose as offence": losses().of_offence(fitted),
+        "its constants lose as defence": losses().of_defence(fitted),
+        "until the next score, with its constants": losses().until_score(fitted),
+    }
+    for figure, number in found.items():
+        text = stated.pop(figure).replace("\N{MINUS SIGN}", "-")
+        # The constants of the earlier regression are rounded.
+        width = 0.5 if now or "constants" not in figure else 1.5
+        last_digit = 10 ** -len(text.split(".")[1])
+        assert float(text) == pytest.approx(number, abs=width * last_digit), figure
+    assert not stated
+    if now:
+        best = found["a best response gets from its defence"]
+        optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
+        training = " ".join(TRAINING.read_text(encoding="utf-8").split())
+        assert (
+            f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
+            f"uniform play {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
+        ) in training
+
+
+def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> None:
+    drive, against_agent = (
+        ENVIRONMENTS[f"solvent/Football{name}-v0"] for name in ("Strategy", "Agent")
+    )
+    assert against_agent.opponent == "paper-agent"
+    best = drive.optimum + losses().of_defence(mixes("paper-agent"))
+    assert against_agent.optimum == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.slow
+def test_the_page_states_what_every_baseline_loses() -> None:
+    names = ("paper-agent", "fitted-agent", "tuned", "uniform")
+    habits = ("pass-heavy", "run-heavy", "tendencies")
+    rows = [
+        f"| `{name}` | {losses().of_offence(found):.3f} | {losses().of_defence(found):.3f} "
+        f"| {losses().until_score(found):.2f} |"
+        for name in (*names, *habits)
+        for found in [mixes(name)]
+    ]
+    stated = PAGE.read_text().splitlines()
+    assert not [row for row in rows if row not in stated], "\n".join(rows)
+
+
+def test_habits_do_without_runs_or_passes() -> None:
+    rules = pack_rules(NO_CHOICE, reduced("drive", NO_CHOICE).loaded_ruleset)
+    for name in ("run-heavy", "pass-heavy", "tendencies"):
+        found = MIXES[name](rules)
+        np.testing.assert_allclose(found.offence.sum(axis=1), 1)
+        np.testing.assert_allclose(found.defence.sum(axis=1), 1)
+
+
+@pytest.mark.slow
+def test_the_page_states_what_the_agent_loses_on_last_downs() -> None:
+    rules = standard()
+    agent = mixes("paper-agent")
+    page = " ".join(PAGE.read_text().split())
+    last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
+    offence, defence = losses().of_offence(last), losses().of_defence(last)
+    assert (
+        f"offence would lose {offence:.2f} of it and its defence would lose {defence:.2f}" in page
+    )
+    formation = losses().of_defence(on(rules.situation[:, 3:] == 1, agent))
+    assert f"in punt formation alone its defence would lose {formation:.2f} of it" in page
+
+
+@pytest.mark.slow
+def test_the_page_states_what_a_learner_gains_from_tendencies() -> None:
+    rules = standard()
+    strategy = FootballStrategy(
+        "standard", expected_points=solve_points(rules).expected_points(rules)
+    )
+    football = FootballTable.of(compile_game(strategy), strategy)
+    columns: list[list[str]] = []
+    for player in (0, 1):
+        opponent = football.policy(habit_mixes(rules), 1 - player)
+
+        def value(policy: TabularPolicy, opponent: TabularPolicy = opponent) -> str:
+            pair = sorted((policy, opponent), key=lambda one: one.player)
+            worth = football.game.at_start(policy_value(football.game, *pair))
+            return f"{worth if policy.player == 0 else -worth:.2f}"
+
+        column = [value(TendencyLearner(football, opponent, trust=0).policy())]
+        learner = TendencyLearner(football, opponent)
+        for drives in (10, 100, 1000, 10000):
+            learner.watch(drives - learner.drives)
+            column.append(value(learner.policy()))
+        column.append(f"{(1 - 2 * player) * best_response(football.game, opponent).value:.2f}")
+        for trust in (0.1, 0.5):
+            careful = TendencyLearner(football, opponent, trust=trust)
+            careful.watch(1000)
+            policy = careful.policy()
+            side = losses().of_offence if player == 0 else losses().of_defence
+            column.append(f"{value(policy)}, {side(football.mixes(policy)):.2f}")
+        columns.append(column)
+    labels = ("the equilibrium", "after 10 drives", "after 100", "after 1,000", "after 10,000",
+              "the best response", "trust 0.1", "trust 0.5")  # fmt: skip
+    rows = [f"| {label} | {a} | {b} |" for label, a, b in zip(labels, *columns, strict=True)]
+    stated = PAGE.read_text().splitlines()
+    assert not [row for row in rows if row not in stated], "\n".join(rows)
+
+
+@pytest.mark.slow
+def test_what_minimax_q_loses_lies_in_the_ranges_of_the_page() -> None:
+    rules = standard()
+    strategy = FootballStrategy(
+        "standard", expected_points=solve_points(rules).expected_points(rules)
+    )
+    football = FootballTable.of(compile_game(strategy), strategy)
+    learner = MinimaxQ(football.game)
+    ranges = re.findall(
+        r"^\| ([\d,]+) \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$",
+        PAGE.read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    assert [moves for moves, *_ in ranges] == ["100,000", "1,000,000", "10,000,000"]
+    for moves, *ends in ranges:
+        learner.learn(int(moves.replace(",", "")) - learner.moves)
+        first, second = (football.mixes(learner.policy(p, exploration=0.01)) for p in (0, 1))
+        low, high, lowest, highest = map(float, ends)
+        assert low <= losses().of_offence(first) <= high
+        assert lowest <= losses().of_defence(second) <= highest

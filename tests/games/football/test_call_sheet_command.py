@@ -1,0 +1,78 @@
+"""``solvent chart sheet``."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.games.football.call_sheet_text import read_situation
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import PointsSolution, solve_points
+
+
+@pytest.fixture(scope="module")
+def dice() -> PointsSolution:
+    return solve_points(pack_rules(load_chart("dice"), Ruleset()))
+
+
+@pytest.fixture
+def solved(dice: PointsSolution, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chart `dice` solved once for all tests."""
+    monkeypatch.setattr("solvent.games.football.solver.solve_points", lambda rules, **_: dice)
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, ["chart", "sheet", *words], prog_name="solvent")
+
+
+@pytest.mark.usefixtures("solved")
+def test_a_sheet_says_what_both_sides_call() -> None:
+    result = run("dice", "--down", "4", "--to-go", "2", "--to-goal", "38")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert lines[0] == "4th and 2 at the other's 38 on chart dice"
+    assert re.fullmatch(r"-?\d\.\d{6} points to the offence", lines[1])
+    for call in ("quick kick", "field goal", "punt", "A", "F"):
+        assert re.search(rf"\b{call} +\d+\.\d\d% \d+\.\d{{4}}", result.stdout)
+
+
+@pytest.mark.usefixtures("solved")
+def test_a_sheet_for_programs() -> None:
+    sheet = json.loads(run("dice", "--to-goal", "5", "--json").stdout)
+    assert sheet["situation"] == {"down": 1, "to_go": 5, "to_goal": 5, "punting": False}
+    payoff = np.array(sheet["payoff"])
+    mixes = [np.array([call["chance"] for call in sheet[side]]) for side in ("offence", "defence")]
+    assert mixes[0] @ payoff @ mixes[1] == pytest.approx(sheet["value"])
+    assert (payoff @ mixes[1]).max() == pytest.approx(sheet["value"])
+    losses = [call["loss"] for call in sheet["offence"]]
+    assert sheet["value"] - payoff @ mixes[1] == pytest.approx(losses)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (("--down", "5"), "down is 5; allowed are whole numbers from 1 to 4"),
+        (("--to-goal", "100"), "to_goal is 100; allowed are whole numbers from 1 to 99"),
+        (("--to-go", "8", "--to-goal", "7"), "to_go is 8; allowed are whole numbers from 1 to 7"),
+        (("--punting",), "punting is for down 4 only; down is 1"),
+    ],
+)
+def test_there_is_no_such_situation(numbers: tuple[str, ...], message: str) -> None:
+    result = run("standard", *numbers)
+    assert result.exit_code == 2
+    assert result.stderr == f"solvent: {message}\n"
+
+
+def test_the_yards_to_go_are_those_of_a_first_down_unless_told() -> None:
+    ruleset = Ruleset()
+    assert read_situation(ruleset, 2, None, 60, punting=False) == Situation(2, 10, 60)
+    assert read_situation(ruleset, 4, None, 6, punting=True) == Situation(4, 6, 6, True)

@@ -1,0 +1,276 @@
+"""Charts: cells, shape, what they are equal to; and the football in the shipped ones."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from football_charts import charts, yards_table
+from hypothesis import given, settings
+
+from solvent.exact import solve_matrix_game
+from solvent.games.football.chart import (
+    Chart,
+    ChartError,
+    cell_text,
+    headings,
+    ordered_cell,
+    parse_cell,
+)
+from solvent.games.football.chart_files import SHIPPED, load_chart
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.results import Result
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.solver.points import solve_points
+
+GAIN = Result("gain", 3)
+
+
+def small(**changes: list[str]) -> Chart:
+    """Two plays against two defences."""
+    given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,
+             "P": ["punt40r8", "block*1 | punt40*35"], **changes}  # fmt: skip
+    return Chart.from_codes("small", [given["1"], given["2"]], given["Q"], given["P"])
+
+
+def test_cells_are_found_by_play_and_letter() -> None:
+    chart = small()
+    assert (chart.plays, chart.defences, chart.letters) == (2, 2, "AB")
+    assert chart.cell(1, "A") == ((Fraction(1), GAIN),)
+    assert chart.cell("2", "B") == parse_cell("inc")
+    assert chart.cell("Q", "B") == parse_cell("punt30")
+    assert chart.cell("P", "A") == parse_cell("punt40r8")
+    assert tuple(chart.columns) == headings(2) == ("1", "2", "Q", "P")
+    for play, letter in ((3, "A"), (1, "C"), (1, "AB"), (0, "A")):
+        with pytest.raises(KeyError):
+            chart.cell(play, letter)
+
+
+def test_weights_are_shares_of_their_sum() -> None:
+    assert parse_cell(" 4 * 3|FUM*1 ") == (
+        (Fraction(1, 4), Result("fumble")),
+        (Fraction(3, 4), Result("gain", 4)),
+    )
+    assert cell_text(parse_cell("4*6 | fum*2")) == "fum*1 | 4*3"
+    assert cell_text(parse_cell("4*6")) == "4"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (" ", "empty"),
+        ("3*0 | 4*1", "weight '0'"),
+        ("3*-1 | 4*2", "weight '-1'"),
+        ("3*1.5 | 4*2", r"weight '1\.5'"),
+        ("3*1000001 | 4*2", "weight '1000001'"),
+        ("3*" + "9" * 5000, "weight"),
+        ("3 | 4*1", "'3' has no weight"),
+        ("3*1 | ", "'' has no weight"),
+        ("3*1*2", "weight '1*2'".replace("*", r"\*")),
+    ],
+)
+def test_texts_that_are_no_cells_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_cell(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("3*1 | +3*2", "3"),
+        ("3*3 | fum*1 | 3*1", "3*4 | fum*1"),
+        ("inc*1 | INC*1 | 3*2 | inc*2", "inc*2 | 3*1"),
+        ("off5/3*1 | 3*1 | off5/3*1", "off5/3*2 | 3*1"),
+    ],
+)
+def test_a_code_that_stands_there_again_adds_its_weight(text: str, same: str) -> None:
+    assert parse_cell(text) == parse_cell(same)
+    twice = tuple((probability / 2, result) for probability, result in parse_cell(same)) * 2
+    assert ordered_cell(twice) == parse_cell(same)
+
+
+def test_results_are_distinct_ascending_and_include_the_options_of_choices() -> None:
+    chart = small()
+    assert list(chart.results) == sorted(set(chart.results))
+    codes = {result.code for result in chart.results}
+    assert codes == {"3", "fum", "4", "def5/12o", "def5", "12o", "inc", "punt30", "punt40r8",
+                     "block", "punt40"}  # fmt: skip
+
+
+@given(charts())
+@settings(max_examples=50)
+def test_every_cell_is_a_distribution_over_results_of_the_chart(chart: Chart) -> None:
+    for column in chart.columns.values():
+        for cell in column:
+            assert sum(probability for probability, _ in cell) == 1
+            assert {result for _, result in cell} <= set(chart.results)
+            assert parse_cell(cell_text(cell)) == cell
+
+
+def test_order_within_a_cell_is_none() -> None:
+    swapped = tuple(reversed(parse_cell("fum*1 | 4*3")))
+    cells = ((parse_cell("3"), swapped), small().cells[1])
+    again = Chart("small", cells, small().quick_kick, small().punt)
+    assert again == small()
+    assert again.hash == small().hash
+
+
+def test_the_hash_is_of_the_cells_alone() -> None:
+    chart = small()
+    renamed = Chart("other", chart.cells, chart.quick_kick, chart.punt, "elsewhere")
+    assert renamed.hash == chart.hash
+    changed = [small(**{heading: ["-1", "inc"]}) for heading in "12QP"]
+    assert len({chart.hash, *(other.hash for other in changed)}) == 5
+    # Nor can a play be mistaken for a defence.
+    row = Chart.from_codes("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
+    column = Chart.from_codes("row", [["3"], ["4"]], ["punt30"], ["punt30"])
+    assert row.hash != column.hash
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (((Fraction(1, 2), GAIN),), "sum to 1/2, not to 1"),
+        (((Fraction(2), GAIN), (Fraction(-1), Result("incomplete"))), "probability -1"),
+        ((), "sum to 0"),
+        (parse_cell("punt40"), "'punt40' kicks; only the columns Q and P may"),
+        (parse_cell("def5/punt40"), "'def5/punt40' kicks"),
+    ],
+)
+def test_a_cell_that_cannot_be_is_named(
+    cell: tuple[tuple[Fraction, Result], ...], message: str
+) -> None:
+    good = parse_cell("3")
+    with pytest.raises(ChartError, match=f"chart 'bad', column 2, row B: .*{message}"):
+        Chart("bad", ((good, good), (good, cell)), (good, good), (good, good))
+
+
+@pytest.mark.parametrize(
+    ("plays", "kick", "message"),
+    [
+        ([], [], "0 plays and 0 defences"),
+        ([[]], [], "1 plays and 0 defences"),
+        ([["3"]] * 100, ["3"], "100 plays and 1 defences"),
+        ([["3"] * 27], ["3"] * 27, "1 plays and 27 defences"),
+        ([["3", "4"], ["3"]], ["3", "4"], "column 2: 1 cells where column 1 has 2"),
+        ([["3", "4"]], ["3"], "column Q: 1 cells"),
+    ],
+)
+def test_a_shape_that_cannot_be_is_refused(
+    plays: list[list[str]], kick: list[str], message: str
+) -> None:
+    with pytest.raises(ChartError, match=message):
+        Chart.from_codes("bad", plays, kick, kick)
+
+
+@pytest.mark.parametrize("name", ["two\nlines", " blank", "x" * 81])
+def test_a_name_is_one_short_line(name: str) -> None:
+    with pytest.raises(ChartError, match="name is"):
+        Chart.from_codes(name, [["3"]], ["punt30"], ["punt30"])
+
+
+# The shipped charts.
+
+
+def test_the_standard_chart_has_the_published_cells() -> None:
+    # McCulloch 2015, figure 1 and the text around it.
+    chart = load_chart("standard")
+    published = {(1, "D"): "1", (2, "B"): "fum", (3, "D"): "2", (4, "B"): "2", (4, "E"): "5"}
+    assert {place: cell_text(chart.cell(*place)) for place in published} == published
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shape_and_variety(name: str) -> None:
+    chart = load_chart(name)
+    assert (chart.plays, chart.defences) == ((9, 6) if name == "dice" else (20, 10))
+    assert len(chart.results) > 60
+    # Only the dice chart rolls; punts apart, the others are tables of single results.
+    rolls = {len(cell) > 1 for line in chart.cells for cell in line}
+    assert rolls == {name == "dice"}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_play_and_no_defence_is_dominated_in_yards(name: str) -> None:
+    table = yards_table(load_chart(name))
+    for lines in (table, -table.T):
+        for i, one in enumerate(lines):
+            for j, other in enumerate(lines):
+                assert i == j or (other < one).any()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_low_letters_stop_runs_and_high_letters_stop_passes(name: str) -> None:
+    table = yards_table(load_chart(name))
+    runs, passes = np.array_split(table, [round(0.4 * len(table))])
+    third = table.shape[1] // 3
+    assert runs[:, :third].mean() < runs[:, -third:].mean()
+    assert passes[:, :third].mean() > passes[:, -third:].mean()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_gains_spread_wider_the_higher_the_play(name: str) -> None:
+    chart = load_chart(name)
+    spreads = [np.std(yards) for yards in _gains(chart)]
+    fifths = [np.mean(part) for part in np.array_split(spreads, 5)]
+    assert fifths[0] == min(fifths)
+    assert fifths[0] < fifths[1]
+    assert fifths[2] < fifths[4]
+
+
+def _gains(chart: Chart) -> list[list[int]]:
+    return [
+        [result.yards for cell in line for _, result in cell if result.kind == "gain"]
+        for line in chart.cells
+    ]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_punt_beats_a_quick_kick(name: str) -> None:
+    chart = load_chart(name)
+    net = {
+        heading: np.mean(
+            [
+                float(sum(p * (r.yards - r.return_yards) for p, r in cell))
+                for cell in chart.columns[heading]
+            ]
+        )
+        for heading in "QP"
+    }
+    assert 33 < net["Q"] < 37 < net["P"] < 43
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_both_sides_mix_in_plain_yards(name: str) -> None:
+    solution = solve_matrix_game(yards_table(load_chart(name)))
+    assert 2.5 < solution.value < 6
+    assert (solution.row_mix > 0.01).sum() >= 3
+    assert (solution.column_mix > 0.01).sum() >= 3
+
+
+PAGE = Path(__file__).parents[3] / "docs/games/football-charts.md"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_play_and_every_defence_is_called_somewhere_in_the_equilibrium(name: str) -> None:
+    chart = load_chart(name)
+    rules = pack_rules(chart, Ruleset())
+    solution = solve_points(rules)
+    # Everything counted has at least a thousandth, in at least one situation of a thousand.
+    for mix in (solution.offence_mix[:, : chart.plays], solution.defence_mix):
+        called = (mix > 1e-3).mean(axis=0)
+        assert called.min() > 1e-3, called
+        assert mix.max(axis=0).min() > 0.1
+    # And the figures of the page are these.
+    index = {tuple(situation): i for i, situation in enumerate(rules.situation.tolist())}
+    places = [index[1, 10, to_goal, 0] for to_goal in (80, 50, 20)]
+    [row] = re.findall(rf"^\| `{name}` \| (\d+) \| (.*) \|$", PAGE.read_text("utf-8"), re.M)
+    assert int(row[0]) == len(chart.results)
+    expected = [solution.kickoff_value, *solution.values[places]]
+    assert row[1].split(" | ") == [f"{value:.2f}" for value in expected]
+    if name == "standard":
+        assert (solution.offence_mix[places[0]] > 1e-9).sum() == 8
+        assert (solution.defence_mix[places[0]] > 1e-9).sum() == 8

@@ -1,0 +1,186 @@
+"""``solvent chart points``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reduced_football import MIXED, RULES
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.games import make_game
+from solvent.games.football.chart import Chart
+from solvent.games.football.chart_files import chart_bytes, load_chart
+from solvent.games.football.expected_points import read_expected_points, shipped_expected_points
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import solve_points, solve_two_charts
+from solvent.games.football_clock.baselines.players import solution_of
+from solvent.games.football_clock.rules import TimedFootball
+
+
+def test_expected_points_are_shown_and_written(tmp_path: Path) -> None:
+    file = tmp_path / "dice.json"
+    words = ["chart", "points", "dice", "--situations", "--out", str(file)]
+    result = CliRunner().invoke(app, words, prog_name="solvent")
+    assert result.exit_code == 0
+    written = read_expected_points(file)
+    chart, ruleset = load_chart("dice"), Ruleset()
+    written.check_is_for(chart, ruleset)
+    assert written.situations is not None
+    shipped = shipped_expected_points(chart, ruleset)
+    assert written.kickoff == pytest.approx(shipped.kickoff, abs=1e-9)
+    assert f"{shipped.kickoff:.6f} to the receiver" in result.output
+    assert f"{shipped.first_down[0]:.4f}" in result.output
+
+
+CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
+
+
+@pytest.fixture
+def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file of a small chart, in the folder in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my chart.csv").write_bytes(chart_bytes(MIXED, tmp_path / "my chart.csv"))
+    return "my chart.csv"
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), prog_name="solvent")
+
+
+def advised(message: str, **names: str) -> list[str]:
+    """The words of the command that an error says, with what stands for names put in."""
+    [command] = re.findall(r"`solvent (.*?)`", message)
+    return [names.get(word, word) for word in shlex.split(command)]
+
+
+def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
+    rules = ["--ruleset", json.dumps(RULES)]
+    wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(RULES)))
+    shown = run("chart", "points", chart, *rules).stdout
+    assert f"{wanted.kickoff_value:.6f} to the receiver" in shown
+    sheet = json.loads(run("chart", "sheet", chart, *rules, "--to-goal", "4", "--json").stdout)
+    assert sheet["situation"] == {"down": 1, "to_go": 3, "to_goal": 4, "punting": False}
+    other = run("chart", "points", chart, "--ruleset", json.dumps({**RULES, "touchdown": 7})).stdout
+    assert f"{wanted.kickoff_value:.6f} to the receiver" not in other
+    for command in ("points", "sheet"):
+        refused = run("chart", command, chart, "--ruleset", '{"saftey": 3}')
+        assert refused.exit_code == 2
+        assert "Did you mean 'safety'?" in refused.stderr
+        refused = run("chart", command, chart, "--ruleset", "3")
+        assert refused.stderr == "solvent: ruleset is 3; allowed is a mapping of parameters\n"
+
+
+@pytest.mark.parametrize("rules", [RULES, {**RULES, "safety": 3}], ids=["reduced", "safety 3"])
+@pytest.mark.parametrize("form", ["drive", "points", "play"])
+@pytest.mark.parametrize("command", ["solve", "report"])
+def test_points_are_made_and_given_as_the_error_says(
+    chart: str, rules: dict[str, Any], form: str, command: str, tmp_path: Path
+) -> None:
+    words = {
+        "solve": ["solve", "football-strategy", "--json"],
+        "report": ["report", "--game", "football-strategy"],
+    }[command]
+    words += ["--form", form, "--chart", chart, "--ruleset", json.dumps(rules)]
+    words += [] if form == "points" else ["--to-goal", "4"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "no expected points are shipped for chart 'mixed' with these rules" in refused.stderr
+    made = run(*advised(refused.stderr, CHART=chart, FILE="points.json"))
+    assert made.exit_code == 0, made.stderr
+    assert "give it with --expected-points FILE" in refused.stderr
+    followed = run(*words, "--expected-points", "points.json")
+    assert followed.exit_code == 0, followed.stderr
+    if (command, form) == ("solve", "points"):
+        value = json.loads(followed.stdout)["value"]
+        wanted = solve_points(pack_rules(load_chart(chart), Ruleset.read(rules)))
+        assert value == pytest.approx(wanted.kickoff_value, abs=1e-8)
+
+
+def test_points_of_two_charts_are_made_and_given_as_the_error_says(
+    chart: str, tmp_path: Path
+) -> None:
+    other = Chart.from_codes("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
+    (tmp_path / "other.json").write_bytes(chart_bytes(other, "other.json"))
+    rules = ["--ruleset", json.dumps(RULES)]
+    words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.json", *rules]
+    words += ["--to-goal", "4", "--json"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    command = advised(refused.stderr, CHART=chart, OTHER="other.json", FILE="x.json")
+    assert command[:5] == ["chart", "points", chart, "--other-chart", "other.json"]
+    made = run(*command)
+    assert made.exit_code == 0, made.stderr
+    ours, theirs = solve_two_charts(
+        *(pack_rules(one, Ruleset.read(RULES)) for one in (load_chart(chart), other))
+    )
+    assert f"gain                 {ours.gain:.6f} by each score" in made.stdout
+    assert "the other side's other" in made.stdout
+    value = json.loads(run(*words, "--expected-points", "x.json").stdout)["value"]
+    first_and_goal = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 4))
+    assert value == pytest.approx(ours.values[first_and_goal], abs=1e-8)
+    assert read_expected_points("x.json").other_side.kickoff == theirs.kickoff_value
+    for side, pair in ((ours, (chart, "other.json")), (theirs, ("other.json", chart))):
+        sheet = ["chart", "sheet", pair[0], "--other-chart", pair[1], *rules, "--to-goal", "4"]
+        shown = json.loads(run(*sheet, "--json").stdout)
+        assert shown["value"] == pytest.approx(side.values[first_and_goal], abs=1e-8)
+    report = ["report", "--game", *words[1:-1], "--expected-points", "x.json"]
+    reported = run(*report)
+    assert reported.exit_code == 0, reported.stderr
+    shown = re.findall(r'data-points="(.*?)"', Path("report.html").read_text("utf-8"))
+    five_yards = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 5))
+    assert float(shown[0]) == pytest.approx(ours.values[five_yards], abs=1e-8)
+
+
+@pytest.mark.parametrize("form", ["drive", "play"])
+@pytest.mark.parametrize("command", ["solve", "report"])
+def test_points_of_other_rules_are_made_anew_as_the_error_says(
+    chart: str, form: str, command: str
+) -> None:
+    words = {"solve": ["solve"], "report": ["report", "--game"]}[command]
+    words += ["football-strategy", "--form", form, "--chart", chart, "--to-goal", "4"]
+    words += ["--ruleset", json.dumps(RULES), "--expected-points"]
+    other = json.dumps({**RULES, "safety": 3})
+    assert run("chart", "points", chart, "--ruleset", other, "--out", "x.json").exit_code == 0
+    refused = run(*words, "x.json")
+    assert "are not for the ruleset" in refused.stderr
+    assert run(*advised(refused.stderr, CHART=chart, FILE="mine.json")).exit_code == 0
+    assert run(*words, "mine.json").exit_code == 0
+
+
+@pytest.mark.parametrize("margin", [0, -3])
+def test_a_form_too_large_to_play_is_solved_as_the_error_says(
+    chart: str, margin: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.games.football_clock.commands_play.SOLVED_TO_PLAY", 10)
+    game = ["--form", "second-half", "--chart", chart, "--margin", str(margin)]
+    game += ["--ruleset", json.dumps(RULES), "--clock", json.dumps(CLOCK)]
+    refused = run("play", "football", *game)
+    assert refused.exit_code == 2
+    solved = run(*advised(refused.stderr, DIR="solved"))
+    assert solved.exit_code == 0, solved.stderr
+    assert "with --solution DIR and the same parameters" in refused.stderr
+    reported = run("report", "--solution", "solved", *game)
+    assert reported.exit_code == 0, reported.stderr
+    played = run("play", "football", "--solution", "solved", *game, "--seed", "1")
+    assert played.stdout.strip()
+    assert "is a solution with" not in played.stderr
+
+
+def test_a_form_too_large_for_an_optimal_opponent_is_solved_as_the_error_says(
+    chart: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.games.football_clock.baselines.players.SOLVED_ON_THE_SPOT", 10)
+    game = make_game("football-strategy", form="half", chart=chart, ruleset=RULES, clock=CLOCK)
+    assert isinstance(game, TimedFootball)
+    with pytest.raises(ValueError, match="too many to be solved on the spot") as refused:
+        solution_of(game)
+    assert run(*advised(str(refused.value), DIR="solved")).exit_code == 0
+    assert solution_of(game, "solved").game is game

@@ -1,0 +1,176 @@
+"""The published agent's clock management: what is needed, how calls change, and time-outs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from solvent.games.football.baselines.agent import agent_mixes
+from solvent.games.football.situation import Situation
+from solvent.games.football_clock.baselines.agent import (
+    CLOCKLESS,
+    FIELD_GOAL_AHEAD,
+    FIELD_GOAL_BEHIND,
+    TOUCHDOWN_AHEAD,
+    TOUCHDOWN_BEHIND,
+    AgentSheets,
+)
+from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.policies import Asked
+from solvent.games.football_clock.solver.solution import layout_for
+
+PLAIN = ClockManagement(weight=1.0)
+
+
+@cache
+def layout(form: str = "second-half", timeouts: int = 3) -> Layout:
+    return layout_for(TimedFootball(form=form, timeouts=timeouts))
+
+
+@cache
+def agent() -> AgentSheets:
+    return AgentSheets(layout())
+
+
+def falls(
+    at: Situation, code: str, ticks: int, timeouts: int = 0, *, has_ball: bool, kick: bool
+) -> float:
+    """By how much the average falls with a result."""
+    rules = layout().rules
+    change = AverageNeeded(rules).change(
+        layout().clock, PLAIN, ticks, timeouts, has_ball=has_ball, kick=kick
+    )
+    codes = [result.code for result in rules.chart.results]
+    by_result = change.reshape(-1, rules.n_results)
+    return float(by_result[rules.index(at), codes.index(code)])
+
+
+def test_a_play_that_takes_its_share_of_time_has_to_gain_the_average() -> None:
+    # 40 yards in 60 seconds are two plays of 20 yards; 10 gained leave 30 for one play.
+    at = Situation(1, 10, 40)
+    assert falls(at, "10", 4, has_ball=True, kick=False) == pytest.approx(20 - 30)
+    # A play without a gain that takes 15 seconds leaves 40 yards and one play and a half.
+    assert falls(at, "inc", 4, has_ball=True, kick=False) == pytest.approx(20 - 40 / 1.5)
+    # A time-out is one play more.
+    assert falls(at, "10", 4, 1, has_ball=True, kick=False) == pytest.approx(40 / 3 - 30 / 2)
+
+
+def test_a_field_goal_needs_the_next_line_that_changes_its_odds() -> None:
+    # From 40 yards a field goal is more likely from the 38.
+    assert falls(Situation(1, 10, 40), "10", 4, has_ball=True, kick=True) == pytest.approx(2 / 2)
+    assert falls(Situation(1, 10, 48), "2", 4, has_ball=True, kick=True) == pytest.approx(3 / 2 - 1)
+
+
+def test_who_waits_for_the_ball_needs_the_downs_to_pass() -> None:
+    # Punted 35 yards from 80 the ball is on the own 45: 55 yards in 10 - 4 plays, or after first
+    # down and 2 yards 57 in 9 - 3.
+    at = Situation(1, 10, 80)
+    assert falls(at, "2", 20, has_ball=False, kick=False) == pytest.approx(55 / 6 - 57 / 6)
+
+
+def test_losing_the_ball_changes_nothing() -> None:
+    at = Situation(1, 10, 40)
+    assert falls(at, "int10r8", 4, has_ball=True, kick=False) == 0
+    assert falls(at, "44", 4, has_ball=True, kick=False) == 0, "a touchdown"
+
+
+def test_standing() -> None:
+    late, early = Sheet(2, 8, 3, 3), Sheet(2, 40, 3, 3)
+    m = layout().clock.largest_margin
+    standing = agent().standing(late)
+    assert standing[m] == CLOCKLESS
+    assert standing[[m - 3, m - 4, m + 3, m + 4]].tolist() == [
+        FIELD_GOAL_BEHIND,
+        TOUCHDOWN_BEHIND,
+        FIELD_GOAL_AHEAD,
+        TOUCHDOWN_AHEAD,
+    ]
+    assert (agent().standing(early) == CLOCKLESS).all()
+    for_points = AgentSheets(layout("half"))
+    assert for_points.standing(late).tolist() == [CLOCKLESS]
+
+
+def test_mixes_are_distributions_and_clockless_ones_where_the_clock_does_not_matter() -> None:
+    rules = layout().rules
+    block = (3000, 3020)
+    rows = np.concatenate([np.arange(*block) + down * layout().lines for down in range(5)])
+    plain = agent_mixes(rules)
+    for sheet in (Sheet(2, 6, 1, 2), Sheet(2, 60, 1, 2)):
+        attack, defend = agent().mixes(sheet, block)
+        for role, legal in ((attack, rules.legal[rows]), (defend, np.ones((len(rows), 10), bool))):
+            chances = role.calls[role.which]
+            assert (chances >= 0).all()
+            assert not chances[~np.broadcast_to(legal[:, None], chances.shape)].any()
+            np.testing.assert_allclose(chances.sum(axis=2), 1, atol=1e-9)
+        tied = attack.which[:, layout().clock.largest_margin]
+        np.testing.assert_array_equal(attack.calls[tied], plain.offence[rows])
+        if sheet.ticks == 60:
+            np.testing.assert_array_equal(attack.calls[attack.which[:, 0]], plain.offence[rows])
+
+
+def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
+    rules = layout().rules
+    seconds = np.zeros(rules.n_results)
+    codes = {result.code: r for r, result in enumerate(rules.chart.results)}
+    at = rules.index(Situation(1, 10, 60))
+    for r in codes.values():
+        k = at * rules.n_results + r
+        branches = slice(rules.branch_start[k], rules.branch_start[k + 1])
+        seconds[r] = rules.probability[branches] @ rules.seconds[branches]
+
+    def spent(standing: int) -> float:
+        mixes = agent().standing_mixes(Sheet(2, 5, 0, 0), standing)
+        cells = np.repeat(np.arange(len(rules.cell_start) - 1), np.diff(rules.cell_start))
+        weight = rules.cell_probability * seconds[rules.cell_result]
+        by_call = np.bincount(cells, weight).reshape(-1, rules.chart.defences)
+        return float(mixes.offence[at] @ by_call[: rules.legal.shape[1]] @ mixes.defence[at])
+
+    assert spent(TOUCHDOWN_BEHIND) < spent(CLOCKLESS) < spent(TOUCHDOWN_AHEAD)
+
+
+def asked(sheet: Sheet, *, mine: bool, margin: int) -> Asked:
+    column = np.array([[layout().column(2, margin)]])
+    return Asked(
+        sheet,
+        30,
+        sheet.ticks - 2,
+        sheet.ticks,
+        False,
+        True,
+        np.array([5]),
+        np.array([mine]),
+        column,
+    )
+
+
+@pytest.mark.parametrize(
+    ("margin", "mine", "called"),
+    [(-1, True, 1), (-1, False, 1), (0, True, 1), (0, False, 0), (1, True, 0), (1, False, 0)],
+)
+def test_time_outs(margin: int, mine: bool, called: int) -> None:
+    late, early = Sheet(2, 10, 1, 1), Sheet(2, 21, 1, 1)
+    assert np.all(agent().timeouts(asked(late, mine=mine, margin=margin)) == called)
+    assert np.all(agent().timeouts(asked(early, mine=mine, margin=margin)) == 0)
+    # What would be left with it is what counts, since that is all that is known in a play.
+    crossing = asked(early, mine=mine, margin=margin)._replace(saved=20)
+    assert np.all(agent().timeouts(crossing) == called)
+
+
+def test_onside_kicks_come_late_from_behind() -> None:
+    kicks = agent().onside(Sheet(2, 8, 0, 0))
+    margin = layout().margin(2)
+    np.testing.assert_array_equal(kicks, (margin < 0).astype(float))
+    assert not agent().onside(Sheet(2, 9, 0, 0)).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("weight", -1, "numbers from 0 on"), ("punt", "far", "numbers"), ("play_seconds", 0, "above")],
+)
+def test_numbers_that_make_no_sense(name: str, value: object, message: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} is .*{message}"):
+        ClockManagement(**{name: value})  # type: ignore[arg-type]

@@ -1,0 +1,211 @@
+"""What the page says that the published agent gives away is what evaluations from there say."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import timed_football
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.exact.layered.solve import solve_layout
+from solvent.exact.layered.store import SheetStore
+from solvent.games.football.situation import first_down_at
+from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.mixer import SheetMixer
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.report.agent import (
+    BEST_ANSWER,
+    OPTIMAL,
+    AgentScores,
+    given_away_maps,
+    possible,
+    rate_agent,
+    standard,
+    start_table,
+)
+from solvent.games.football_clock.report.agent_game import cost_of_mix, priced_game
+from solvent.games.football_clock.report.chances import clock_of
+from solvent.games.football_clock.report.page import untabled_timed
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.call_sheet import optimal_mix
+from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
+from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+
+AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
+
+
+def solved(game: TimedFootball) -> TimedSolution:
+    store = SheetStore(layout_for(game))
+    solve_layout(store.layout, store)
+    return TimedSolution(store, game)
+
+
+@pytest.fixture(scope="module")
+def second_half() -> TimedSolution:
+    return solved(timed_football.tiny("second-half", timeouts=1))
+
+
+@pytest.fixture(scope="module")
+def half() -> TimedSolution:
+    return solved(timed_football.tiny("half", timeouts=1))
+
+
+@pytest.fixture(scope="module")
+def full() -> TimedSolution:
+    return solved(timed_football.tiny("full", timed_football.SMALL, half=30))
+
+
+@pytest.fixture(scope="module")
+def scores(second_half: TimedSolution) -> AgentScores:
+    return rate_agent(second_half)
+
+
+def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> Evaluation:
+    """What the agent gets from a position."""
+    layout = solution.layout
+    other = OptimalSheets(layout, solution.values) if opponent == OPTIMAL else None
+    return evaluate(layout, start, AgentSheets(layout), other)
+
+
+@pytest.mark.parametrize("name", ["second_half", "half", "full"])
+def test_the_table_has_the_evaluations_of_the_start(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    solution: TimedSolution = request.getfixturevalue(name)
+    table = start_table(solution, rate_agent(solution))
+    rows = [re.findall(r'data-value="(.*?)"', row) for row in table.split("<tr>")[2:]]
+    found = np.array(rows, float)
+    start = solution.start
+    against = [evaluated(solution, start, opponent) for opponent in (OPTIMAL, BEST_ANSWER)]
+    total = 0 if solution.layout.for_points else 1
+    assert found[:, 0] == pytest.approx([solution.value, total - solution.value], abs=1e-12)
+    assert found[0, 1:] == pytest.approx([each.first for each in against], abs=1e-12)
+    assert found[1, 1:] == pytest.approx([each.second for each in against], abs=1e-12)
+    assert (found[:, 0] > found[:, 1] + 1e-3).all()
+    assert (found[:, 1] > found[:, 2] - 1e-12).all()
+    assert (found[:, 1] > found[:, 2] + 1e-3).any()
+    assert re.findall('scope="row">(.*?)<', table) == ["receives the kickoff", "kicks off"]
+
+
+@pytest.mark.parametrize(("ticks", "lead"), [(3, 0), (3, -3), (2, 1), (1, -2)])
+def test_a_cell_is_the_value_less_what_the_agent_gets_there(
+    second_half: TimedSolution, scores: AgentScores, ticks: int, lead: int
+) -> None:
+    clock, rules = clock_of(second_half), second_half.layout.rules.ruleset
+    maps = given_away_maps(second_half, scores)
+    situation = first_down_at(rules, standard(second_half))
+    for offence, drawn in enumerate(maps):
+        at = TimedPosition("call", 2, ticks, lead, (1, 1), offence=offence)
+        at = at._replace(**situation._asdict())
+        cell = ticks - 1, lead + clock.lead
+        told = {name: float(numbers[cell]) for name, numbers in drawn.told}
+        # The agent is player 0; the lead is its own.
+        value = second_half.value_of(at)
+        optimal, best = (evaluated(second_half, at, opponent).first for opponent in (0, 1))
+        assert told == {
+            "possible": pytest.approx(value, abs=1e-12),
+            "against the optimal player": pytest.approx(optimal, abs=1e-12),
+            "against a best answer": pytest.approx(best, abs=1e-12),
+        }
+        assert (drawn.level[cell] >= 0) == (value - optimal > 1e-9)
+
+
+def test_nothing_is_gained_and_something_given_away(
+    second_half: TimedSolution, scores: AgentScores
+) -> None:
+    lost = possible(second_half) - scores.by_time
+    assert not np.isnan(lost).any()
+    assert (lost > -1e-12).all()
+    assert (lost[BEST_ANSWER] >= lost[OPTIMAL] - 1e-12).all()
+    assert (lost[OPTIMAL].max(axis=(1, 2)) > 1e-3).all()
+
+
+@pytest.mark.parametrize(
+    ("form", "clock"),
+    [("half", {"timeouts": 1}), ("second-half", {"timeouts": 1}), ("full", {})],
+)
+def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[str, int]) -> None:
+    """Over all games, a position's cost times how often it comes up adds to what is given away."""
+    game = timed_football.tiny(form, timed_football.SMALL, half=30, **clock)
+    solution = solved(game)
+    agent = SheetMixer(game, solution.layout, AgentSheets(solution.layout))
+
+    @cache
+    def expected(position: TimedPosition) -> tuple[float, float]:
+        """The agent's reward from here on, and the costs that it will have."""
+        if game.is_terminal(position):
+            return 0.0, 0.0
+        mine = agent(position, 0)
+        reward, cost = 0.0, cost_of_mix(solution, position, 0, mine)
+        for action, share in mine.items():
+            for answer, other in optimal_mix(solution, position, 1).items():
+                for outcome in game.transition(position, (action, answer)):
+                    chance = share * other * float(outcome.probability)
+                    later = expected(outcome.state)
+                    reward += chance * (float(outcome.reward) + later[0])
+                    cost += chance * later[1]
+        return reward, cost
+
+    reward, cost = expected(solution.start)
+    assert reward == pytest.approx(solution.value - cost, abs=1e-9)
+    gets = evaluated(solution, solution.start, OPTIMAL).first
+    assert reward == pytest.approx(gets, abs=1e-9)
+    assert cost > 1e-3
+
+
+def test_costs_of_a_game_stand_beside_its_plays(second_half: TimedSolution) -> None:
+    layout = second_half.layout
+    agent = SheetMixer(second_half.game, layout, AgentSheets(layout))
+    lines, costs = priced_game(second_half, seed=3)
+    assert len(lines) == len(costs)
+    assert sum(costs) > 0
+    for line, cost in zip(lines, costs, strict=True):
+        at = line.position
+        own = cost_of_mix(second_half, at, 0, agent(at, 0))
+        # Time-outs that are not called after the play may add to it.
+        assert cost >= own - 1e-12
+
+
+@pytest.mark.parametrize("name", ["second_half", "half", "full"])
+def test_the_sections_come_only_when_they_are_asked_for(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    solution: TimedSolution = request.getfixturevalue(name)
+    without = untabled_timed(solution).sections
+    sections = untabled_timed(solution, rate_agent(solution)).sections
+    titles = [section.title for section in sections]
+    assert titles == [*(section.title for section in without), *AGENT_TITLES]
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--game", "greed", "--limit", "9"], "such as --game football-strategy --form half"),
+        (["--game", "football-strategy", "--form", "drive"], "with these parameters is none"),
+        (["--in", "results"], "not for the results of --in"),
+    ],
+)
+def test_the_flag_is_for_football_with_a_clock(
+    words: list[str], error: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["report", *words, "--paper-agent", "--out", str(page)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("solvent: --paper-agent is for football with a clock")
+    assert error in result.stderr
+    assert not page.exists()
+
+
+def test_the_command_rates_the_agent_of_a_form(tmp_path: Path) -> None:
+    page, clock = tmp_path / "page.html", '{"half": 15, "stops": [], "timeouts": 0}'
+    words = ["report", "--game", "football", "--clock", clock, "--out", str(page)]
+    result = CliRunner().invoke(app, [*words, "--paper-agent"])
+    assert result.exit_code == 0, result.stderr
+    headings = re.findall("<h3>(.*?)</h3>", page.read_text(encoding="utf-8"))
+    assert [title for title in headings if title in AGENT_TITLES] == AGENT_TITLES

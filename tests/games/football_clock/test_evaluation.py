@@ -1,0 +1,137 @@
+"""What policies of football with a clock are worth against each other, and against best answers."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pytest
+from timed_football import SMALL, tiny
+from timed_policies import AlikeInRuns, SheetsOfTable, random_policy
+
+from solvent.exact import best_response, policy_value
+from solvent.exact.layered.solve import solve_layout
+from solvent.exact.layered.store import SheetStore
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.evaluation import evaluate, evaluate_pairs
+from solvent.games.football_clock.solver.layout import Sheet
+from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.model import TabularGame, compile_game
+from solvent.model.arrays import Floats
+
+FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("two-minutes", {"timeouts": 1}),
+    ("half", {"half": 30, "timeouts": 1}),
+    ("half", {"half": 60, "stops": [30], "untimed_down": False}),
+    ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
+    ("full", {"half": 30, "chart": SMALL}),
+)
+NUMBERS = [
+    # Every form once, but for the second half, which is a part of the whole game.
+    pytest.param(
+        number, id=f"{form}-{number}", marks=[pytest.mark.slow] if number in (2, 3) else []
+    )
+    for number, (form, _) in enumerate(FORMS)
+]
+
+
+@lru_cache(maxsize=1)
+def tabulated(number: int) -> tuple[TimedFootball, TabularGame]:
+    form, parameters = FORMS[number]
+    football = tiny(form, **parameters)
+    return football, compile_game(football)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_two_random_policies(number: int) -> None:
+    football, game = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    given = [[random_policy(game, player, seed) for player in (0, 1)] for seed in (1, 2)]
+    of_x, of_y = (
+        [SheetsOfTable(football, game, policy, layout) for policy in seats] for seats in given
+    )
+    result = evaluate(layout, start, of_x[0], of_y[1])
+    expected = game.at_start(policy_value(game, given[0][0], given[1][1]))
+    assert result.first == pytest.approx(expected, abs=1e-12)
+    result = evaluate(layout, start, of_x[1], of_y[0], threads=1)
+    expected = game.at_start(policy_value(game, given[1][0], given[0][1]))
+    even = 0.0 if layout.for_points else 1.0
+    assert result.second == pytest.approx(even - expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_best_answer_to_a_random_policy(number: int) -> None:
+    football, game = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    for player in (0, 1):
+        policy = random_policy(game, player, 3)
+        given = SheetsOfTable(football, game, policy, layout)
+        expected = game.at_start(best_response(game, policy).values)
+        result = evaluate(layout, start, given, None)
+        even = 0.0 if layout.for_points else 1.0
+        to_player_0 = result.first if player == 0 else even - result.second
+        assert to_player_0 == pytest.approx(expected, abs=1e-12)
+        swapped = evaluate(layout, start, None, given)
+        other = swapped.second if player == 0 else swapped.first
+        assert other == pytest.approx(even - to_player_0 if player == 0 else to_player_0, abs=1e-12)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_optimal_player_gets_the_value(number: int) -> None:
+    football, _ = tabulated(number)
+    layout, start = layout_for(football), football.initial()[0].state
+    store = SheetStore(layout)
+    solve_layout(layout, store)
+    solution = TimedSolution(store, football)
+    optimal = OptimalSheets(layout, solution.values)
+    sheets: dict[Sheet, Floats] = {}
+    result = evaluate(layout, start, optimal, optimal, on_sheet=sheets.__setitem__)
+    assert result.first == pytest.approx(solution.value, abs=1e-12)
+    for sheet, values in sheets.items():
+        np.testing.assert_allclose(values, [solution.values(sheet)] * 2, atol=1e-12)
+    answered = evaluate(layout, start, optimal, None)
+    assert answered.first == pytest.approx(solution.value, abs=1e-12)
+    assert answered.second == pytest.approx(result.second, abs=1e-12)
+
+
+def test_how_mixes_are_numbered_does_not_matter() -> None:
+    """Runs of columns with the same mix are summed in another way than mixes of their own."""
+    football = tiny("second-half", timeouts=1, half=30, largest_margin=20)
+    layout, start = layout_for(football), football.initial()[0].state
+    assert layout.columns(2) == 41
+
+    def rated(numbered: bool) -> list[Floats]:
+        x, y = (AlikeInRuns(layout, seed, 20, numbered) for seed in (1, 2))
+        found: list[Floats] = []
+        pairs = [(x, y), (x, None), (None, y)]
+        evaluate_pairs(layout, start, pairs, on_sheet=lambda _, values: found.extend(values))
+        return found
+
+    together_or_apart = rated(numbered=False), rated(numbered=True)
+    assert len(together_or_apart[0]) == 3 * len(layout.sheets)
+    for together, apart in zip(*together_or_apart, strict=True):
+        np.testing.assert_allclose(together, apart, atol=1e-13)
+
+
+def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
+    football = tiny("second-half", timeouts=1, half=30, chart=SMALL)
+    layout, start = layout_for(football), football.initial()[0].state
+    x, y, z = (AlikeInRuns(layout, seed, 4, True) for seed in (1, 2, 3))
+    pairs = [(x, y), (x, None), (z, x), (None, z)]
+    alone = [evaluate(layout, start, *pair) for pair in pairs]
+    x.asked.clear()
+    together = evaluate_pairs(layout, start, pairs)
+    assert [(one.first, one.second) for one in together] == [
+        (one.first, one.second) for one in alone
+    ]
+    # The tiny field is one block.
+    assert len(x.asked) == len(set(x.asked)) == len(layout.sheets)
+
+
+def test_two_best_answers_are_refused() -> None:
+    football = tiny("half", chart=SMALL)
+    layout, start = layout_for(football), football.initial()[0].state
+    with pytest.raises(ValueError, match="both are None"):
+        evaluate(layout, start, None, None)

@@ -1,0 +1,283 @@
+"""The figures of the page about football with a clock."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from solvent.exact.layered.folder import SheetFolder
+from solvent.exact.layered.solve import solve_layout
+from solvent.games import TimedFootball
+from solvent.games.football.baselines.agent import PAPER, PRORATED
+from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.average import ClockManagement
+from solvent.games.football_clock.solver.evaluation import evaluate_pairs
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.policies import Players
+from solvent.games.football_clock.solver.solution import TimedSolution, layout_for, place_of
+from solvent.model.arrays import Floats
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "football-clock.md").read_text(encoding="utf-8")
+
+
+def table(heading: str) -> dict[tuple[str, int], list[str]]:
+    """The rows of a table, found by its header, by form and time-outs."""
+    lines = PAGE[PAGE.index(heading) :].splitlines()[2:]
+    rows: dict[tuple[str, int], list[str]] = {}
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        form, timeouts, *cells = (cell.strip(" `") for cell in line.strip("|").split("|"))
+        rows[form, 0 if timeouts == "none" else int(timeouts)] = cells
+    return rows
+
+
+FOUND = table("| form | time-outs | value to player 0")
+TIMES = table("| form | time-outs | states | matrix games")
+SIZES = table("| form | time-outs | states | sheets | disk |")
+
+
+def layout_of(form: str, timeouts: int) -> Layout:
+    return layout_for(TimedFootball(form=form, timeouts=timeouts))
+
+
+@pytest.mark.parametrize(("form", "timeouts"), SIZES)
+def test_sizes(form: str, timeouts: int) -> None:
+    layout = layout_of(form, timeouts)
+    states, sheets, disk = SIZES[form, timeouts]
+    assert states == f"{layout.states:,}"
+    assert sheets == f"{len(layout.sheets):,}"
+    number, unit = disk.split()
+    assert float(number) == pytest.approx(layout.size / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05)
+
+
+def test_all_tables_are_of_the_same_games() -> None:
+    assert FOUND.keys() == TIMES.keys() == SIZES.keys() - {("full", 3)}
+    for game, (states, *_) in TIMES.items():
+        assert states == SIZES[game][0]
+
+
+def test_the_readme_has_the_whole_game_of_the_page() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [row] = [line for line in readme.splitlines() if line.startswith("| Football with a clock")]
+    found = re.search(r"(0\.\d+) for the side .* \(([\d,]+) states\)", row)
+    assert found is not None
+    assert found[1] == f"{float(FOUND['full', 0][0]):.6f}"
+    assert found[2] == SIZES["full", 0][0]
+
+
+def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
+    """What is possible and what the agent gets against the optimal player and the best answer.
+
+    The key's last entry is whether it begins with the ball or the kickoff's return. A row without a
+    form goes on with the last one.
+    """
+    rows, form, timeouts = {}, "", 0
+    for line in PAGE[PAGE.index("| form | it begins |") :].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        name, begins, optimal, answer = (cell.strip() for cell in line.strip("|").split("|"))
+        if name.startswith("`"):
+            form, timeouts = name.split("`")[1], 0
+        elif name:
+            timeouts = int(name.split()[1])
+        gets, possible = optimal.removesuffix(")").replace("the value is ", "").split(" (")
+        first, second, third = (
+            float(number.replace("\N{MINUS SIGN}", "-")) for number in (possible, gets, answer)
+        )
+        rows[form, timeouts, begins.startswith("with ")] = first, second, third
+    return rows
+
+
+AGENT = agent_table()
+
+MANAGED = ("a point ahead, without the ball", "a point ahead, with the ball",
+           "a point behind, with the ball", "tied, with the ball")  # fmt: skip
+"""Rows of the table of clock management."""
+
+Pairs = dict[tuple[str, str], tuple[str, str]]
+"""Two figures each, by what it says before them, and against whom."""
+
+
+def changes() -> tuple[Pairs, Pairs]:
+    """Figures with the earlier constants and those of now, from the page of the game."""
+    page = (ROOT / "docs" / "games" / "football-strategy.md").read_text(encoding="utf-8")
+    earlier: Pairs = {}
+    now: Pairs = {}
+    label = ""
+    for line in page[page.index("| with a clock | against |") :].splitlines()[2:]:
+        if not line.startswith("|"):
+            break
+        name, against, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        label = name or label
+        for found, cell in zip((earlier, now), cells, strict=True):
+            if cell == "not measured":
+                continue
+            first, second = cell.replace("\N{MINUS SIGN}", "-").split(", ")
+            found[label, against] = first, second
+    return earlier, now
+
+
+def label_of(form: str, timeouts: int) -> str:
+    """How the table of changes names a form."""
+    return f"`{form}`" + (f", {timeouts} time-outs" if timeouts else "")
+
+
+def test_what_is_possible_for_the_agent_is_the_value() -> None:
+    assert len(AGENT) == 10
+    for (form, timeouts, first), (possible, optimal, answer) in AGENT.items():
+        assert answer < optimal < possible
+        if (form, timeouts) in FOUND:
+            value = float(FOUND[form, timeouts][0].removesuffix(" points"))
+            others = -value if form == "half" else 1 - value
+            digits = 2 if form == "half" else 4
+            assert possible == round(value if first else others, digits)
+
+
+def test_the_page_of_the_game_has_the_same_agent() -> None:
+    earlier, now = changes()
+    assert len(earlier) == len(AGENT) + 2 + len(MANAGED)
+    assert earlier.keys() - now.keys() == {
+        ("`full`", "optimal player"),
+        ("`full`", "best answer"),
+    }
+    for n, against in ((1, "optimal player"), (2, "best answer")):
+        for (form, timeouts, first), row in AGENT.items():
+            key = label_of(form, timeouts), against
+            assert float(now.get(key, earlier[key])[not first]) == row[n]
+    page = " ".join(PAGE.split())
+    leads = [now[f"`second-half`, {lead} points ahead", "optimal player"] for lead in (4, 7)]
+    (receives, kicks), (with_seven, kicks_with_seven) = leads
+    assert f"four give it {receives} if it receives the kickoff and {kicks} if it kicks" in page
+    assert f"seven {with_seven} and {kicks_with_seven}" in page
+    for name in MANAGED:
+        with_it, without_it = now[f"`two-minutes`, {name}", "optimal player"]
+        assert re.search(rf"\| {name} \| [\d.]+ \| {with_it} \| {without_it} \|", PAGE), name
+
+
+def test_the_page_of_training_has_the_same_agent() -> None:
+    training = " ".join((ROOT / "docs" / "training.md").read_text(encoding="utf-8").split())
+
+    def mean(found: Pairs, label: str, against: str) -> float:
+        first, second = found[label, against]
+        return (float(first) + float(second)) / 2
+
+    second_half = re.search(
+        r"earlier agent has ([\d.]+) against the optimal player, the agent of now ([\d.]+)\.",
+        training,
+    )
+    half = re.search(
+        r"a best answer gets ([\d.]+) from that agent; "
+        r"from the agent as it is now it gets ([\d.]+)\.",
+        training,
+    )
+    assert second_half is not None
+    assert half is not None
+    for n, found in enumerate(changes(), 1):
+        kickoffs = mean(found, "`second-half`", "optimal player")
+        assert float(second_half[n]) == pytest.approx(kickoffs, abs=1e-4)
+        given = mean(found, "`half`", "best answer")
+        assert float(half[n]) == pytest.approx(-given, abs=0.006)
+
+
+@pytest.fixture(scope="module")
+def solved(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TimedSolution]:
+    """A form, solved in a folder. The whole game takes ten minutes of a processor and 6.1 GB."""
+    form, timeouts = request.param
+    game = TimedFootball(form=form, timeouts=timeouts)
+    layout, folder = layout_for(game), tmp_path_factory.mktemp("solved")
+    free = shutil.disk_usage(folder).free
+    if free < 1.1 * layout.size:
+        pytest.skip(f"{form} takes {layout.size / 1e9:.1f} GB of disk, {free / 1e9:.1f} are free")
+    with SheetFolder.create(folder / form, layout) as store:
+        solve_layout(layout, store)
+        yield TimedSolution(store, game)
+    shutil.rmtree(folder)
+
+
+RATED = list(dict.fromkeys((form, timeouts) for form, timeouts, _ in AGENT))
+BOTH = [game for game in FOUND if game in RATED]
+
+
+def forms(games: Iterable[tuple[str, int]]) -> pytest.MarkDecorator:
+    """Tests of solved forms. Those of both tests come first: each is then solved once for both."""
+    order = [*BOTH, *(game for game in games if game not in BOTH)]
+    names = [f"{form}, {timeouts} time-outs" for form, timeouts in order]
+    return pytest.mark.parametrize("solved", order, indirect=True, ids=names)
+
+
+@pytest.mark.slow
+@forms(FOUND)
+def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
+    form, timeouts = solved.layout.form, solved.layout.clock.timeouts
+    value, error, gap = FOUND[form, timeouts]
+    assert solved.value == pytest.approx(float(value.removesuffix(" points")), abs=5.1e-10)
+    assert solved.error < 2 * float(error)
+    assert solved.largest_gap < 10 * float(gap)
+    assert f"{solved.store.games:,}" == TIMES[form, timeouts][1]
+
+
+@pytest.mark.slow
+@forms(RATED)
+def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
+    """With its constants of now and the earlier ones; with the whole game that takes longest."""
+    layout, begin = solved.layout, place_of(solved.layout, solved.start)
+    form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
+    pairs: list[Players] = []
+    optimal = OptimalSheets(layout, solved.store.read)
+    managements = [5.0, ClockManagement().weight]
+    for constants, weight in zip((PRORATED, PAPER), managements, strict=True):
+        agent = AgentSheets(layout, constants, ClockManagement(weight=weight))
+        bare = AgentSheets(layout, constants, ClockManagement(threshold=0, onside=0))
+        pairs += [
+            (agent, optimal),
+            (agent, None),
+            *([(bare, optimal)] * (label == "`two-minutes`")),
+        ]
+    at_start: list[Floats] = []
+
+    def keep(sheet: Sheet, values: Sequence[Floats]) -> None:
+        if sheet == begin.sheet:
+            at_start.extend(values)
+
+    results = evaluate_pairs(layout, solved.start, pairs, on_sheet=keep)
+
+    def ahead(lead: int, pair: int) -> tuple[float, float]:
+        """What the agent gets in both seats with a lead in the place of a tie."""
+        mine = at_start[pair][0, begin.row, layout.column(2, lead)]
+        others = at_start[pair][1, begin.row, layout.column(2, -lead)]
+        seats = 0.5 + float(mine), 0.5 - float(others)
+        return seats if begin.player == 0 else seats[::-1]
+
+    per_agent = len(pairs) // 2
+    for found, first in zip(changes(), (0, per_agent), strict=True):
+        against = ("optimal player", "best answer")
+        expected = {
+            (label, name): (results[first + n].first, results[first + n].second)
+            for n, name in enumerate(against)
+        }
+        if form == "second-half":
+            for lead in (4, 7):
+                expected[f"{label}, {lead} points ahead", against[0]] = ahead(lead, first)
+        if label == "`two-minutes`":
+            for name, lead, seat in zip(MANAGED, (1, 1, -1, 0), (1, 0, 0, 0), strict=True):
+                managed, bare = (ahead(lead, first + n)[seat] for n in (0, 2))
+                expected[f"{label}, {name}", against[0]] = managed, bare
+        for key, pair in expected.items():
+            if key not in found:
+                continue
+            for text, number in zip(found[key], pair, strict=True):
+                assert text == f"{number:.{len(text.split('.')[1])}f}", key
+    if label == "`two-minutes`":
+        values = solved.values(begin.sheet)[begin.row]
+        behind, tied, in_front = (float(values[layout.column(2, lead)]) for lead in (-1, 0, 1))
+        for name, number in zip(MANAGED, (-behind, in_front, behind, tied), strict=True):
+            assert f"| {name} | {0.5 + number:.4f} |" in PAGE

@@ -1,0 +1,334 @@
+"""Football with a clock, sheet by sheet: against the generic solver, rationals and itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from timed_football import SMALL, TINY_FORMS, tiny
+
+from solvent.exact import solve
+from solvent.exact.layered.solve import Local, proved_errors, solve_layout
+from solvent.exact.layered.store import SheetRecord, SheetStore
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.layer_kernel import solve_block
+from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.model import compile_game
+
+
+def layout_of(game: TimedFootball) -> Layout:
+    """The sheets of a game."""
+    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
+    return Layout(rules, game.loaded_clock, game.form)
+
+
+def solved(layout: Layout, threads: int = 2) -> SheetStore:
+    """All sheets of a layout, solved."""
+    store = SheetStore(layout)
+    solve_layout(layout, store, workers=Local(threads))
+    return store
+
+
+FIELD = 71
+LINES = FIELD * (FIELD - 1) // 2
+
+
+@cache
+def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> SheetStore:
+    """The end of a game on the standard chart, solved; the field is somewhat shorter."""
+    rules = pack_rules(load_chart("standard"), Ruleset(field=FIELD))
+    return solved(Layout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks))
+
+
+def problem_of(store: SheetStore, sheet: Sheet, start: SheetStore | None = None) -> SheetProblem:
+    """A sheet to solve, those that it reads being in a store; started cold unless said."""
+    layout = store.layout
+    return sheet_problem(
+        layout,
+        timed_tables(layout.rules),
+        sheet,
+        store.read,
+        start.supports if start is not None else lambda _: None,
+    )
+
+
+def place_of(layout: Layout, state: TimedPosition) -> tuple[Sheet, int, int]:
+    """Where the value of a position stands: sheet, row and column."""
+    side = state.offence
+    sheet = Sheet(state.half, state.ticks, state.timeouts[side], state.timeouts[1 - side])
+    row = {"kickoff": layout.kickoff_row, "free kick": layout.kickoff_row + 1}.get(state.phase)
+    column = layout.column(
+        state.half,
+        state.margin if side == 0 else -state.margin,
+        receives=state.receiver == side,
+    )
+    return sheet, layout.rules.index(state.situation) if row is None else row, column
+
+
+def stored_value(store: SheetStore, state: TimedPosition) -> float:
+    """What a store says of a position, to player 0: half-chances, or points still to come."""
+    sheet, row, column = place_of(store.layout, state)
+    value = float(store.read(sheet)[row, column])
+    return value if state.offence == 0 else -value
+
+
+@pytest.mark.parametrize(("form", "parameters"), TINY_FORMS)
+def test_every_value_is_that_of_the_generic_solver(form: str, parameters: dict[str, Any]) -> None:
+    """Of both players having the ball, so that it also shows that sides may be swapped."""
+    game = tiny(form, **parameters)
+    table = compile_game(game, reference=True)
+    values = solve(table).values
+    store = solved(layout_of(game))
+    half = 0.0 if game.for_points else 0.5
+    compared = {0: 0, 1: 0}
+    for state, value in zip(table.states, values, strict=True):
+        if state.phase in ("call", "kickoff", "free kick"):
+            assert stored_value(store, state) + half == pytest.approx(value, abs=1e-12), state
+            compared[state.offence] += 1
+    assert min(compared.values()) > 50
+
+
+def value_in_rationals(payoffs: list[list[Fraction]]) -> Fraction:
+    """The value of a matrix game in which the column player has one column or two."""
+    if len(payoffs[0]) == 1:
+        return max(row[0] for row in payoffs)
+    # With the first column's chance q, rows are lines; their upper envelope is lowest at a corner.
+    corners = {Fraction(0), Fraction(1)}
+    for a, b in payoffs:
+        for c, d in payoffs:
+            if a - b != c - d:
+                corners.add((d - b) / ((a - b) - (c - d)))
+    return min(max(a * q + b * (1 - q) for a, b in payoffs) for q in corners if 0 <= q <= 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "clock"),
+    [
+        pytest.param("full", {"half": 30, "timeouts": 1}, marks=pytest.mark.slow),
+        ("half", {"half": 45}),
+        ("second-half", {"half": 30, "timeouts": 1}),
+    ],
+)
+def test_every_value_is_within_its_error_of_the_rational_one(
+    form: str, clock: dict[str, Any]
+) -> None:
+    game = tiny(form, SMALL, **clock)
+    store = solved(layout_of(game))
+
+    @cache
+    def exact(state: TimedPosition) -> Fraction:
+        if game.is_terminal(state):
+            return Fraction(0)
+        mine, theirs = game.legal_actions(state)
+
+        def expected(joint: tuple[int, int]) -> Fraction:
+            return sum(
+                (
+                    branch.probability * (branch.reward + exact(branch.state))
+                    for branch in game.transition(state, joint)
+                ),
+                Fraction(0),
+            )
+
+        payoffs = [[expected((own, other)) for other in theirs] for own in mine]
+        if len(theirs) > 2:
+            # Player 1 has the ball: its calls are the many.
+            transposed = [[-payoff for payoff in column] for column in zip(*payoffs, strict=True)]
+            return -value_in_rationals(transposed)
+        return value_in_rationals(payoffs)
+
+    start = game.initial()[0].state
+    half = 0 if game.for_points else Fraction(1, 2)
+    exact(start)
+    errors = proved_errors(store)
+    compared, waiting, seen = 0, [start], {start}
+    while waiting:
+        state = waiting.pop()
+        if state.phase in ("call", "kickoff", "free kick"):
+            error = errors[place_of(store.layout, state)[0]]
+            assert error < 1e-12
+            assert abs(Fraction(stored_value(store, state)) + half - exact(state)) <= error, state
+            compared += 1
+        if not game.is_terminal(state):
+            for mine in game.legal_actions(state)[0]:
+                for theirs in game.legal_actions(state)[1]:
+                    for branch in game.transition(state, (mine, theirs)):
+                        if branch.state not in seen:
+                            seen.add(branch.state)
+                            waiting.append(branch.state)
+    assert compared > 50
+
+
+def test_neither_blocks_nor_threads_change_a_bit() -> None:
+    store = standard("second-half", 3, 1)
+    layout = store.layout
+    alone = solved(Layout(layout.rules, layout.clock, "second-half", 2), threads=1)
+    for sheet in alone.layout.sheets:
+        np.testing.assert_array_equal(alone.read(sheet), store.read(sheet))
+
+    problem = problem_of(store, Sheet(2, 3, 1, 1))
+    whole = solve_block(problem, 0, 700)
+    for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
+        part = solve_block(problem, first, last)
+        np.testing.assert_array_equal(part.values, whole.values[:, first:last])
+        np.testing.assert_array_equal(part.supports, whole.supports[:, first:last])
+
+
+def test_what_is_solved_side_by_side_is_what_is_solved_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Started from their own supports, most states are solved in lanes; started cold, none is."""
+    store = standard("second-half", 3, 1)
+    cold = problem_of(store, Sheet(2, 3, 1, 1))
+    first = solve_block(cold, 1000, 1100)
+    warm = replace(cold, supports=np.zeros((5, LINES, 21, 2), np.uint32))
+    assert warm.supports is not None
+    warm.supports[:, 1000:1100] = first.supports
+    again = solve_block(warm, 1000, 1100)
+    np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
+    assert again.games == first.games > 0.7 * first.values.size
+    # With supports that are none of these games' all the same comes out.
+    warm.supports[:] = 0b1001000101, 0b0010100011
+    wrong = solve_block(warm, 1000, 1100)
+    np.testing.assert_allclose(wrong.values, first.values, rtol=0, atol=2e-13)
+    assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
+
+
+@pytest.mark.parametrize(("ticks", "timeouts"), [(6, 0), (3, 1)])
+def test_a_larger_lead_is_worth_no_less(ticks: int, timeouts: int) -> None:
+    store = standard("second-half", ticks, timeouts)
+    for sheet, error in proved_errors(store).items():
+        assert (np.diff(store.read(sheet), axis=1) >= -error).all(), sheet
+
+
+def test_a_time_out_more_is_worth_no_less() -> None:
+    store = standard("second-half", 3, 1)
+    more, fewer = 0, 0
+    for ticks in range(1, 4):
+        for held in (0, 1):
+            own = store.read(Sheet(2, ticks, 1, held)) - store.read(Sheet(2, ticks, 0, held))
+            other = store.read(Sheet(2, ticks, held, 1)) - store.read(Sheet(2, ticks, held, 0))
+            assert own.min() >= -1e-12
+            assert other.max() <= 1e-12
+            more += int((own > 1e-3).sum())
+            fewer += int((other < -1e-3).sum())
+    assert min(more, fewer) > 500
+
+
+def test_ends_of_halves_are_antisymmetric() -> None:
+    """After the first half of a whole game it matters to either side who receives next."""
+    store = solved(layout_of(tiny("full", SMALL, half=30, timeouts=1)))
+    layout = store.layout
+    received = store.read(layout.second_half)[layout.kickoff_row]
+    final = layout.final(1, received)
+    np.testing.assert_array_equal(final, -final[::-1])
+    np.testing.assert_array_equal(layout.final(2), -layout.final(2)[::-1])
+    assert final[layout.column(1, 0, receives=True)] == -received[layout.column(2, 0)]
+
+
+def test_decided_games_are_not_solved() -> None:
+    """With a tick left and a lead of more than any play brings there is nothing to solve."""
+    store = standard("second-half", 6, 0)
+    margin = store.layout.margin(2)
+    for ticks in (0, 1):
+        sheet = Sheet(2, ticks, 0, 0)
+        record = store.record(sheet)
+        assert record.constant == (abs(margin) > 7).sum() * store.layout.kickoff_row
+        assert record.games + record.constant == store.layout.kickoff_row * len(margin)
+        decided = store.read(sheet)[:, abs(margin) > 7]
+        np.testing.assert_array_equal(
+            decided, np.broadcast_to(np.sign(margin[abs(margin) > 7]) / 2, decided.shape)
+        )
+
+
+def test_what_a_store_has_is_not_solved_again() -> None:
+    game = tiny("second-half", SMALL, half=30)
+    layout = layout_of(game)
+    whole, told = solved(layout), list[Sheet]()
+    part = SheetStore(layout)
+    done = layout.sheets[: len(layout.sheets) // 2]
+    for sheet in done:
+        part.write(sheet, whole.read(sheet), whole.supports(sheet), whole.record(sheet))
+
+    def tell(sheet: Sheet, record: SheetRecord) -> None:
+        told.append(sheet)
+        assert record == part.record(sheet)
+
+    solve_layout(layout, part, on_sheet=tell)
+    assert tuple(told) == layout.sheets[len(done) :]
+
+
+class Watching(Local):
+    """Threads, and a look at what would be kept for workers elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.kept: set[Sheet] = set()
+        self.most = 0
+
+    def keep(self, sheet: Sheet, values: np.ndarray) -> None:
+        assert sheet not in self.kept
+        self.kept.add(sheet)
+        self.most = max(self.most, len(self.kept))
+
+    def forget(self, sheet: Sheet) -> None:
+        self.kept.remove(sheet)
+
+    def solve(self, problem: SheetProblem, blocks: Any) -> Any:
+        assert set(problem.values) <= self.kept
+        return super().solve(problem, blocks)
+
+
+def test_workers_are_told_what_will_be_read_and_what_no_more() -> None:
+    layout = layout_of(tiny("full", SMALL, half=60))
+    workers = Watching()
+    solve_layout(layout, SheetStore(layout), workers=workers)
+    # The last sheet is read by none, and of a half no more than three ticks and its end.
+    assert not workers.kept
+    assert workers.most <= 5
+
+
+def test_one_call_is_left_and_one_defence() -> None:
+    """Matrices of one row or one column."""
+    from reduced_football import NO_CHOICE
+
+    game = tiny("half", NO_CHOICE, half=30)
+    table = compile_game(game, reference=True)
+    assert solved(layout_of(game)).read(Sheet(2, 2, 0, 0))[-2, 0] == pytest.approx(
+        -solve(table).value, abs=1e-13
+    )
+
+
+@pytest.mark.slow
+def test_a_long_half_is_the_endless_game() -> None:
+    """Expected points of a half tend to those of play without a clock, which costs no time.
+
+    Both are differences of points. A half of T ticks is worth h(s) + c to the side that has the
+    ball in situation s, with the endless game's h, when T is large; and c is 0, since swapping the
+    sides changes its sign.
+    """
+    rules = pack_rules(load_chart("standard"), Ruleset())
+    endless = solve_points(rules)
+    expected = np.append(endless.values, (-endless.kickoff_value, -endless.free_kick_value))
+    layout = Layout(rules, ClockRules(timeouts=0, half=3600), "half")
+    store = solved(layout)
+    misses = [
+        float(np.abs(store.read(Sheet(2, ticks, 0, 0))[:, 0] - expected).max())
+        for ticks in (30, 60, 120, 240)
+    ]
+    assert misses == sorted(misses, reverse=True)
+    # A standard half has 120.
+    assert misses[2] < 1e-4
+    assert misses[3] < 1e-8

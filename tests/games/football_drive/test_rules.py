@@ -1,0 +1,453 @@
+"""The drive: its rules sentence by sentence, its table, its environment, and its page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from side_by_side import assert_equal, assert_steps_equal
+
+from solvent.baselines import baseline_names, make_baseline
+from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
+from solvent.exact import Solution, policy_value, score, solve
+from solvent.games import make_game
+from solvent.games.football_drive import rules as football_drive
+from solvent.games.football_drive.rules import (
+    DOWNS,
+    KICK,
+    PASS,
+    PUNT,
+    RUN,
+    Drive,
+    FootballDrive,
+    all_positions,
+    first_down,
+    poisson,
+)
+from solvent.model import (
+    Outcome,
+    TabularGame,
+    TabularPolicy,
+    compile_game,
+    parametrize_with_game_checks,
+)
+from solvent.model.checks import check_table
+
+PAGE = (Path(__file__).parents[3] / "docs" / "games" / "football-drive.md").read_text("utf-8")
+
+SIX, TWELVE, TEN = ([Fraction(m, 2**48) for m in poisson(mean)] for mean in (6, 12, 10))
+
+SMALL = [
+    FootballDrive(start=20, field=20),
+    FootballDrive(start="anywhere", field=20),
+    FootballDrive(start={"3": 1, "24": 2}, field=24, their_ball=1),
+]
+
+
+@parametrize_with_game_checks(SMALL)
+def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
+
+
+@pytest.mark.slow
+def test_the_table_of_the_whole_field_is_that_of_the_rules() -> None:
+    check_table(FootballDrive(start="anywhere"))
+
+
+def test_the_rarest_gains_stand_in_the_table_of_a_long_field() -> None:
+    """Of weight 2^-48, where a shorter field would count them among the touchdowns."""
+    game = FootballDrive(start=60, field=60)
+    table, state = game.tabulate(), first_down(60)
+    rarest = 1.0
+    for action in (RUN, PASS, PUNT, KICK):
+        row = table.row(table.index[state], (action, 0))
+        span = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        next_states = [table.states[t] for t in table.next_state[span].tolist()]
+        chances = table.probability[span].tolist()
+        rarest = min(rarest, *chances)
+        found = dict(zip(next_states, chances, strict=True))
+        rules = game.transition(state, (action,))
+        assert found == {o.state: float(o.probability) for o in rules}
+    assert rarest < 2.0**-47
+
+
+def after(state: Drive, action: int) -> dict[Drive, Outcome]:
+    return {o.state: o for o in FootballDrive().transition(state, (action,))}
+
+
+def chance(state: Drive, action: int, ended: str) -> Fraction:
+    return sum(
+        (o.probability for s, o in after(state, action).items() if s.ended == ended), Fraction(0)
+    )
+
+
+# The rules that follow are checked here, and again with an error planted in them.
+
+
+def check_a_run_gains_a_poisson_number_of_mean_6_less_2() -> None:
+    branches = after(Drive(50, 10, 1), RUN)
+    for k in (0, 1, 6, 11):
+        assert branches[Drive(52 - k, 12 - k, 2)].probability == Fraction(19, 20) * SIX[k]
+
+
+def check_a_run_is_fumbled_in_one_case_of_20_where_it_ends() -> None:
+    branches = after(Drive(50, 10, 1), RUN)
+    assert chance(Drive(50, 10, 1), RUN, "lost") == Fraction(1, 20)
+    assert branches[Drive(46, 0, 0, "lost")].probability == Fraction(1, 20) * SIX[6]
+
+
+def check_a_pass_is_incomplete_complete_intercepted_or_a_sack() -> None:
+    branches = after(Drive(50, 10, 1), PASS)
+    # The down costs nothing by an incomplete pass, a completion for nothing or a sack at the line.
+    still = Fraction(9, 20) + Fraction(9, 20) * TWELVE[2] + Fraction(1, 20) * SIX[0]
+    assert branches[Drive(50, 10, 2)].probability == still
+    assert branches[Drive(45, 5, 2)].probability == Fraction(9, 20) * TWELVE[7]
+    assert branches[Drive(57, 17, 2)].probability == Fraction(1, 20) * SIX[7]
+    assert branches[Drive(40, 0, 0, "lost")].probability == Fraction(1, 20) * TWELVE[12]
+
+
+def check_a_punt_goes_6_yards_and_6_times_a_poisson_number_of_mean_10() -> None:
+    branches = after(Drive(100, 10, 1), PUNT)
+    assert branches[Drive(34, 0, 0, "lost")].probability == TEN[10]
+    # 6 * 16 + 6 is more than 100 yards.
+    touchback = branches[Drive(20, 0, 0, "lost")].probability
+    assert touchback == sum(TEN[16:])
+
+
+def check_a_field_goal_is_less_likely_the_farther_away() -> None:
+    assert chance(Drive(20, 5, 4), KICK, "field goal") == Fraction(95, 100) * Fraction(40, 60)
+    assert chance(Drive(20, 5, 4), KICK, "lost") == 1 - Fraction(95, 100) * Fraction(40, 60)
+    assert after(Drive(20, 5, 4), KICK)[Drive(20, 0, 0, "lost")].reward == -Fraction(68, 50)
+    for x in (60, 61, 100):
+        assert after(first_down(x), KICK).keys() == {Drive(x, 0, 0, "lost")}
+
+
+def check_a_gain_to_the_line_is_a_first_down_and_less_is_the_next_down() -> None:
+    branches = after(Drive(50, 3, 2), RUN)
+    assert Drive(47, 10, 1) in branches
+    assert Drive(48, 1, 3) in branches
+    assert Drive(8, 8, 1) in after(Drive(12, 2, 3), RUN)
+
+
+def check_the_ball_is_lost_short_of_the_line_on_fourth_down() -> None:
+    branches = after(Drive(50, 10, 4), RUN)
+    assert branches[Drive(49, 0, 0, "lost")].probability == SIX[3]
+    assert all(s.ended or s.down == 1 for s in branches)
+
+
+def check_beyond_the_goal_line_is_a_touchdown_and_a_touchback_if_the_ball_is_lost() -> None:
+    branches = after(Drive(1, 1, 1), RUN)
+    assert branches[Drive(20, 0, 0, "touchdown")].probability == Fraction(19, 20) * sum(SIX[3:])
+    assert branches[Drive(20, 0, 0, "lost")].probability == Fraction(1, 20) * sum(SIX[3:])
+
+
+def check_beyond_the_own_goal_line_is_a_safety_and_their_touchdown_if_the_ball_is_lost() -> None:
+    branches = after(first_down(100), RUN)
+    assert branches[Drive(20, 0, 0, "safety")].probability == Fraction(19, 20) * (SIX[0] + SIX[1])
+    lost = branches[Drive(20, 0, 0, "other's touchdown")]
+    assert lost.probability == Fraction(1, 20) * (SIX[0] + SIX[1])
+    assert Drive(20, 0, 0, "safety") in after(Drive(95, 5, 4), PASS)
+
+
+def check_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team() -> None:
+    def paid(ended: str, to_goal: int = 20) -> Fraction:
+        return football_drive.payoff(Drive(to_goal, 0, 0, ended))
+
+    ball = Fraction(136, 100)
+    assert paid("touchdown") == Fraction(68, 10) - ball
+    assert paid("field goal") == 3 - ball
+    assert paid("safety") == -2 - ball
+    assert paid("other's touchdown") == -Fraction(68, 10) - ball
+    assert paid("lost", 50) == -Fraction(34, 10)
+
+
+RULES = (
+    check_a_run_gains_a_poisson_number_of_mean_6_less_2,
+    check_a_run_is_fumbled_in_one_case_of_20_where_it_ends,
+    check_a_pass_is_incomplete_complete_intercepted_or_a_sack,
+    check_a_punt_goes_6_yards_and_6_times_a_poisson_number_of_mean_10,
+    check_a_field_goal_is_less_likely_the_farther_away,
+    check_a_gain_to_the_line_is_a_first_down_and_less_is_the_next_down,
+    check_the_ball_is_lost_short_of_the_line_on_fourth_down,
+    check_beyond_the_goal_line_is_a_touchdown_and_a_touchback_if_the_ball_is_lost,
+    check_beyond_the_own_goal_line_is_a_safety_and_their_touchdown_if_the_ball_is_lost,
+    check_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team,
+)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__.removeprefix("check_"))
+def test_rule(rule: Callable[[], None]) -> None:
+    rule()
+
+
+def test_there_are_15250_positions_each_with_every_play() -> None:
+    positions = all_positions(100)
+    assert len(set(positions)) == 15_250
+    assert {s.down for s in positions} == set(range(1, DOWNS + 1))
+    assert all(1 <= s.to_go <= s.to_goal <= 100 for s in positions)
+    assert all(s.to_go == min(10, s.to_goal) for s in positions if s.down == 1)
+    assert FootballDrive().legal_actions(positions[0]) == ((RUN, PASS, PUNT, KICK),)
+
+
+# Errors planted in the rules.
+
+
+def moves_with(action: int, change: Callable[[bool, int], tuple[bool, int]]) -> Any:
+    right = football_drive.plays
+
+    def wrong(asked: int) -> dict[tuple[bool, int], int]:
+        if asked != action:
+            return right(asked)
+        moves: dict[tuple[bool, int], int] = {}
+        for (keeps, yards), weight in right(asked).items():
+            moved = change(keeps, yards)
+            moves[moved] = moves.get(moved, 0) + weight
+        return moves
+
+    return wrong
+
+
+PLANTED: dict[str, tuple[str, Any, Callable[[], None]]] = {
+    "a run gains a yard less": (
+        "plays",
+        moves_with(RUN, lambda keeps, yards: (keeps, yards - 1)),
+        check_a_run_gains_a_poisson_number_of_mean_6_less_2,
+    ),
+    "a fumble is where the run began": (
+        "plays",
+        moves_with(RUN, lambda keeps, yards: (keeps, yards if keeps else 0)),
+        check_a_run_is_fumbled_in_one_case_of_20_where_it_ends,
+    ),
+    "a sack costs no yards": (
+        "plays",
+        moves_with(PASS, lambda keeps, yards: (keeps, max(yards, -2))),
+        check_a_pass_is_incomplete_complete_intercepted_or_a_sack,
+    ),
+    "a punt is a yard shorter": (
+        "plays",
+        moves_with(PUNT, lambda keeps, yards: (keeps, yards - 1)),
+        check_a_punt_goes_6_yards_and_6_times_a_poisson_number_of_mean_10,
+    ),
+    "field goals are good from farther away": (
+        "RANGE",
+        61,
+        check_a_field_goal_is_less_likely_the_farther_away,
+    ),
+    "there is a fifth down": (
+        "DOWNS",
+        5,
+        check_the_ball_is_lost_short_of_the_line_on_fourth_down,
+    ),
+    "a first down is and nine": (
+        "first_down",
+        lambda to_goal: Drive(to_goal, min(9, to_goal), 1),
+        check_a_gain_to_the_line_is_a_first_down_and_less_is_the_next_down,
+    ),
+    "a safety costs 3 points": (
+        "SAFETY",
+        Fraction(-3),
+        check_the_end_pays_points_less_what_the_ball_is_worth_to_the_other_team,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_error_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    attribute, wrong, rule = PLANTED[name]
+    rule()
+    monkeypatch.setattr(football_drive, attribute, wrong)
+    with pytest.raises((AssertionError, KeyError)):
+        rule()
+
+
+# Parameters and drawings.
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"start": 0}, "start is 0; allowed are whole numbers from 1 to 100"),
+        ({"start": 80, "field": 60}, "start is 80; allowed are whole numbers from 1 to 60"),
+        ({"start": "nowhere"}, "start is 'nowhere'; allowed are yards to the goal and 'anywhere'"),
+        ({"start": [30, 20]}, "upside down"),
+        ({"field": 19}, "field is 19; allowed are whole numbers from 20 to 100"),
+        ({"feild": 50}, "Did you mean 'field'"),
+        ({"their_ball": 0}, "their_ball is 0; allowed are whole numbers from 1 to 100"),
+        ({"their_ball": 61, "field": 60, "start": 9}, "their_ball is 61; allowed are .* 1 to 60"),
+    ],
+)
+def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}" if " is " in message else message):
+        make_game("football-drive", **parameters)
+
+
+def test_a_drive_begins_with_a_first_down_where_the_parameter_says() -> None:
+    assert FootballDrive().initial() == (Outcome(Fraction(1), Drive(80, 10, 1)),)
+    starts = FootballDrive(start=[5, 8]).initial()
+    assert [o.state for o in starts] == [Drive(x, x, 1) for x in (5, 6, 7, 8)]
+    assert {o.probability for o in starts} == {Fraction(1, 4)}
+
+
+@pytest.mark.parametrize(
+    ("state", "news"),
+    [
+        (Drive(80, 10, 1), "First and 10, 80 yards to the goal."),
+        (Drive(8, 8, 3), "Third and goal, 8 yards to the goal."),
+        (Drive(35, 0, 0, "lost"), "The ball is lost, 35 yards from the other team's goal."),
+        (Drive(20, 0, 0, "touchdown"), "Touchdown!"),
+        (Drive(60, 5, 2), "Second and 5, 60 yards to the goal."),
+        (Drive(60, 4, 4), "Fourth and 4, 60 yards to the goal."),
+        (Drive(20, 0, 0, "field goal"), "The field goal is good: 3 points."),
+        (Drive(20, 0, 0, "other's touchdown"), "The other team scores a touchdown."),
+        (Drive(20, 0, 0, "safety"), "A safety: 2 points for the other team."),
+    ],
+)
+def test_the_drawing_says_what_happens(state: Drive, news: str) -> None:
+    *field, _, said = FootballDrive().draw(state).splitlines()
+    assert said == news
+    assert len({len(line) for line in field}) == 1
+    balls = [line.find("●") for line in field if "●" in line]
+    assert balls == ([3 + (100 - state.to_goal) // 2] if state.ended in ("", "lost") else [])
+    gained = [line.find("¦") for line in field if "¦" in line]
+    marked = not state.ended and state.to_go < state.to_goal
+    assert gained == [3 + (100 - state.to_goal + state.to_go) // 2] * (3 if marked else 0)
+
+
+def test_a_position_is_seen_in_shares_of_the_field() -> None:
+    game = FootballDrive(start=20, field=50)
+    seen = game.observe(Drive(40, 5, 3), 0)
+    np.testing.assert_allclose(seen, [0.8, 0.1, 0.75, 0])
+    assert seen.dtype == np.float32
+    ends = [game.observe(Drive(20, 0, 0, ended), 0)[3] for ended in football_drive.ENDINGS]
+    np.testing.assert_allclose(ends, np.linspace(0, 1, len(ends)))
+
+
+def test_the_bounds_of_the_field_are_allowed_and_nothing_beyond() -> None:
+    for field in (20, 100):
+        game = FootballDrive(start=field, field=field)
+        assert dict(game.info.parameters) == {"start": field, "field": field, "their_ball": 20}
+    for field in (19, 101):
+        message = f"^field is {field}; allowed are whole numbers from 20 to 100$"
+        with pytest.raises(ValueError, match=message):
+            FootballDrive(start=10, field=field)
+    assert FootballDrive(start=1).initial()[0].state == Drive(1, 1, 1)
+    with pytest.raises(
+        ValueError, match=r"^start is 101; allowed are whole numbers from 1 to 100$"
+    ):
+        FootballDrive(start=101)
+
+
+def test_starts_are_kept_as_json_can_hold_them() -> None:
+    for start, kept in (
+        ("anywhere", "anywhere"),
+        ((20, 30), [20, 30]),
+        ({20: Fraction(1, 3), 30: 2}, {"20": "1/3", "30": "2"}),
+    ):
+        assert dict(FootballDrive(start=start).info.parameters)["start"] == kept
+
+
+# The environment.
+
+
+@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
+def test_the_checkers_have_nothing_to_say(observation: str) -> None:
+    from stable_baselines3.common.env_checker import check_env as check_sb3_env
+
+    register_envs()
+    env = gym.make("solvent/FootballDrive-v0", start=20, field=20, observation=observation)
+    check_env(env.unwrapped)
+    check_sb3_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_native_vector_environment_is_that_of_single_ones(mode: AutoresetMode) -> None:
+    table = compile_game(FootballDrive(start=[1, 30], field=30))
+    native = TabularVectorEnv(table, 20, autoreset_mode=mode)
+    sync = SyncVectorEnv([lambda: TabularEnv(table)] * 20, autoreset_mode=mode)
+    assert_equal(native.reset(seed=5), sync.reset(seed=5))
+    ended, _ = assert_steps_equal(native, sync, 200, seed=5)
+    assert ended > 500
+
+
+# The page.
+
+
+@pytest.fixture(scope="module")
+def game() -> TabularGame:
+    return compile_game(FootballDrive())
+
+
+@pytest.fixture(scope="module")
+def solution(game: TabularGame) -> Solution:
+    return solve(game)
+
+
+def rows(first: str) -> list[list[str]]:
+    """The cells of the table of the page whose first heading is `first`."""
+    table = PAGE.split(f"| {first} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in table]
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def test_the_headings_are_those_of_every_game() -> None:
+    assert re.findall(r"^## (.*)$", PAGE, re.MULTILINE) == [
+        "Description", "Action Space", "Observation Space", "Starting State", "Rewards",
+        "Episode End", "Arguments", "Rules and sources", "Exact solution", "References",
+        "Version History",
+    ]  # fmt: skip
+
+
+def test_the_code_of_the_page_runs() -> None:
+    [code] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    exec(compile(code, "football-drive.md", "exec"), {})
+
+
+def test_the_values_of_the_page(game: TabularGame, solution: Solution) -> None:
+    one, anywhere = rows("`start` | states")
+    assert one[0] == "80"
+    assert int(one[1]) == game.n_states
+    assert number(one[2]) == pytest.approx(solution.value, abs=5e-13)
+    assert solution.upper - solution.lower < number(one[3])
+    whole = compile_game(FootballDrive(start="anywhere"))
+    other = solve(whole)
+    assert anywhere[0] == '"anywhere"'
+    assert int(anywhere[1]) == whole.n_states
+    assert number(anywhere[2]) == pytest.approx(other.value, abs=5e-13)
+    assert other.upper - other.lower < number(anywhere[3])
+
+
+def test_the_baselines_of_the_page(game: TabularGame, solution: Solution) -> None:
+    table = rows("baseline")
+    assert {row[0] for row in table} | {"q-learning"} == set(baseline_names(game))
+    for name, _, value, gap, normalized in table:
+        rated = score(game, make_baseline(name, game), solution=solution)
+        assert rated.value == pytest.approx(number(value), abs=5e-7)
+        assert rated.optimality_gap == pytest.approx(number(gap), abs=5e-7)
+        assert rated.normalized == pytest.approx(number(normalized), abs=5e-4)
+
+
+def test_to_punt_at_once_is_worth_what_the_page_says(game: TabularGame) -> None:
+    punts = TabularPolicy.deterministic(game, np.full(game.n_states, PUNT))
+    value = game.at_start(policy_value(game, punts))
+    assert f"is worth −{-value:.6f}, more than a run on every down" in PAGE
+    assert value > game.at_start(policy_value(game, make_baseline("always-run", game)))
+
+
+def test_the_optimal_plays_of_the_page(game: TabularGame, solution: Solution) -> None:
+    chosen = np.asarray(solution.policies[0].probabilities.argmax(axis=1))
+    for yards, play in rows("yards to the goal"):
+        first, last = map(int, yards.split(" to "))
+        for x in range(first, last + 1):
+            action = chosen[game.index[first_down(x)]] if first_down(x) in game.index else None
+            assert action is None or game.info.actions[0][action] == play

@@ -1,0 +1,436 @@
+"""Fights in a book against the same fights played in other ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from fights import Plain
+from tree_checks import solve_as_tree
+
+from solvent.exact import solve_exactly
+from solvent.games import FightingFantasy
+from solvent.games.fighting_fantasy.rules import Combat
+from solvent.games.gamebook.combat import Blow, Standing, fight_on
+from solvent.games.gamebook.loader import parse_book
+from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TooManyStatesError
+
+TABLE = """\
+      columns: [..-1, 0..2, 3..]
+      rows:
+        0: [1/K, 2/4, 3/2]
+        1: [1/5, 3/4, 4/2]
+        2: [2/4, 3/3, 4/2]
+        3: [2/4, 3/3, 5/1]
+        4: [3/3, 3/2, 5/1]
+        5: [3/3, 4/2, 6/1]
+        6: [3/2, 4/2, 6/0]
+        7: [4/2, 5/1, 6/0]
+        8: [4/1, 5/1, K/0]
+        9: [5/0, 6/0, K/0]
+"""
+
+DIGITS = [line.split("[")[1].rstrip("]").split(", ") for line in TABLE.splitlines()[2:]]
+COLUMNS: tuple[Any, ...] = tuple(
+    (high, tuple(tuple(digit[column].split("/")) for digit in DIGITS))
+    for column, high in enumerate((-1, 2, None))
+)
+
+
+def results_table_book(fight: str, hero: int = 6, skill: int = 10) -> Gamebook:
+    head = f"""\
+format: solvent-gamebook
+version: 1
+title: Fight
+variables:
+  skill: {{initial: {skill}, max: 20}}
+  endurance: {{initial: {hero}, max: 12}}
+combat:
+  results-table:
+    skill: skill
+    endurance: endurance
+    table:
+{TABLE}
+endings: {{won: {{score: 1}}, fled: {{score: 1/3}}, lost: {{score: 0}}}}
+sections:
+  1:
+    fight:
+{fight}
+  2: {{choices: [{{label: a, when: endurance > 3, ending: won}}, {{label: b, ending: won}}]}}
+  3: {{choices: [{{label: a, when: endurance > 3, ending: fled}}, {{label: b, ending: fled}}]}}
+"""
+    return Gamebook(parse_book(head.encode()))
+
+
+def fought(
+    game: Gamebook, leave: Callable[[int, int, int, int], bool] | None = None
+) -> dict[tuple[str, int], Fraction]:
+    """How the fight of section 1 ends, with the endurance left, if the hero leaves by a rule."""
+    names = {2: "victory", 3: "escaped"}
+    place = game.story.position["endurance"]
+    found: dict[tuple[str, int], Fraction] = {}
+    todo = {outcome.state: outcome.probability for outcome in game.initial()}
+    while todo:
+        page, p = todo.popitem()
+        if page.section in names or game.is_terminal(page):
+            end = (names.get(page.section, "defeat"), page.values[place] or 0)
+            found[end] = found.get(end, Fraction(0)) + p
+            continue
+        action = 0
+        if page.step == "escape":
+            assert leave is not None
+            number, left, rounds, *_ = page.local
+            action = int(leave(rounds, page.values[place], number, left))
+        for outcome in game.transition(page, (action,)):
+            todo[outcome.state] = todo.get(outcome.state, Fraction(0)) + p * outcome.probability
+    return found
+
+
+ONE_WOLF = """\
+      enemies: [{name: Wolf, skill: 9, endurance: 9}]
+      victory: 2
+      defeat: {ending: lost}"""
+
+TWO_WOLVES = """\
+      enemies: [{name: Wolf, skill: 9, endurance: 5}, {name: Cub, skill: 6, endurance: 4}]
+      victory: 2
+      defeat: {ending: lost}"""
+
+
+def test_every_sequence_of_digits_is_weighed() -> None:
+    plain = Plain(hero=6, skills=(10,), enemies=((9, 9),), table=COLUMNS)
+    assert fought(results_table_book(ONE_WOLF)) == plain.outcomes()
+
+
+def test_enemies_are_fought_one_after_the_other_and_come_fresh() -> None:
+    plain = Plain(hero=6, skills=(10,), enemies=((9, 5), (6, 4)), table=COLUMNS)
+    assert fought(results_table_book(TWO_WOLVES)) == plain.outcomes()
+
+
+def test_bonuses_count_in_their_rounds_and_rounds_through_the_whole_fight() -> None:
+    bonuses = """
+      bonuses:
+        - {name: potion, size: 3, rounds: 2..3}
+        - {name: surprise, size: 2, rounds: 1}
+        - {name: tired, size: -4, rounds: 4..}
+        - {name: none, size: 9, when: skill < 10}"""
+    game = results_table_book(TWO_WOLVES + bonuses)
+    plain = Plain(hero=6, skills=(12, 13, 13, 6), enemies=((9, 5), (6, 4)), table=COLUMNS)
+    assert fought(game) == plain.outcomes()
+
+
+def test_losses_are_multiplied() -> None:
+    game = results_table_book(
+        TWO_WOLVES + "\n      dealt: 2\n      suffered: max(0, skill - 8)", hero=9
+    )
+    plain = Plain(9, (10,), ((9, 5), (6, 4)), COLUMNS, dealt=2, suffered=2)
+    assert fought(game) == plain.outcomes()
+
+
+def test_where_nothing_is_suffered_killed_is_still_killed() -> None:
+    game = results_table_book(ONE_WOLF + "\n      suffered: 0", skill=5)
+    plain = Plain(6, (5,), ((9, 9),), COLUMNS, suffered=0)
+    assert fought(game) == plain.outcomes()
+    assert fought(game)["defeat", 0] > 0
+
+
+BESIDES = "\n      added: {hero: 'max(0, skill - 8)', enemy: skill > 9}"
+SAFE = "\n      invulnerable: {rounds: 2..3, when: skill == 10}"
+
+
+@pytest.mark.parametrize(
+    ("keys", "besides"),
+    [
+        ("added: {hero: 2}", (0, 2)),
+        ("added: {enemy: 1}", (1, 0)),
+        ("added: {hero: 'max(0, skill - 9)', enemy: 3 * (skill > 9)}", (3, 1)),
+    ],
+)
+def test_what_is_added_to_losses_is_lost_in_every_round(
+    keys: str, besides: tuple[int, int]
+) -> None:
+    plain = Plain(9, (10,), ((9, 5), (6, 4)), COLUMNS, dealt=2, suffered=2, besides=besides)
+    game = results_table_book(f"{TWO_WOLVES}\n      {keys}\n      dealt: 2\n      suffered: 2", 9)
+    # Added after the multiplication: the other way round gives other odds.
+    assert fought(game) == plain.outcomes()
+
+
+@pytest.mark.parametrize(
+    ("rounds", "safe"),
+    [("..2", range(1, 3)), ("2", range(2, 3)), ("2..3", range(2, 4)), ("3..", range(3, 99))],
+)
+@pytest.mark.parametrize("condition", ["", ", when: skill == 10", ", when: skill < 10"])
+def test_who_is_invulnerable_loses_nothing_in_those_rounds(
+    rounds: str, safe: range, condition: str
+) -> None:
+    keys = f"\n      invulnerable: {{rounds: {rounds}{condition}}}\n      added: {{hero: 1}}"
+    plain = Plain(
+        hero=5,
+        skills=(10,),
+        enemies=((9, 5), (9, 4)),
+        table=COLUMNS,
+        besides=(0, 1),
+        safe=() if "<" in condition else safe,
+    )
+    game = results_table_book(TWO_WOLVES.replace("skill: 6", "skill: 9") + keys, hero=5)
+    assert fought(game) == plain.outcomes()
+
+
+def test_who_is_invulnerable_is_not_killed_either() -> None:
+    fight = ONE_WOLF.replace("skill: 9", "skill: 20")
+    mortal, safe = (
+        fought(results_table_book(f"{fight}{keys}"))
+        for keys in ("", "\n      invulnerable: {rounds: 1..}")
+    )
+    assert mortal["defeat", 0] > 0
+    assert safe == {("victory", 6): 1}
+
+
+@pytest.mark.parametrize("parting", [False, True])
+@pytest.mark.parametrize("keys", [BESIDES, SAFE, BESIDES + SAFE])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda rounds, hero, number, left: rounds >= 1,
+        lambda rounds, hero, number, left: hero <= 4,
+        lambda rounds, hero, number, left: number == 1,
+    ],
+    ids=["after the first", "when weak", "from the second"],
+)
+def test_escape_from_a_fight_with_losses_besides_and_safe_rounds(
+    rule: Callable[[int, int, int, int], bool], keys: str, parting: bool
+) -> None:
+    way = f"\n      escape: {{after: 0, parting: {str(parting).lower()}, goto: 3}}"
+    plain = Plain(
+        6,
+        (10,),
+        ((9, 5), (6, 4)),
+        COLUMNS,
+        besides=(1, 2) if BESIDES in keys else (0, 0),
+        safe=range(2, 4) if SAFE in keys else (),
+        escapes=rule,
+        parting=parting,
+    )
+    # A bonus in a far round lets the rounds be counted, so that a rule may look at them.
+    count = "\n      bonuses: [{name: none, size: 0, rounds: 9}]"
+    assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
+
+
+def test_what_no_field_decides_is_no_part_of_a_state() -> None:
+    way = "\n      escape: {after: 0, goto: 3}"
+
+    def local(keys: str) -> set[int]:
+        states = results_table_book(ONE_WOLF + way + keys).tabulate().states
+        return {len(page.local) for page in states if page.step == "escape"}
+
+    [plain] = local("")
+    # In rounds of their own a state knows the hero's skill before, in and after them.
+    assert local("\n      added: {hero: 2, enemy: 1 + 1}") == {plain}
+    assert local("\n      invulnerable: {rounds: ..2}") == {plain + 1}
+    assert local(BESIDES) == {plain + 2}
+
+
+def test_when_invulnerability_is_over_it_makes_no_difference_between_states() -> None:
+    way = "\n      escape: {after: 0, goto: 3}"
+    keys = "\n      invulnerable: {rounds: ..1, when: endurance > 7}"
+    states = results_table_book(ONE_WOLF + way + keys, hero=8).tabulate().states
+    safe = {(page.local[2], page.local[-1]) for page in states if page.step == "escape"}
+    assert safe == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize("parting", [False, True])
+@pytest.mark.parametrize("after", [0, 1, 2])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda rounds, hero, number, left: True,
+        lambda rounds, hero, number, left: hero <= 4,
+        lambda rounds, hero, number, left: number == 1 and left > 2,
+        lambda rounds, hero, number, left: False,
+    ],
+    ids=["at once", "when weak", "from the second", "never"],
+)
+def test_escape_is_offered_before_rounds_once_so_many_are_fought(
+    rule: Callable[[int, int, int, int], bool], after: int, parting: bool
+) -> None:
+    way = f"\n      escape: {{after: {after}, parting: {str(parting).lower()}, goto: 3}}"
+    game = results_table_book(TWO_WOLVES + way)
+    plain = Plain(
+        6,
+        (10,),
+        ((9, 5), (6, 4)),
+        COLUMNS,
+        escapes=lambda rounds, *others: rounds >= after and rule(rounds, *others),
+        parting=parting,
+    )
+    # In a state rounds are counted only as far as that matters, so rules do not look at them.
+    assert fought(game, rule) == plain.outcomes()
+
+
+def test_no_escape_is_offered_where_its_condition_fails() -> None:
+    game = results_table_book(ONE_WOLF + "\n      escape: {after: 0, when: skill > 15, goto: 3}")
+    assert not any(page.step == "escape" for page in game.tabulate().states)
+    assert fought(game) == fought(results_table_book(ONE_WOLF))
+
+
+def test_rounds_that_change_nothing_are_drawn_again() -> None:
+    blows = [Blow(3, 0, 0), Blow(1, None, 0), Blow(1, 0, None)]
+    odds = fight_on(Standing(0, 0, 0, 0), [5], 0, 5, lambda *_: blows, lambda _: False)
+    assert odds == {Standing(0, 1, 0, 0): Fraction(1, 2), Standing(0, 0, 0, 5): Fraction(1, 2)}
+
+
+def test_rounds_that_change_nothing_count_while_rounds_are_counted() -> None:
+    def blows(enemy: int, rounds: int) -> list[Blow]:
+        return [Blow(9, 0, 0), Blow(1, None, 0)] if rounds == 0 else [Blow(1, 0, None)]
+
+    odds = fight_on(Standing(0, 0, 0, 0), [5], 1, 5, blows, lambda _: False)
+    assert odds == {Standing(1, 1, 0, 0): Fraction(1, 10), Standing(1, 0, 0, 5): Fraction(9, 10)}
+
+
+def fantasy_book(
+    fight: str, *, luck: int | None = 5, stamina: int = 6, damage: str = "", after: str = ""
+) -> Gamebook:
+    of_luck = ", luck: luck" if luck is not None else ""
+    text = f"""\
+format: solvent-gamebook
+version: 1
+title: Fight
+variables:
+  skill: {{initial: 8, max: 12}}
+  stamina: {{initial: {stamina}, max: 12}}
+  luck: {{initial: {luck or 0}, max: 12}}
+combat:
+  fighting-fantasy: {{skill: skill, stamina: stamina{of_luck}{damage}}}
+endings: {{won: {{score: 1}}, fled: {{score: 1/3}}, lost: {{score: 0}}}}
+sections:
+  1:
+    fight:
+{fight}
+      victory: {after or "{ending: won}"}
+      defeat: {{ending: lost}}
+"""
+    return Gamebook(parse_book(text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("damage", "alone"),
+    [("", "standard"), (", damage: three", "three"), (", damage: {lost: 3}", {"lost": 3})],
+)
+@pytest.mark.parametrize(("skill", "bonus"), [(8, 0), (10, 1), (5, 2)])
+def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
+    damage: str, alone: Any, skill: int, bonus: int
+) -> None:
+    fight = f"""\
+      enemies: [{{name: Rat, skill: {skill}, stamina: 7}}]
+      bonuses: [{{name: sword, size: {bonus}}}]"""
+    game = fantasy_book(fight, damage=damage)
+    model = game.tabulate_exactly()
+    solution = solve_exactly(model)
+    difference = 8 + bonus - skill
+    tree = solve_as_tree(
+        FightingFantasy(difference, stamina=6, opponent_stamina=7, luck=5, damage=alone)
+    )
+    values = {at.state: tree.value_of(at) for at in tree.graph.index if at.state is not None}
+    compared = set()
+    for index, page in enumerate(model.table.states):
+        if page.step in ("won", "lost"):
+            _, left, *_ = page.local
+            hero, luck = (page.values[game.story.position[name]] for name in ("stamina", "luck"))
+            state = Combat(difference, hero, left, luck, page.step)
+            assert solution.value_of(index) == values[state]
+            compared.add(state)
+    assert compared == {state for state in values if state.round != "over"}
+    assert solution.value == tree.value
+
+
+def test_stamina_and_luck_are_carried_to_the_next_enemy_and_out_of_the_fight() -> None:
+    two = "      enemies: [{name: A, skill: 8, stamina: 3}, {name: B, skill: 9, stamina: 4}]"
+    # What is left after the first fight is worth what the second one is from there.
+    second = solve_as_tree(FightingFantasy(-1, stamina=[1, 6], opponent_stamina=4, luck=[0, 5]))
+    model = fantasy_book(two).tabulate_exactly()
+    solution = solve_exactly(model)
+    checked = 0
+    for index, page in enumerate(model.table.states):
+        if page.step in ("won", "lost") and page.local[0] == 1:
+            state = Combat(-1, page.values[1], page.local[1], page.values[2], page.step)
+            [at] = [a for a in second.graph.index if a.state == state]
+            assert solution.value_of(index) == second.value_of(at)
+            checked += 1
+    assert checked > 20
+
+
+def test_without_luck_a_fight_is_one_distribution() -> None:
+    fight = "      enemies: [{name: Rat, skill: 9, stamina: 7}]"
+    model = fantasy_book(fight, luck=None).tabulate_exactly()
+    alone = solve_as_tree(FightingFantasy(-1, stamina=6, opponent_stamina=7, luck=0))
+    assert solve_exactly(model).value == alone.value
+    assert {page.step for page in model.table.states} == {"", "over"}
+
+
+@pytest.mark.parametrize("luck", [None, 4])
+@pytest.mark.parametrize("after", [0, 2])
+def test_escape_from_a_fantasy_fight(luck: int | None, after: int) -> None:
+    fight = f"""\
+      enemies: [{{name: Rat, skill: 9, stamina: 5}}]
+      escape: {{after: {after}, ending: fled}}"""
+    game = fantasy_book(fight, luck=luck, stamina=5)
+    rules = FightingFantasy(-1, stamina=5, opponent_stamina=5, luck=4)
+    third = Fraction(1, 3)
+
+    def before_round(hero: int, rat: int, left: int, rounds: int) -> Fraction:
+        if hero == 0 or rat == 0:
+            return Fraction(rat == 0)
+        on = sum(
+            (p * after_round(name, hero, rat, left, rounds) for name, p in ODDS.items()),
+            Fraction(0),
+        )
+        return max(on, third) if rounds >= after else on
+
+    def after_round(name: str, hero: int, rat: int, left: int, rounds: int) -> Fraction:
+        state = Combat(-1, hero, rat, left, name)
+        best = Fraction(-1)
+        for action in (0, 1) if left and luck is not None else (0,):
+            total = Fraction(0)
+            seen = set()
+            for outcome in rules.transition(state, (action,)):
+                to = outcome.state
+                key = (to.hero, to.opponent, to.luck)
+                if key in seen:
+                    continue
+                seen.add(key)
+                # The next round is not part of the damage: its odds are taken out again.
+                odds = Fraction(1) if to.round == "over" else ODDS[to.round]
+                p = outcome.probability / odds
+                total += p * before_round(to.hero, to.opponent, to.luck, rounds + 1)
+            best = max(best, total)
+        return best
+
+    ODDS = {o.state.round: o.probability for o in rules.initial()}
+    start = before_round(5, 5, 4 if luck is not None else 0, 0)
+    assert solve_exactly(game.tabulate_exactly()).value == start
+
+
+def test_a_hero_without_stamina_has_lost() -> None:
+    fight = "      enemies: [{name: Rat, skill: 9, stamina: 5}]"
+    game = fantasy_book(fight, stamina=1)
+    page = Page(1, 0, "", (8, 0, 5))
+    [outcome] = game.transition(page, (0,))
+    assert outcome.state.ending == "lost"
+
+
+def test_a_chain_of_enemies_makes_no_more_states_than_the_hero_has_endurance() -> None:
+    pack = ", ".join(f"{{name: Wolf {i}, skill: 2, endurance: 5}}" for i in range(20))
+    fight = f"      enemies: [{pack}]\n      victory: 2\n      defeat: {{ending: lost}}"
+    table = results_table_book(fight, hero=12).tabulate()
+    assert table.n_states < 12 + 12
+
+
+def test_a_fight_that_would_take_very_long_is_refused() -> None:
+    walls = ", ".join(["{name: Wall, skill: 9, endurance: 1000}"] * 6)
+    text = f"      enemies: [{walls}]\n      victory: 2\n      defeat: {{ending: lost}}"
+    with pytest.raises(TooManyStatesError, match="allowed are 5000"):
+        results_table_book(text).tabulate()

@@ -1,0 +1,273 @@
+"""``solvent book check``, ``solvent book solve`` and ``solvent book import``."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gamebooks import MILL, changed, line_of
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.games.gamebook.loader import load_book
+
+PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
+
+
+def run(*words: str | Path) -> Any:
+    return CliRunner().invoke(app, ["book", *map(str, words)], prog_name="solvent")
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    path = tmp_path / "faulty.yaml"
+    path.write_text(
+        changed(("leave: 2", "leave: 20"), ("toll: 3\n", "toll: 3\n  fare: 2\n")), encoding="utf-8"
+    )
+    return path
+
+
+def test_a_book_without_fault() -> None:
+    result = run("check", MILL)
+    assert result.exit_code == 0
+    assert result.stdout == f"{MILL}: no faults\n"
+
+
+def test_every_fault_is_a_line(faulty: Path) -> None:
+    result = run("check", faulty)
+    assert result.exit_code == 2
+    warning, *errors = result.stdout.splitlines()
+    assert warning == f"{faulty}:8: warning: nothing depends on the constant 'fare'; remove it"
+    assert [line.split(": ")[1] for line in errors] == ["error"]
+    line = line_of(faulty.read_text("utf-8"), "leave: 20")
+    assert errors[0].startswith(f"{faulty}:{line}, section 1: error: there is no section 20")
+    assert result.stderr == f"solvent: {faulty} has 1 error and 1 warning\n"
+
+
+def test_warnings_alone_are_no_failure(tmp_path: Path) -> None:
+    path = tmp_path / "book.yaml"
+    path.write_text(changed(("toll: 3\n", "toll: 3\n  fare: 2\n")), encoding="utf-8")
+    result = run("check", path)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == f"{path}: no errors, 1 warning"
+
+
+FERRY = """\
+format: solvent-gamebook
+version: 1
+title: The Ferry
+endings: {over: {score: 1}, drowned: {score: 0}}
+sections:
+  1:
+    choices:
+      - {label: Row., chances: [{probability: 1/6, ending: drowned},
+          {probability: 1/6, text: A rock., ending: drowned}, {probability: 2/3, goto: 2}]}
+      - {label: Swim., chances: [{probability: 1/2, ending: drowned}, {probability: 1/2, goto: 2}]}
+  2: {ending: over}
+"""
+
+
+@pytest.fixture
+def ferry(tmp_path: Path) -> Path:
+    path = tmp_path / "ferry.yaml"
+    path.write_text(FERRY, encoding="utf-8")
+    return path
+
+
+def test_a_book_is_solved(ferry: Path) -> None:
+    result = run("solve", ferry, "--exact")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "The Ferry: 6 states",
+        "Winning probability: 0.6666666666666666 [2 / 3]",
+        "0.6667  over (score 1)",
+        "    0.6667  section 2",
+        "0.3333  drowned (score 0)",
+        "    0.3333  section 1",
+        "Decisions with the largest stakes (visits x loss by the second best choice):",
+        "0.1667  section 1, visited 1.0000 times: Row. 100%",
+    ]
+
+
+def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
+    found = json.loads(run("solve", ferry, "--json").stdout)
+    assert found["value"] == pytest.approx(2 / 3)
+    assert "value_exact" not in found
+    assert found["ends"][0] == {"ending": "over", "section": 2, "probability": found["value"]}
+    [decision] = found["decisions"]
+    assert (decision["section"], decision["choices"]) == (1, {"Row.": 1.0})
+    assert decision["stake"] == pytest.approx(1 / 6)
+    exact = json.loads(run("solve", ferry, "--json", "--exact", "--decisions", "0").stdout)
+    assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
+
+
+PURSE = """\
+format: solvent-gamebook
+version: 1
+title: The Purse
+variables: {gold: {initial: 1d2 + 3, max: 9}, idle: {initial: 1d2, max: 9}}
+flags: {paid: }
+endings: {home: {score: 1}, robbed: {score: 0}}
+sections:
+  1:
+    chances:
+      - {probability: 1/3, do: [{lose: {gold: 4}}], ending: robbed}
+      - {probability: 2/3, do: [{set: paid}], goto: 2}
+  2: {do: [{lose: {gold: 2}}], ending: home}
+"""
+
+
+@pytest.fixture
+def purse(tmp_path: Path) -> Path:
+    path = tmp_path / "purse.yaml"
+    path.write_text(PURSE, encoding="utf-8")
+    return path
+
+
+def test_final_states_are_told_by_fields(purse: Path) -> None:
+    result = run("solve", purse, "--by", "gold", "--by", "paid", "--exact")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "The Purse: 8 states",
+        "Winning probability: 0.6666666666666666 [2 / 3]",
+        "0.6667  home (score 1)",
+        "    0.3333  section 2: gold 2, paid 1 [1 / 3]",
+        "    0.3333  section 2: gold 3, paid 1 [1 / 3]",
+        "0.3333  robbed (score 0)",
+        "    0.1667  section 1: gold 0, paid 0 [1 / 6]",
+        "    0.1667  section 1: gold 1, paid 0 [1 / 6]",
+    ]
+    floats = run("solve", purse, "--by", "gold", "--by", "paid").stdout.splitlines()
+    assert floats[2:] == [line.partition(" [")[0] for line in result.stdout.splitlines()[2:]]
+
+
+def test_final_states_by_fields_for_programs(purse: Path) -> None:
+    found = json.loads(run("solve", purse, "--by", "gold", "--by", "idle", "--json").stdout)
+    assert found["ends"][0] == {
+        "ending": "home",
+        "section": 2,
+        "fields": {"gold": 2, "idle": 1},
+        "probability": pytest.approx(1 / 6),
+    }
+    assert len(found["ends"]) == 8
+    exact = json.loads(run("solve", purse, "--by", "gold", "--json", "--exact").stdout)
+    shares = [Fraction(end["probability_exact"].replace(" ", "")) for end in exact["ends"]]
+    assert (len(shares), sum(shares)) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("gould", "did you mean 'gold'?"), ("rope", "there are gold, idle, paid")]
+)
+def test_a_field_that_is_not_there(purse: Path, name: str, said: str) -> None:
+    result = run("solve", purse, "--by", name)
+    assert result.exit_code == 2
+    assert result.stderr == f"solvent: 'The Purse' has no field {name!r}; {said}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", re.findall(r"^```console\n(.*?)^```", PAGE, re.M | re.S))
+def test_the_page_on_the_format_shows_what_the_command_prints(
+    block: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(MILL.parent)
+    prompt, *shown = block.splitlines()
+    result = run(*shlex.split(prompt.removeprefix("$ solvent book ")))
+    # The last digit of the value depends on the machine's arithmetic.
+    assert [re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in result.stdout.splitlines()] == [
+        re.sub(r"(\.\d{14})\d+$", r"\1", line) for line in shown
+    ]
+
+
+def test_a_faulty_book_is_not_solved(faulty: Path) -> None:
+    result = run("solve", faulty)
+    assert result.exit_code == 2
+    assert "there is no section 20" in result.stderr
+
+
+def test_faults_for_programs(faulty: Path) -> None:
+    first, second = json.loads(run("check", faulty, "--json").stdout)
+    assert (first["severity"], first["line"], first["section"]) == ("warning", 8, None)
+    assert (second["severity"], second["line"], second["section"]) == ("error", 75, 1)
+    assert set(second) == {"file", "line", "section", "message", "cure", "severity"}
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    result = run("check", tmp_path / "none.yaml")
+    assert result.exit_code == 2
+    assert "none.yaml" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_import_makes_a_book(tmp_path: Path) -> None:
+    story, out = tmp_path / "s.twee", tmp_path / "new" / "s.yaml"
+    story.write_text(":: Start\n(set: $x to 1)Here. [[On]]\n:: On\nDone.\n", encoding="utf-8")
+    result = run("import", story, "--out", out)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"{out}: 2 sections",
+        "there seems to be code in the text of: Start",
+    ]
+    assert load_book(out).targets(1) == (2,)
+
+
+def test_import_names_passages_whose_names_no_terminal_can_write(tmp_path: Path) -> None:
+    story, out = tmp_path / "s.json", tmp_path / "s.yaml"
+    story.write_text(
+        '{"passages": [{"name": "a\\ud800\\nb", "text": "$x"}], "start": "a\\ud800\\nb"}',
+        encoding="utf-8",
+    )
+    result = run("import", story, "--out", out)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == ["there seems to be code in the text of: a  b"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", FERRY, "--by", "a" * 5000],
+        ["check", "!" * 100_000 + " a"],
+        ["check", FERRY.replace("title", "'" + "a\n\n" * 100_000 + "'")],
+        ["check", FERRY.replace("The Ferry", "[" * 100_000)],
+        ["check", FERRY.replace("1/6", "1/" + "6" * 100_000)],
+        ["solve", FERRY.replace("1/6", "1" + "6" * 100_000 + "/1")],
+        ["solve", FERRY.replace("label: Row.", "label: Row., when: " + "(" * 400)],
+        ["solve", FERRY.replace("label: Row.", "label: Row., when: " + "1//" * 160 + "1")],
+        ["solve", FERRY.replace("The Ferry", "T").replace("  2:", "  0x2:")],
+        ["import", "[" * 100_000, "--out", "new.yaml"],
+    ],
+    ids=lambda words: f"{words[0]} {words[1][:8]!r}",
+)
+def test_bad_input_gets_one_line_that_is_not_long(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "book.json" if words[0] == "import" else "book.yaml"
+    Path(name).write_text(words[1], encoding="utf-8")
+    result = run(words[0], name, *words[2:])
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.count("\n") == 1
+    assert max(map(len, result.output.splitlines())) < 500
+    assert not Path("new.yaml").exists()
+
+
+def test_import_overwrites_nothing(tmp_path: Path) -> None:
+    story, out = tmp_path / "s.twee", tmp_path / "s.yaml"
+    story.write_text(":: Start\nDone.\n", encoding="utf-8")
+    out.write_text("mine", encoding="utf-8")
+    result = run("import", story, "--out", out)
+    assert result.exit_code == 2
+    assert out.read_text(encoding="utf-8") == "mine"
+
+
+def test_import_names_what_is_left_to_do(tmp_path: Path) -> None:
+    story, out = tmp_path / "s.twee", tmp_path / "s.yaml"
+    story.write_text(":: Start\n[[Round->Start]] [[On]]\n", encoding="utf-8")
+    result = run("import", story, "--out", out)
+    assert result.exit_code == 0
+    assert "lead in a circle: 1 → 1" in result.stdout

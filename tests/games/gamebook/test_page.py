@@ -1,0 +1,141 @@
+"""What the page on the format shows is read as it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gamebooks import mill
+
+from solvent.games.gamebook.book import Book
+from solvent.games.gamebook.expressions import TRUE, parse
+from solvent.games.gamebook.loader import parse_book
+from solvent.games.gamebook.schema import WAYS_ON, Fight
+from solvent.games.gamebook.source import parse_source
+
+PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+# The examples share one hero, who is put together from the parts of the page and this.
+ADDED: dict[str, Any] = {
+    "variables": {
+        "stamina": {"initial": 10, "max": 20},
+        "luck": {"initial": 7, "max": 12},
+        "wounds": {"initial": 0, "max": 5},
+    },
+    "flags": dict.fromkeys(
+        ("cursed", "drank_potion", "unarmed", "silver_blade", "mindshield", "from_behind")
+    ),
+}
+
+
+def data(text: str) -> Any:
+    return parse_source(text.encode(), "page.yaml").data
+
+
+def key_of(block: str) -> str:
+    return next(iter(data(block)))
+
+
+def head() -> dict[str, Any]:
+    """The beginning of a book that has everything which the page's examples name."""
+    result: dict[str, Any] = {}
+    for block in BLOCKS[:-1]:
+        for key, value in data(block).items():
+            if key in ("sections", *WAYS_ON, "do"):
+                continue
+            if key in ("variables", "flags"):
+                value |= ADDED[key]
+            result[key] = result.get(key, {}) | value if isinstance(value, dict) else value
+    return result
+
+
+def book_with(sections: dict[Any, Any]) -> Book:
+    """The book of the page with these sections, and those to which they lead."""
+    text = repr(sections)
+    targets = {int(n) for n in re.findall(r"'goto': (\d+)", text)}
+    targets |= {int(n) for n in re.findall(r"'(?:success|failure|victory|leave)': (\d+)", text)}
+    targets |= {int(n) for n in re.findall(r"'[-.\d]+': (\d+)", text)}
+    missing = {n: {"ending": "victory"} for n in targets if n not in sections}
+    whole = {**head(), "sections": {**sections, **missing}}
+    return parse_book(_yaml(whole).encode())
+
+
+def _yaml(value: Any) -> str:
+    """Plain data in the flow style of YAML, every text in quotes."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_yaml(k)}: {_yaml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
+
+
+def test_the_whole_book_is_the_example() -> None:
+    assert BLOCKS[-1] == mill()
+
+
+def test_the_parts_make_a_hero() -> None:
+    book = book_with({1: {"ending": "victory"}})
+    names = {field.name for field in book.fields}
+    assert names >= {"skill", "endurance", "gold", "saw_light", "sword", "rope", "tracking"}
+    at_first = {
+        field.name for field in book.fields if field.kind == "flag" and field.initial == TRUE
+    }
+    assert at_first == {"by_day", "unhurt"}
+
+
+@pytest.mark.parametrize(
+    "block", [b for b in BLOCKS[:-1] if key_of(b) in WAYS_ON], ids=lambda b: b[:40]
+)
+def test_a_way_on_is_read(block: str) -> None:
+    book = book_with({1: data(block)})
+    assert len(book.sections[1].blocks) > 1
+
+
+def test_the_sections_and_effects_of_the_page_are_read() -> None:
+    [sections] = [data(b)["sections"] for b in BLOCKS[:-1] if key_of(b) == "sections"]
+    assert book_with(sections).targets(2) == (3, 4)
+    [effects] = [data(b)["do"] for b in BLOCKS if key_of(b) == "do"]
+    assert len(book_with({1: {"do": effects, "ending": "victory"}}).block(1).effects) == 2
+
+
+def test_every_key_of_a_fight_is_described() -> None:
+    table = PAGE[PAGE.index("| `rules` | that of") : PAGE.index("Rounds are counted through")]
+    described = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
+    assert sorted(described) == sorted(Fight.model_fields)
+
+
+def test_every_effect_of_the_table_is_read() -> None:
+    table = PAGE[PAGE.index("| effect | |") : PAGE.index("Each effect is an item")]
+    shown = [line.split("|")[1] for line in table.splitlines()[2:] if line]
+    found = []
+    for cell in shown:
+        parts = re.findall(r"`([^`]+)`", cell)
+        if parts[0].startswith("if:"):
+            effects = ["{" + ", ".join(p.replace("[…]", "[{set: cursed}]") for p in parts) + "}"]
+        else:
+            effects = ["{" + part + "}" for part in parts]
+        for effect in effects:
+            read = data(effect)
+            book = book_with({1: {"do": [read], "ending": "victory"}})
+            assert book.block(1).effects
+            found += [key for key in read if key not in ("then", "else")]
+    assert found == [
+        "gain", "lose", "set", "set", "clear", "take", "take", "drop", "drop", "empty", "eat", "if"
+    ]  # fmt: skip
+
+
+def test_every_way_on_is_described() -> None:
+    table = PAGE[PAGE.index("| way on | |") : PAGE.index("Wherever a way on leads")]
+    assert re.findall(r"^\| `(\w+):", table, re.MULTILINE) == list(WAYS_ON)
+
+
+def test_the_expressions_of_the_page_are_read() -> None:
+    table = PAGE[PAGE.index("| numbers, names |") : PAGE.index("`not` binds")]
+    for text in ("3", "min(a, b)", "a // b", "count(backpack)", "room(backpack)", "2d6", "digit"):
+        assert f"`{text}`" in table
+        parse(text)

@@ -1,0 +1,532 @@
+"""The rules of books, sentence by sentence, and the game that the machine makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from gamebooks import HERO, changed, small
+from generated_books import generated_book
+
+from solvent.exact import solve_exactly
+from solvent.games.gamebook.loader import parse_book
+from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
+from solvent.model.context import modified_exactly
+
+SMALL_MILL = changed(
+    ("endurance: {initial: 1d6 + 6, max: 14", "endurance: {initial: 1d2 + 1, max: 4"),
+    ("luck: {initial: 7, max: 12}", "luck: {initial: 2, max: 3}"),
+    ("gold: {initial: 6, max: 20}", "gold: {initial: 4, max: 4}"),
+    ("bag: {capacity: 3}", "bag: {capacity: 1}"),
+    ("Miller, skill: 10, endurance: 9", "Miller, skill: 10, endurance: 3"),
+    ("Shadow, skill: 8, endurance: 4", "Shadow, skill: 8, endurance: 2"),
+)
+"""The example book, so small that its states can be looked at one by one."""
+
+
+@parametrize_with_game_checks(
+    [
+        Gamebook(parse_book(SMALL_MILL.encode())),
+        Gamebook(generated_book(14, seed=1, endurance=4)),
+        Gamebook(generated_book(10, seed=3, endurance=3), forget=False),
+        Gamebook(generated_book(14, seed=5, endurance=6, rare=True), keep=("gold", "flag0")),
+    ]
+)
+def test_books_conform(game: Any, check: Any) -> None:
+    check(game)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_tables_of_generated_books_agree_with_the_rules(seed: int) -> None:
+    for game in (
+        Gamebook(generated_book(24, seed, endurance=6)),
+        Gamebook(generated_book(9, seed, endurance=4), forget=False),
+        Gamebook(generated_book(24, seed, endurance=6, rare=True)),
+        Gamebook(generated_book(24, seed, endurance=6, rare=True), keep=("gold", "meal")),
+    ):
+        ours, rules = compile_game(game), compile_game(game, reference=True)
+        assert set(ours.states) == set(rules.states)
+        assert solve_value(ours) == pytest.approx(solve_value(rules), abs=1e-12)
+
+
+def solve_value(table: Any) -> float:
+    from solvent.exact import solve
+
+    return solve(table).value
+
+
+def after(
+    sections: str, action: int = 0, start: Mapping[str, int] | None = None
+) -> dict[tuple[Any, ...], Fraction]:
+    """What follows the first page of section 1: section, ending, and the fields that changed.
+
+    All fields are kept, so that each can be looked at.
+    """
+    game = Gamebook(small(sections), forget=False)
+    [first] = game.initial()
+    values = list(first.state.values)
+    for name, value in (start or {}).items():
+        values[game.story.position[name]] = value
+    page = Page(1, 0, "", tuple(values))
+    found = {}
+    for outcome in game.transition(page, (action,)):
+        to = outcome.state
+        news = {
+            field.name: new
+            for field, old, new in zip(game.book.fields, values, to.values, strict=True)
+            if old != new
+        }
+        found[to.section, to.ending, *news.items()] = outcome.probability
+    return found
+
+
+def test_values_are_clamped_each_time() -> None:
+    sections = """
+  1: {goto: 2}
+  2:
+    do:
+      - gain: {gold: 7}
+      - lose: {gold: 8, endurance: 20}
+    ending: won
+"""
+    # 5 + 7 is 9 at most, and 9 - 8 is 1.
+    assert after(sections) == {(2, "won", ("gold", 1), ("endurance", 0)): 1}
+
+
+def test_dice_are_thrown_anew_wherever_they_stand() -> None:
+    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: digit - digit}}], ending: won}\n"
+    odds = after(sections)
+    assert odds[2, "won", ("gold", 0)] == Fraction(55, 100)
+    assert odds[2, "won", ("gold", 9)] == Fraction(1, 100)
+    assert odds[2, "won"] == Fraction(5, 100)  # A difference of 5, which gold was before.
+
+
+def test_items_are_taken_as_far_as_there_is_room_and_dropped_as_far_as_they_are_there() -> None:
+    sections = """
+  1: {goto: 2}
+  2: {do: [{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}], ending: won}
+"""
+    assert after(sections) == {(2, "won", ("rope", 1)): 1}
+    assert after(sections, start={"rope": 1, "meal": 0}) == {(2, "won"): 1}
+
+
+def test_emptying_a_slot_takes_what_is_in_it_and_nothing_else() -> None:
+    sections = "\n  1: {goto: 2}\n  2: {do: [{empty: bag}], ending: won}\n"
+    start = {"rope": 1, "meal": 2, "axe": 1}
+    assert after(sections, start=start) == {(2, "won", ("rope", 0), ("meal", 0)): 1}
+
+
+def test_a_meal_is_eaten_or_hunger_felt_or_neither() -> None:
+    sections = """
+  1: {goto: 2}
+  2: {do: [{eat: {item: meal, unless: hunting, hunger: {endurance: 3}}}], ending: won}
+"""
+    assert after(sections) == {(2, "won", ("meal", 0)): 1}
+    assert after(sections, start={"meal": 0}) == {(2, "won", ("endurance", 5)): 1}
+    assert after(sections, start={"hunting": 1}) == {(2, "won"): 1}
+
+
+WHENEVER = (
+    "\n  1: {goto: 2}\n  2: {do: [{lose: {endurance: 9}}, {gain: {endurance: 9}}], ending: won}\n"
+)
+
+
+def test_a_rule_of_whenever_ends_play_in_the_middle_of_a_block() -> None:
+    book = small(WHENEVER + "whenever: [{when: endurance <= 0, ending: lost}]\n")
+    game = Gamebook(book)
+    [first] = game.initial()
+    [page] = game.transition(first.state, (0,))
+    [end] = game.transition(page.state, (0,))
+    assert (end.state.section, end.state.ending, end.reward) == (2, "lost", 0)
+
+
+def test_a_rule_that_holds_already_ends_nothing() -> None:
+    rule = "whenever: [{when: endurance <= 0, ending: lost}, {when: gold == 9, ending: lost}]\n"
+    sections = (
+        "\n  1: {goto: 2}\n  2: {do: [{lose: {endurance: 1}}, {set: {gold: 8}}], ending: won}\n"
+    )
+    assert after(sections + rule, start={"endurance": 0, "gold": 9}) == {(2, "won", ("gold", 8)): 1}
+
+
+def test_the_first_case_that_holds_applies() -> None:
+    sections = """
+  1:
+    branch:
+      - {when: gold >= 5, goto: 2}
+      - {when: gold >= 3, goto: 3}
+      - {goto: 4}
+  2: {ending: won}
+  3: {ending: won}
+  4: {ending: lost}
+"""
+    for gold, section in ((9, 2), (5, 2), (4, 3), (2, 4)):
+        [(to, *_)] = after(sections, start={"gold": gold})
+        assert to == section
+
+
+def test_rows_hold_ranges_and_dice_look_at_fields() -> None:
+    sections = """
+  1: {roll: {dice: 2d6 - luck, results: {..0: 2, 1..: 3}}}
+  2: {ending: won}
+  3: {ending: lost}
+"""
+    assert after(sections)[2, "won"] == Fraction(21, 36)
+    assert after(sections, start={"luck": 1}) == {(3, "lost"): 1}
+    assert after(sections, start={"luck": 12}) == {(2, "won"): 1}
+
+
+def test_a_check_adds_up_what_applies_and_rounds_once() -> None:
+    sections = """
+  1:
+    check:
+      name: climbing
+      base: 60%
+      modifiers:
+        - {name: night, size: -15%}
+        - {name: rope, size: +20%, when: rope}
+        - {name: burden, size: -5%, times: count(bag)}
+      success: 2
+      failure: 3
+  2: {ending: won}
+  3: {ending: lost}
+"""
+    base = Fraction(3, 5)
+    for start, modifier in (
+        ({"meal": 0}, Fraction(-15, 100)),
+        ({"meal": 2, "rope": 1}, Fraction(-10, 100)),
+    ):
+        odds = after(sections, start=start)
+        p = modified_exactly(base, modifier)
+        assert odds == {(2, "won"): p, (3, "lost"): 1 - p}
+    # What is not modified is not rounded.
+    assert after(sections, start={"meal": 0, "rope": 1})[2, "won"] == base
+
+
+def test_options_keep_their_numbers_and_only_those_whose_condition_holds_are_offered() -> None:
+    book = small("""
+  1:
+    choices:
+      - {label: pay, when: gold >= 6, ending: lost}
+      - {label: walk, ending: won}
+      - {label: climb, when: rope, ending: won}
+""")
+    game = Gamebook(book)
+    [first] = game.initial()
+    assert game.labels(first.state) == {0: "pick hunting", 1: "pick tracking"}
+    [page] = game.transition(first.state, (0,))
+    assert game.legal_actions(page.state) == ((1,),)
+    assert game.labels(page.state) == {1: "walk"}
+
+
+def shop(goods: str) -> tuple[Gamebook, Page]:
+    game = Gamebook(
+        small(
+            f"\n  1: {{shop: {{money: gold, goods: [{goods}], leave: 2}}}}\n  2: {{ending: won}}\n"
+        ),
+        forget=False,
+    )
+    [first] = game.initial()
+    [page] = game.transition(first.state, (0,))
+    return game, page.state
+
+
+def traded(game: Gamebook, page: Page, action: int) -> Page:
+    [outcome] = game.transition(page, (action,))
+    return outcome.state
+
+
+def test_a_shop_sells_as_long_as_there_is_money_and_room() -> None:
+    game, page = shop("{item: meal, buy: 2, sell: 1}")
+    gold, meal = (game.story.position[name] for name in ("gold", "meal"))
+    assert game.labels(page) == {0: "leave", 1: "buy meal for 2 gold", 2: "sell meal for 1 gold"}
+    page = traded(game, traded(game, page, 1), 1)
+    assert (page.values[gold], page.values[meal]) == (1, 3)
+    # Neither is there money for another, nor room.
+    assert game.legal_actions(page) == ((0, 2),)
+    page = traded(game, traded(game, page, 2), 2)
+    assert (page.values[gold], page.values[meal]) == (3, 1)
+    assert traded(game, page, 0).ending == "won"
+
+
+def test_of_a_limited_good_only_so_many_are_sold_in_a_visit() -> None:
+    game, page = shop("{item: meal, buy: 1}, {item: rope, buy: 1, quantity: 1, sell: 1}")
+    assert page.local == (0,)
+    bought = traded(game, page, 2)
+    assert bought.local == (1,)
+    sold = traded(game, bought, 3)
+    assert game.legal_actions(sold) == ((0, 1),)
+
+
+def test_a_game_inside_a_section_goes_on_until_it_is_over() -> None:
+    sections = """
+  1:
+    repeat:
+      do: [{lose: {gold: 1}}]
+      roll:
+        dice: 1d6
+        results:
+          1..3: {branch: [{when: gold == 0, goto: 3}, again]}
+          4..5: again
+          6: {do: [{gain: {gold: 5}}], goto: 2}
+  2: {ending: won}
+  3: {ending: lost}
+"""
+    odds = after(sections, start={"gold": 1})
+    # At 0 gold the dice are thrown until they show neither 4 nor 5.
+    assert odds == {
+        (3, "lost", ("gold", 0)): Fraction(3, 4),
+        (2, "won", ("gold", 5)): Fraction(1, 4),
+    }
+    # With 2, one throw comes before that: 6 is out with 1 + 5.
+    odds = after(sections, start={"gold": 2})
+    later = Fraction(5, 6)
+    assert odds[2, "won", ("gold", 6)] == Fraction(1, 6)
+    assert odds[3, "lost", ("gold", 0)] == later * Fraction(3, 4)
+
+
+def test_a_repeat_that_never_ends_is_refused_with_its_section() -> None:
+    book = small("""
+  1:
+    repeat:
+      branch: [{when: gold > 5, goto: 2}, again]
+  2: {ending: won}
+""")
+    game = Gamebook(book)
+    with pytest.raises(ValueError, match="section 1: the repeat never ends"):
+        game.tabulate()
+
+
+def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
+    text = changed(
+        ("pick: 1\n", "pick: 2\n"),
+        (
+            "    tracking: You read what others overlook.\n",
+            "    tracking: a\n    lore: b\n    stealth: c\n",
+        ),
+    )
+    text = text.replace(
+        "- {name: night, size: -15%",
+        "- {name: lore, size: 1%, when: lore or stealth}\n        - {name: night, size: -15%",
+    )
+    game = Gamebook(parse_book(text.encode()))
+    names = game.book.picks.names
+    ends: list[frozenset[str]] = []
+
+    def pick(page: Page) -> None:
+        if page.section:
+            return
+        for action in game.legal_actions(page)[0]:
+            for outcome in game.transition(page, (action,)):
+                if outcome.state.section:
+                    ends.append(picked(page) | {names[action]})
+                else:
+                    pick(outcome.state)
+
+    def picked(page: Page) -> frozenset[str]:
+        return frozenset(n for n in names if page.values[game.story.position[n]])
+
+    pick(game.initial()[0].state)
+    assert len(ends) == len(set(ends)) == 6
+    assert all(len(found) == 2 for found in ends)
+
+
+def test_what_matters_no_more_is_forgotten_and_changes_no_value() -> None:
+    for book in (
+        parse_book(SMALL_MILL.encode()),
+        *(generated_book(9, seed, endurance=4, rare=seed > 1) for seed in (0, 1, 6, 8)),
+    ):
+        short, long = (
+            Gamebook(book).tabulate_exactly(),
+            Gamebook(book, forget=False).tabulate_exactly(),
+        )
+        assert solve_exactly(short).value == solve_exactly(long).value
+        assert short.table.n_states < long.table.n_states
+
+
+def test_flags_start_as_the_book_says() -> None:
+    head = HERO.replace("cursed: ,", "cursed: {initial: true, description: Woe}, lit: true,")
+    assert "lit: true" in head
+    book = small("\n  1: {branch: [{when: cursed and lit, ending: won}, {ending: lost}]}\n", head)
+    flags = {field.name: field for field in book.fields if field.kind == "flag"}
+    assert {n: (f.initial.value, f.description) for n, f in flags.items()} == {  # type: ignore[union-attr]
+        "cursed": (1, "Woe"),
+        "lit": (1, ""),
+        "rested": (0, ""),
+    }
+    assert solve_value(Gamebook(book).tabulate()) == 1
+
+
+def test_division_rounds_down_below_0_too() -> None:
+    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: gold // 2}}], ending: won}\n"
+    assert after(sections) == {(2, "won", ("gold", 2)): 1}
+    assert after(sections.replace("gold // 2", "4 + (endurance - 15) // 4")) == {
+        (2, "won", ("gold", 2)): 1  # 4 + floor(-7 / 4)
+    }
+
+
+def test_probabilities_of_many_digits_mean_exactly_that() -> None:
+    sections = """
+  1:
+    chances:
+      - {probability: 123456789012345678901/300000000000000000000, goto: 2}
+      - {probability: 0.588477369958847736996666666666, goto: 2}
+      - {probability: 2/3000000000000000000000000000000, goto: 3}
+  2: {ending: won}
+  3: {ending: lost}
+"""
+    assert after(sections)[3, "lost"] == Fraction(2, 3 * 10**30)
+
+
+def test_a_probability_that_is_0_as_a_float_is_refused_with_its_section() -> None:
+    small_chance = "1/1" + "0" * 99
+    rest = "9" * 99 + "/1" + "0" * 99
+    inner = "ending: won"
+    for _ in range(4):
+        inner = (
+            f"chances: [{{probability: {small_chance}, {inner}}}, "
+            f"{{probability: {rest}, ending: lost}}]"
+        )
+    with pytest.raises(ValueError, match=r"section 1: something has a probability .* 10\^-323"):
+        Gamebook(small(f"\n  1: {{{inner}}}\n")).tabulate()
+
+
+def test_a_field_is_forgotten_after_its_last_use_and_not_thrown_before_its_first() -> None:
+    book = small("""
+  1: {do: [{gain: {gold: 1d6}}], goto: 2}
+  2: {choices: [{label: a, when: endurance > 3, goto: 3}, {label: b, goto: 3}]}
+  3: {do: [{set: {gold: 7}}], goto: 4}
+  4: {branch: [{when: gold > 6, ending: won}, {ending: lost}]}
+""")
+    game = Gamebook(book)
+    table = game.tabulate()
+    gold, endurance = (game.story.position[name] for name in ("gold", "endurance"))
+    known = {
+        page.section: (page.values[gold] is not None, page.values[endurance] is not None)
+        for page in table.states
+    }
+    # Gold is set in section 3 whatever it was, so neither it nor the throw matters before.
+    assert known[1] == known[2] == (False, True)
+    assert known[3] == (True, False)
+    assert table.n_states == 3 + 1 + 1 + 1
+
+
+def test_a_book_with_too_many_states_is_refused() -> None:
+    with pytest.raises(TooManyStatesError, match="more than 10 states, reached in section"):
+        Gamebook(generated_book(14, seed=1)).tabulate_exactly(max_states=10)
+
+
+def test_effects_that_can_come_to_too_much_are_refused_with_their_section() -> None:
+    variables = "".join(f"  v{i}: {{initial: 0, max: 60}}\n" for i in range(12))
+    reads = " + ".join(f"v{i}" for i in range(12))
+    throws = ", ".join(f"v{i}: 10d6" for i in range(12))
+    head = HERO.replace("variables:\n", "variables:\n" + variables)
+    book = small(
+        f"""
+  1: {{do: [{{gain: {{{throws}}}}}], goto: 2}}
+  2: {{choices: [{{label: a, when: {reads} > 400, ending: won}}, {{label: b, ending: lost}}]}}
+""",
+        head,
+    )
+    with pytest.raises(TooManyStatesError, match="section 1: the effects can come to more than"):
+        Gamebook(book).tabulate()
+
+
+def test_a_book_that_can_begin_in_too_many_ways_is_refused() -> None:
+    variables = "".join(f"  v{i}: {{initial: 10d6, max: 60}}\n" for i in range(12))
+    reads = " + ".join(f"v{i}" for i in range(12))
+    book = small(
+        f"""
+  1: {{choices: [{{label: a, when: {reads} > 400, ending: won}}, {{label: b, ending: lost}}]}}
+""",
+        HERO.replace("variables:\n", "variables:\n" + variables),
+    )
+    with pytest.raises(TooManyStatesError, match="can begin in more than"):
+        Gamebook(book).initial()
+
+
+def test_a_repeat_with_too_many_states_is_refused_with_its_section() -> None:
+    book = small(
+        """
+  1:
+    repeat:
+      do: [{gain: {gold: 1}}]
+      chances: [{probability: 1/2, again: true}, {probability: 1/2, goto: 2}]
+  2: {choices: [{label: a, when: gold > 3, ending: won}, {label: b, ending: lost}]}
+""",
+        HERO.replace("gold: {initial: 5, max: 9}", "gold: {initial: 5, max: 9999}"),
+    )
+    with pytest.raises(TooManyStatesError, match="section 1: the repeat"):
+        Gamebook(book).tabulate()
+
+
+def test_states_are_made_when_asked_for_and_can_be_sliced() -> None:
+    states = Gamebook(generated_book(10, seed=3, endurance=3)).tabulate().states
+    assert list(states[2:5]) == [states[2], states[3], states[4]]
+    assert states[-1] == states[len(states) - 1]
+    with pytest.raises(IndexError, match="no state"):
+        states[len(states)]
+
+
+def test_ranges_too_large_for_one_number_are_kept_apart() -> None:
+    wide = "".join(f"  v{i}: {{initial: {i}, min: -1000000, max: 1000000}}\n" for i in range(5))
+    reads = " + ".join(f"v{i}" for i in range(5))
+    text = f"""\
+format: solvent-gamebook
+version: 1
+title: Wide
+variables:
+{wide}
+endings: {{won: {{score: 1}}, lost: {{score: 0}}}}
+sections:
+  1: {{do: [{{gain: {{v0: digit, v4: digit}}}}], goto: 2}}
+  2: {{choices: [{{label: a, when: {reads} > 15, ending: won}}, {{label: b, ending: lost}}]}}
+"""
+    model = Gamebook(parse_book(text.encode())).tabulate_exactly()
+    # Sums of 10 and two digits above 15: those of 6 and more.
+    assert solve_exactly(model).value == Fraction(100 - 21, 100)
+    assert model.table.n_states == 1 + 100 + 100 + 2
+
+
+def test_a_page_is_drawn_with_text_hero_and_numbered_options() -> None:
+    game = Gamebook(parse_book(SMALL_MILL.encode()))
+    [first, *_] = game.initial()
+    assert game.draw(first.state).startswith("The Mill\n")
+    [shop_page] = game.transition(first.state, (0,))
+    drawn = game.draw(shop_page.state)
+    assert drawn.startswith("1. The pedlar\n\nA pedlar sits by the road")
+    assert "gold" in drawn
+    # The bag is full, so nothing can be bought.
+    assert drawn.endswith("  0. leave\n  2. sell meal for 1 gold")
+
+
+def test_a_long_word_is_broken_into_lines_without_copying_its_rest_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("textwrap.TextWrapper._handle_long_word")
+    word = "abcdefgh" * 1000
+    game = Gamebook(small(f"\n  1: {{text: {word}, ending: won}}\n"))
+    page = Page(1, 0, "", (None,) * len(game.book.fields))
+    lines = game.draw(page).splitlines()
+    assert max(map(len, lines)) == 76
+    assert "".join(lines[2:]).startswith(word)
+
+
+def test_a_circle_of_sections_is_refused_at_once() -> None:
+    book = small("\n  1: {goto: 2}\n  2: {ending: won}\n")
+    root = replace(book.block(2), exit=book.block(1).exit.__class__(1))
+    circle = replace(book, sections={**book.sections, 2: replace(book.sections[2], blocks=(root,))})
+    with pytest.raises(ValueError, match="leads back to itself"):
+        Gamebook(circle)
+
+
+def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:
+    game = Gamebook(generated_book(10, seed=3, endurance=3))
+    table = game.tabulate()
+    assert len(np.unique(table.observation[0], axis=0)) == table.n_states

@@ -1,0 +1,248 @@
+"""The books that come with the package: faultless, fair, and worth what their pages say."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pytest
+
+from solvent.baselines import make_baseline
+from solvent.exact import Solution, policy_value, solve, solve_exactly
+from solvent.exact.best_play import best_play
+from solvent.games.gamebook.book import FightingFantasyFight, Repeat, ResultsTableFight, Shop
+from solvent.games.gamebook.library import book_names, book_path, open_book
+from solvent.games.gamebook.loader import check_book
+from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TabularGame, parametrize_with_game_checks
+
+DOCS = Path(__file__).parents[3] / "docs"
+TEACHING, FULL = "red-lamp", "ninth-tide"
+
+BY_HAND = (DOCS / "teaching-book.md").read_text("utf-8")
+ROWS = re.findall(
+    r"^\| (\d+) \| (page|lost) \| (.) \| (.) \| (.) \| (.) \| ([\d/]+) \|$", BY_HAND, re.M
+)
+"""Section, moment, stamina, luck, rope, loaf and worth, as the page on the teaching book says."""
+
+
+class Solved(NamedTuple):
+    """A book with its table and its optimum."""
+
+    game: Gamebook
+    table: TabularGame
+    solution: Solution
+
+    @property
+    def pages(self) -> Sequence[Page]:
+        """The states of the table."""
+        return cast(Sequence[Page], self.table.states)
+
+    def of_baseline(self, name: str) -> float:
+        """What a baseline is worth."""
+        policy = make_baseline(name, self.table)
+        return float(self.table.at_start(policy_value(self.table, policy)))
+
+
+@cache
+def solved_book(name: str) -> Solved:
+    game = open_book(name)
+    table = game.tabulate()
+    return Solved(game, table, solve(table))
+
+
+@pytest.fixture(params=[TEACHING, FULL])
+def solved(request: pytest.FixtureRequest) -> Solved:
+    return solved_book(request.param)
+
+
+@pytest.fixture
+def solved_teaching() -> Solved:
+    return solved_book(TEACHING)
+
+
+@parametrize_with_game_checks([open_book(TEACHING)])
+def test_the_teaching_book_conforms(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
+
+
+def test_there_are_two() -> None:
+    assert book_names() == (FULL, TEACHING)
+
+
+@pytest.mark.parametrize("name", [TEACHING, FULL])
+def test_the_checker_finds_no_fault(name: str) -> None:
+    assert check_book(book_path(name)) == []
+
+
+@pytest.mark.parametrize(("name", "sections"), [(TEACHING, 20), (FULL, 173)])
+def test_sections_are_numbered_without_gaps(name: str, sections: int) -> None:
+    assert list(open_book(name).book.sections) == list(range(1, sections + 1))
+
+
+def test_play_can_come_to_every_section_and_to_every_ending(solved: Solved) -> None:
+    book = solved.game.book
+    assert {page.section for page in solved.pages} - {0} == set(book.sections)
+    assert {page.ending for page in solved.pages} - {""} == set(book.endings)
+
+
+def test_everything_can_be_had_and_matters(solved: Solved) -> None:
+    # A field that matters no more is None on a page, so more than one value means that some page
+    # is reached with either and what follows depends on it.
+    seen: list[set[int | None]] = [set() for _ in solved.game.book.fields]
+    for page in solved.pages:
+        for values, value in zip(seen, page.values, strict=True):
+            values.add(value)
+    idle = [
+        field.name
+        for field, values in zip(solved.game.book.fields, seen, strict=True)
+        if len(values - {None}) < 2
+    ]
+    assert idle == []
+
+
+def test_the_optimum_and_the_baselines_are_what_the_page_says(solved: Solved) -> None:
+    name = dict(solved.game.info.parameters)["book"]
+    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
+    [(sections, states, value, uniform, first)] = re.findall(
+        rf"^\| `{name}` \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M
+    )
+    assert len(solved.game.book.sections) == int(sections)
+    assert solved.table.n_states == int(states)
+    assert solved.solution.value == pytest.approx(float(value), abs=1e-12)
+    assert solved.of_baseline("uniform") == pytest.approx(float(uniform), abs=1e-6)
+    assert solved.of_baseline("first-legal") == pytest.approx(float(first), abs=1e-6)
+
+
+def test_the_example_of_the_page_runs() -> None:
+    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
+    [example] = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    exec(compile(example, "gamebook.md", "exec"), {})
+
+
+@pytest.mark.parametrize("solved", [FULL], indirect=True)
+def test_the_full_book_is_neither_easy_nor_hopeless(solved: Solved) -> None:
+    assert 0.4 <= solved.solution.value <= 0.8
+    assert solved.of_baseline("uniform") < 0.1
+
+
+@pytest.mark.parametrize("way_on", [FightingFantasyFight, ResultsTableFight, Repeat, Shop])
+def test_the_full_book_has(way_on: type) -> None:
+    book = open_book(FULL).book
+    blocks = [block for section in book.sections.values() for block in section.blocks]
+    assert any(isinstance(block.exit, way_on) for block in blocks)
+
+
+def test_in_the_full_book_two_disciplines_are_picked() -> None:
+    picks = open_book(FULL).book.picks
+    assert picks.count == 2 < len(picks.names)
+
+
+def test_the_full_book_can_end_in_part_of_a_victory() -> None:
+    endings = open_book(FULL).book.endings
+    assert {ending.score for ending in endings.values()} >= {0, Fraction(1, 2), 1}
+
+
+@pytest.mark.slow
+def test_the_fraction_of_the_full_book_is_what_the_page_says() -> None:
+    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
+    [(numerator, denominator)] = re.findall(r"^    (\d+)\n    / (\d+)$", page, re.M)
+    value = solve_exactly(open_book(FULL).tabulate_exactly()).value
+    assert value == Fraction(int(numerator), int(denominator))
+
+
+@pytest.mark.slow
+def test_best_play_of_the_full_book_is_what_the_page_says() -> None:
+    full = solved_book(FULL)
+    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
+    best = best_play(full.table, full.solution)
+    ends: dict[str, float] = defaultdict(float)
+    for end, probability in best.ends():
+        ends[end.ending] += float(probability)
+    [(whole, half)] = re.findall(r"with probability ([\d.]+) and half of it with ([\d.]+)\.", page)
+    assert (f"{ends['victory']:.4f}", f"{ends['half']:.4f}") == (whole, half)
+    stakes = {stake.group: stake for stake in best.stakes(lambda at: at.section, most=50)}
+    rows = re.findall(r"^\| (\d+) \| ([^|]+) \| [^|]+ \| (0\.\d{4}) \|$", page, re.M)
+    assert len(rows) == 7
+    for section, title, worth in rows:
+        assert full.game.book.sections[int(section)].title == title
+        assert f"{stakes[int(section)].worth:.4f}" == worth
+
+
+@pytest.fixture(scope="module")
+def worth() -> dict[Page, Fraction]:
+    """The exact worth of every page of the teaching book."""
+    exact = open_book(TEACHING).tabulate_exactly()
+    solution = solve_exactly(exact)
+    pages = cast(Sequence[Page], exact.table.states)
+    return {page: solution.value_of(s) for s, page in enumerate(pages)}
+
+
+def hero_on(page: Page) -> dict[str, int | None]:
+    """The fields on a page of the teaching book; None for one that matters no more."""
+    fields = open_book(TEACHING).book.fields
+    return dict(zip((field.name for field in fields), page.values, strict=True))
+
+
+def test_the_table_of_the_teaching_book_is_read() -> None:
+    assert len(ROWS) == BY_HAND.count("\n| ") - len(("header",))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:2]))
+def test_the_teaching_book_is_solved_by_hand(
+    row: tuple[str, ...], worth: dict[Page, Fraction]
+) -> None:
+    section, moment, *hero, fraction = row
+    names = ("stamina", "luck", "rope", "loaf")
+    wanted = {n: int(text) for n, text in zip(names, hero, strict=True) if text != "–"}
+    found = [
+        value
+        for page, value in worth.items()
+        if (page.section, page.step) == (int(section), moment.replace("page", ""))
+        and all(hero_on(page)[name] in (number, None) for name, number in wanted.items())
+    ]
+    assert set(found) == {Fraction(fraction)}
+
+
+def test_the_teaching_book_is_worth_more_than_its_first_options(
+    worth: dict[Page, Fraction], solved_teaching: Solved
+) -> None:
+    [start] = solved_teaching.game.initial()
+    assert worth[start.state] == Fraction(5291, 7200)
+    assert "The book is worth **5291/7200**" in BY_HAND
+    assert "981/2000 = 0.4905" in BY_HAND
+    assert solved_teaching.of_baseline("first-legal") == pytest.approx(981 / 2000, abs=1e-12)
+    assert f"{solved_teaching.of_baseline('uniform'):.6f}" in BY_HAND
+
+
+def test_taking_the_first_wound_and_testing_luck_are_exactly_tied(
+    worth: dict[Page, Fraction],
+) -> None:
+    game = open_book(TEACHING)
+    [state] = [
+        page
+        for page in worth
+        if page.step == "lost" and hero_on(page)["stamina"] == 4 and hero_on(page)["luck"] == 7
+    ]
+    keep, test = (
+        sum(o.probability * worth[cast(Page, o.state)] for o in game.transition(state, (action,)))
+        for action in (0, 1)
+    )
+    assert keep == test == Fraction(341, 576)
+
+
+def test_best_play_of_the_teaching_book_buys_the_loaf(solved_teaching: Solved) -> None:
+    table, solution = solved_teaching.table, solved_teaching.solution
+    [store] = [
+        s
+        for s, page in enumerate(solved_teaching.pages)
+        if page.section == 3 and table.mask[0][s].all()
+    ]
+    assert np.flatnonzero(solution.policies[0].probabilities[store]).tolist() == [2]

@@ -1,0 +1,337 @@
+"""Books solved in rationals, in floats and as trees, and what best play comes to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from gamebooks import small
+from generated_books import generated_book
+from tree_checks import assert_tree_equals_table, solve_as_tree
+
+from solvent.exact import best_play, policy_value, solve, solve_exactly, state_visitation
+from solvent.exact.rational import row_value
+from solvent.games import Pig
+from solvent.games.gamebook.library import open_book
+from solvent.games.gamebook.loader import parse_book
+from solvent.games.gamebook.page import FinalState, Page
+from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TabularGame, compile_game
+from solvent.model.rational import RationalGame
+
+BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
+
+FERRY = """
+  1:
+    choices:
+      - {label: ferry, do: [{lose: {gold: 3}}], goto: 2}
+      - {label: swim, chances: [{probability: 2/3, goto: 3}, {probability: 1/3, ending: lost}]}
+  2: {branch: [{when: gold >= 3, ending: won}, {goto: 3}]}
+  3: {roll: {dice: digit, results: {0..5: {ending: won}, 6..: {ending: lost}}}}
+"""
+
+
+def test_a_book_by_hand() -> None:
+    # 5 gold less 3 is not enough for the other side: 6/10 by the ferry, 2/3 of that swimming.
+    model = Gamebook(small(FERRY)).tabulate_exactly()
+    solution = solve_exactly(model)
+    assert solution.value == Fraction(6, 10)
+    play = best_play(model, solution)
+    assert {page.ending: p for page, p in play.ends()} == {
+        "won": Fraction(6, 10),
+        "lost": Fraction(4, 10),
+    }
+    [stake, *rest] = play.stakes(lambda page: page.section)
+    assert (stake.group, stake.worth, stake.visits) == (1, Fraction(6, 30), 1)
+    assert stake.actions == ((0, 1),)
+    assert all(other.worth == 0 for other in rest)
+
+
+CAUSEWAY = """\
+format: solvent-gamebook
+version: 1
+title: The Causeway
+variables:
+  skill: {initial: 11, max: 20}
+  endurance: {initial: 1d3 + 6, max: 10}
+  coins: {initial: 7, max: 9}
+flags:
+  warded: true
+  lamp: {initial: true, description: It burns without smoke.}
+combat:
+  results-table:
+    skill: skill
+    endurance: endurance
+    table:
+      columns: [..0, 1..]
+      rows: {0: [0/K, 1/4], 1: [1/4, 1/3], 2: [1/3, 2/3], 3: [2/3, 2/2], 4: [2/2, 3/2],
+             5: [2/2, 3/1], 6: [3/1, 4/1], 7: [3/1, 4/0], 8: [4/0, 5/0], 9: [5/0, K/0]}
+endings: {won: {score: 1}, spared: {score: 1/7}, lost: {score: 0}}
+sections:
+  1:
+    choices:
+      - {label: pay, do: [{lose: {coins: coins // 2}}, {gain: {endurance: coins // 3}}], goto: 2}
+      - {label: wade, do: [{lose: {endurance: endurance // 8}}], goto: 2}
+      - {label: leave the lamp, do: [{clear: lamp}, {gain: {endurance: 2}}], goto: 2}
+  2:
+    chances:
+      - {probability: 123456789012345/987654321098765, do: [{clear: warded}], goto: 3}
+      - {probability: 864197532086420/987654321098765, goto: 3}
+  3:
+    fight:
+      enemies: [{name: Wight, skill: 11, endurance: 8}]
+      added: {hero: 1 + (not warded), enemy: coins == 7}
+      invulnerable: {rounds: ..2, when: lamp}
+      escape: {after: 3, parting: true, goto: 4}
+      victory: 4
+      defeat: {ending: lost}
+  4:
+    roll:
+      dice: (digit + endurance) // 2
+      results: {..5: {ending: spared}, 6..: {ending: won}}
+"""
+"""A small book with a loss added each round, invulnerability, division, a long probability, and
+flags that start true."""
+
+
+def the_causeway_by_hand() -> Fraction:
+    """The value of that book, without a line of the suite."""
+    column = [(0, 99), (1, 4), (1, 3), (2, 3), (2, 2), (2, 2), (3, 1), (3, 1), (4, 0), (5, 0)]
+
+    def crossed(endurance: int) -> Fraction:
+        high = sum((digit + endurance) // 2 >= 6 for digit in range(10))
+        return Fraction(high, 10) + Fraction(10 - high, 10) / 7
+
+    @cache
+    def fight(hero: int, wight: int, rounds: int, safe: int, hurt: int, strike: int) -> Fraction:
+        on, away = Fraction(0), Fraction(0)
+        for enemy_loss, hero_loss in column:
+            now = hero if rounds < safe else hero - hero_loss - hurt
+            left = wight - enemy_loss - strike
+            if now > 0:
+                away += crossed(now) / 10
+                on += (
+                    crossed(now) if left <= 0 else fight(now, left, rounds + 1, safe, hurt, strike)
+                ) / 10
+        return max(on, away) if rounds >= 3 else on
+
+    unwarded = Fraction(123456789012345, 987654321098765)
+    total = Fraction(0)
+    for endurance in (7, 8, 9):
+        ways = [
+            (min(endurance + 4 // 3, 10), 0, 2),  # 7 coins less 7 // 2 are 4.
+            (endurance - endurance // 8, 1, 2),
+            (min(endurance + 2, 10), 1, 0),
+        ]
+        total += max(
+            unwarded * fight(hero, 8, 0, safe, 2, strike)
+            + (1 - unwarded) * fight(hero, 8, 0, safe, 1, strike)
+            for hero, strike, safe in ways
+        )
+    return total / 3
+
+
+def test_a_book_with_what_few_books_have_is_worth_what_counting_gives() -> None:
+    game = Gamebook(parse_book(CAUSEWAY.encode()))
+    model = game.tabulate_exactly()
+    value = solve_exactly(model).value
+    assert value == the_causeway_by_hand()
+    assert value.denominator % 987654321098765 == 0
+    assert solve(model.table).value == pytest.approx(float(value), abs=1e-12)
+    reference = compile_game(game, reference=True)
+    assert set(reference.states) == set(model.table.states)
+    assert solve(reference).value == pytest.approx(float(value), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("hero: 1 + (not warded)", "hero: 1"),
+        ("hero: 1 + (not warded), enemy: coins == 7", "hero: 1 + (not warded)"),
+        ("rounds: ..2", "rounds: ..1"),
+        ("endurance // 8", "endurance // 9"),
+        ("dice: (digit + endurance) // 2", "dice: (digit + endurance + 1) // 2"),
+        ("warded: true", "warded: false"),
+        ("lamp: {initial: true,", "lamp: {initial: false,"),
+    ],
+)
+def test_each_line_of_that_book_makes_a_difference(was: str, becomes: str) -> None:
+    assert CAUSEWAY.count(was) == 1
+    changed = parse_book(CAUSEWAY.replace(was, becomes).encode())
+    assert solve_exactly(Gamebook(changed).tabulate_exactly()).value != the_causeway_by_hand()
+
+
+KEEPS = [("gold",), ("endurance", "meal"), ("luck", "flag0", "thing0", "hunting")]
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("seed", [1, 5, 8, 10])
+def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
+    seed: int, keep: tuple[str, ...]
+) -> None:
+    book = generated_book(10, seed, endurance=4, rare=seed > 5)
+    game = Gamebook(book, keep=keep)
+    model = game.tabulate_exactly()
+    solution = solve_exactly(model)
+    play = best_play(model, solution)
+    rows = dict(play.ends(game.final_state))
+    assert sum(rows.values()) == 1
+    # The same decisions, with nothing forgotten.
+    memory = Gamebook(book, forget=False, keep=keep)
+    found: dict[FinalState, Fraction] = {}
+    todo = {o.state: Fraction(o.probability) for o in memory.initial()}
+    while todo:
+        page, p = todo.popitem()
+        if memory.is_terminal(page):
+            names = [field.name for field in book.fields]
+            values = tuple(page.values[names.index(name)] for name in keep)
+            end = FinalState(page.ending, page.section, values)
+            found[end] = found.get(end, Fraction(0)) + p
+            continue
+        index = model.table.index[game.from_reader(page)]
+        action = int(model.table.row_action[0][play.row[index]])
+        for outcome in memory.transition(page, (action,)):
+            todo[outcome.state] = todo.get(outcome.state, Fraction(0)) + p * outcome.probability
+    assert rows == found
+    assert all(None not in end.values for end in rows)
+    # What is kept changes neither the value nor how play ends.
+    short = Gamebook(book)
+    least = short.tabulate_exactly()
+    usual = best_play(least, solve_exactly(least))
+    assert usual.value == play.value
+    ends: dict[tuple[str, int], Fraction] = {}
+    for end, p in rows.items():
+        ends[end.ending, end.section] = ends.get((end.ending, end.section), Fraction(0)) + p
+    assert ends == {(e.ending, e.section): p for e, p in usual.ends(short.final_state)}
+    # In floats the same, to rounding.
+    floats = dict(best_play(model.table, solve(model.table)).ends(game.final_state))
+    assert sum(floats.values()) == pytest.approx(1, abs=1e-12)
+
+
+def test_a_field_that_is_kept_is_known_where_a_rule_ends_play_before_it_is_set_anew() -> None:
+    book = small(
+        """
+  1: {do: [{lose: {gold: 1d2}}, {lose: {endurance: 1d2 * 4}}, {set: {gold: 9}}], ending: won}
+whenever: [{when: endurance <= 0, ending: lost}]
+"""
+    )
+    game = Gamebook(book, keep=("gold",))
+    model = game.tabulate_exactly()
+    assert dict(best_play(model, solve_exactly(model)).ends(game.final_state)) == {
+        FinalState("won", 1, (9,)): Fraction(1, 2),
+        FinalState("lost", 1, (3,)): Fraction(1, 4),
+        FinalState("lost", 1, (4,)): Fraction(1, 4),
+    }
+
+
+def test_a_field_that_is_kept_has_to_be_there() -> None:
+    with pytest.raises(ValueError, match="'Small' has no field 'gld'; did you mean 'gold'\\?"):
+        Gamebook(small(FERRY), keep=("rope", "gld"))
+
+
+@pytest.mark.parametrize("book", [*BOOKS, open_book("red-lamp").book])
+def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
+    game = Gamebook(book)  # type: ignore[arg-type]
+    model = game.tabulate_exactly()
+    solution = solve_exactly(model)
+    tree = solve_as_tree(game)
+    assert solution.value == tree.value
+    compared = 0
+    for at in tree.graph.index:
+        if at.state is not None:
+            index = model.table.index[at.state]
+            assert solution.value_of(index) == tree.value_of(at) - at.collected
+            compared += 1
+    assert compared == model.table.n_states
+
+
+def test_floats_are_those_of_the_tree() -> None:
+    assert_tree_equals_table(Gamebook(BOOKS[0]))
+
+
+@pytest.mark.parametrize("book", BOOKS)
+def test_the_bracket_of_the_floats_holds_the_rational(book: object) -> None:
+    model = Gamebook(book).tabulate_exactly()  # type: ignore[arg-type]
+    solution = solve(model.table)
+    exact = solve_exactly(model).value
+    assert Fraction(solution.lower) <= exact <= Fraction(solution.upper)
+    assert solution.upper - solution.lower < 1e-12
+
+
+def test_best_play_in_floats_is_that_in_rationals() -> None:
+    model = Gamebook(BOOKS[0]).tabulate_exactly()
+    rational = solve_exactly(model)
+    exact = best_play(model, rational)
+    solution = solve(model.table)
+    floats = best_play(model.table, solution)
+    visits = state_visitation(model.table, solution.policies[0])
+    for index, p in floats.visits.items():
+        assert p == pytest.approx(visits[index], abs=1e-12)
+    assert sum(p for _, p in exact.ends()) == 1
+    paid = sum(p * Gamebook(BOOKS[0]).reward(page) for page, p in exact.ends())
+    assert paid == rational.value
+
+    def place(page: Page) -> tuple[int, str]:
+        return page.section, page.step
+
+    exact_worth = {stake.group: stake.worth for stake in exact.stakes(place, 1000)}
+    float_worth = {stake.group: stake.worth for stake in floats.stakes(place, 1000)}
+    for group, worth in float_worth.items():
+        assert float(exact_worth.get(group, 0)) == pytest.approx(float(worth), abs=1e-9)
+    values = policy_value(model.table, solution.policies[0])
+    assert model.table.at_start(values) == pytest.approx(float(rational.value), abs=1e-12)
+
+
+def test_stakes_are_what_the_second_best_action_loses() -> None:
+    model = Gamebook(BOOKS[1]).tabulate_exactly()
+    solution = solve_exactly(model)
+    play = best_play(model, solution)
+    [stake] = play.stakes(lambda page: page, most=1)
+    index = model.table.index[stake.group]
+    rows = range(model.table.row_start[index], model.table.row_start[index + 1])
+    values = sorted((row_value(model, solution, row) for row in rows), reverse=True)
+    assert values[0] == solution.value_of(index)
+    assert stake.worth == play.visits[index] * (values[0] - values[1])
+
+
+def rational(table: TabularGame) -> RationalGame:
+    """A table whose floats are taken for the rationals they are."""
+    numbers = sorted({*table.probability.tolist(), *table.outcome_reward.tolist()})
+    index = {number: i for i, number in enumerate(numbers)}
+    return RationalGame(
+        table,
+        tuple(Fraction(number) for number in numbers),
+        np.array([index[p] for p in table.probability.tolist()]),
+        np.array([index[r] for r in table.outcome_reward.tolist()]),
+        {int(s): Fraction(float(table.initial[s])) for s in np.flatnonzero(table.initial)},
+    )
+
+
+def test_a_game_with_cycles_is_refused() -> None:
+    with pytest.raises(ValueError, match="can be visited twice"):
+        solve_exactly(rational(compile_game(Pig(target=3, sides=2))))
+
+
+def test_floats_that_are_no_rationals_of_the_game_are_refused() -> None:
+    model = Gamebook(BOOKS[0]).tabulate_exactly()
+    shifted = np.roll(model.probability, 1)
+    with pytest.raises(ValueError, match="probability does not agree"):
+        replace(model, probability=shifted)
+
+
+def test_best_play_takes_a_solution_of_its_own_kind() -> None:
+    model = Gamebook(BOOKS[0]).tabulate_exactly()
+    with pytest.raises(ValueError, match="only with it"):
+        best_play(model.table, solve_exactly(model))
+
+
+@pytest.mark.slow
+def test_a_book_of_350_sections_in_both_arithmetics() -> None:
+    model = Gamebook(generated_book(350)).tabulate_exactly()
+    assert model.table.n_states >= 250_000
+    solution = solve(model.table)
+    exact = solve_exactly(model).value
+    assert Fraction(solution.lower) <= exact <= Fraction(solution.upper)

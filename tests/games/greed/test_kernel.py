@@ -1,0 +1,215 @@
+"""Greed's kernel against exact rationals, the generic solver, and its own equations."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvent.exact import CertificateError, solve
+from solvent.games.greed.kernel import error_bound, solve_greed, sum_chances
+from solvent.games.greed.kernel_rational import RationalRatings, solve_greed_exact
+from solvent.games.greed.rules import Greed
+from solvent.model import compile_game, ways_to_sum
+
+# Chosen for their edges: dice that always show 1, coins, dice that reach beyond the limit.
+RULESETS = [
+    (1, 1), (1, 6), (2, 6), (10, 1), (30, 1), (13, 2), (30, 2), (7, 13), (12, 100), (20, 4),
+    (30, 6), (30, 20), (30, 30),
+]  # fmt: skip
+
+
+def positions(limit: int) -> list[tuple[int, int]]:
+    return list(np.ndindex(limit + 1, limit + 1))
+
+
+@pytest.mark.parametrize(("limit", "sides"), RULESETS)
+def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
+    limit: int, sides: int
+) -> None:
+    kernel, exact = solve_greed(limit, sides), solve_greed_exact(limit, sides)
+    for ours, theirs in ((kernel.normal, exact.normal), (kernel.last, exact.last)):
+        worst = np.abs(ours - theirs.astype(float)).max()
+        assert worst <= min(kernel.error, 1e-12)
+    for last in (False, True):
+        rolls = exact.last_rolls if last else exact.normal_rolls
+        fewest = kernel.last_roll if last else kernel.normal_roll
+        for at in positions(limit):
+            assert tuple(kernel.optimal_rolls(*at, last=last)) == rolls[at]
+            assert fewest[at] == rolls[at][0]
+
+
+@settings(max_examples=25, deadline=None)
+@given(limit=st.integers(1, 18), sides=st.integers(1, 25))
+def test_any_ruleset_equals_exact_arithmetic(limit: int, sides: int) -> None:
+    kernel, exact = solve_greed(limit, sides), solve_greed_exact(limit, sides)
+    assert np.abs(kernel.normal - exact.normal.astype(float)).max() <= kernel.error < 1e-12
+    assert np.abs(kernel.last - exact.last.astype(float)).max() <= kernel.error
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(1, 1), (4, 1), (9, 2), (7, 13), (12, 6), (20, 4)])
+def test_the_generic_solver_finds_the_same(limit: int, sides: int) -> None:
+    check_equal_to_the_generic_solver(limit, sides)
+
+
+@pytest.mark.slow
+def test_the_generic_solver_finds_the_same_at_100_and_6() -> None:
+    solution = check_equal_to_the_generic_solver(100, 6)
+    assert solution.value == pytest.approx(0.513841733041, abs=5e-13)
+
+
+def check_equal_to_the_generic_solver(limit: int, sides: int) -> Any:
+    game = compile_game(Greed(limit, sides))
+    solution, kernel = solve(game), solve_greed(limit, sides)
+    expected = solution.values.copy()
+    for index, state in enumerate(game.states):
+        if state.phase != "over":
+            table = kernel.last if state.phase == "last" else kernel.normal
+            rating = table[state.scores[state.player], state.scores[1 - state.player]]
+            expected[index] = rating if state.player == 0 else 1 - rating
+    assert np.abs(solution.values - expected).max() < 1e-12
+    assert max(solution.lower, kernel.lower) <= min(solution.upper, kernel.upper)
+    return solution
+
+
+def test_the_value_and_the_opening_of_the_usual_game() -> None:
+    solution = solve_greed(100, 6)
+    assert solution.value == pytest.approx(0.513841733041, abs=5e-13)
+    assert solution.lower <= 0.5138417330406 <= solution.upper
+    assert solution.upper - solution.lower < 1e-11
+    assert solution.optimal_rolls(0, 0) == [24]
+    assert solution.ratings(0, 0)[25] == pytest.approx(0.505256, abs=5e-7)
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(1, 6), (6, 1), (8, 2), (13, 2), (12, 6), (9, 20)])
+def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> None:
+    game = Greed(limit, sides)
+    bounded, free = solve_greed_exact(limit, sides), solve_greed_exact(limit, sides, extra_dice=12)
+    assert (bounded.normal == free.normal).all()
+    assert (bounded.last == free.last).all()
+    for at in positions(limit):
+        # Beyond the bound a roll can at most be as bad as everything else.
+        for rolls in (free.normal_rolls, free.last_rolls):
+            assert rolls[at][0] <= game.most_dice(at[0])
+
+
+def test_fewer_dice_than_the_bound_would_not_do() -> None:
+    # Three points behind with dice that always show 1: three of them are needed to catch up.
+    exact = solve_greed_exact(6, 1)
+    assert exact.last_rolls[3, 6] == (3,)
+    assert Greed(6, 1).most_dice(3) == 3
+
+
+def ratings_of_rolls(exact: RationalRatings, limit: int, sides: int, at: tuple[int, int]) -> Any:
+    """The definition, in rationals, of the rating of each roll in a normal position."""
+    (a, q), game = at, Greed(limit, sides)
+    rated = [1 - exact.last[q, a]]
+    for n in range(1, game.most_dice(a) + 1):
+        chances = {t: Fraction(ways_to_sum(t, n, sides), sides**n) for t in range(n, limit - a + 1)}
+        rated.append(
+            sum((p * (1 - exact.normal[q, a + t]) for t, p in chances.items()), Fraction(0))
+        )
+    return rated
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(5, 1), (9, 3), (13, 2), (8, 11)])
+def test_every_exact_rating_is_the_best_of_its_definition(limit: int, sides: int) -> None:
+    exact = solve_greed_exact(limit, sides)
+    for at in positions(limit):
+        rated = ratings_of_rolls(exact, limit, sides, at)
+        assert exact.normal[at] == max(rated)
+        assert exact.normal_rolls[at] == tuple(n for n, r in enumerate(rated) if r == max(rated))
+
+
+def test_ratings_are_not_unimodal_in_the_number_of_dice() -> None:
+    exact = solve_greed_exact(13, 2)
+    counterexamples = 0
+    for at in positions(13):
+        rated = ratings_of_rolls(exact, 13, 2, at)
+        steps = [after - before for before, after in pairwise(rated)]
+        steps = [step for step in steps if step]
+        counterexamples += any(before < 0 < after for before, after in pairwise(steps))
+    assert counterexamples == 52
+
+
+def test_to_begin_is_not_always_an_advantage() -> None:
+    assert solve_greed_exact(13, 2).normal[0, 0] < Fraction(1, 2)
+    assert solve_greed_exact(7, 13).normal[0, 0] == Fraction(6, 13)
+    assert solve_greed_exact(20, 4).normal[0, 0] > Fraction(1, 2)
+
+
+def test_with_one_sided_dice_both_reach_the_limit() -> None:
+    exact = solve_greed_exact(9, 1)
+    assert (exact.normal == Fraction(1, 2)).all()
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(5, 6), (100, 6), (40, 3)])
+def test_ratings_of_rolls_are_consistent_with_the_ratings(limit: int, sides: int) -> None:
+    solution = solve_greed(limit, sides)
+    for at in positions(limit)[::7]:
+        for last, table, roll in (
+            (False, solution.normal, solution.normal_roll),
+            (True, solution.last, solution.last_roll),
+        ):
+            rated = solution.ratings(*at, last=last)
+            assert rated.max() == pytest.approx(table[at], abs=1e-12)
+            assert solution.optimal_rolls(*at, last=last)[0] == roll[at]
+
+
+@pytest.mark.parametrize(("most", "sides", "room"), [(29, 6, 100), (10, 1, 12), (3, 50, 20)])
+def test_chances_of_sums_are_accurate_to_the_last_digits(most: int, sides: int, room: int) -> None:
+    chances = sum_chances(most, sides, room)
+    for n in range(most + 1):
+        for t in range(room + 1):
+            exact = Fraction(ways_to_sum(t, n, sides), sides**n)
+            assert abs(Fraction(chances[n, t]) - exact) <= exact * Fraction(1, 10**13)
+
+
+# The certificate.
+
+
+@pytest.mark.parametrize("table", ["normal", "last"])
+@pytest.mark.parametrize("at", [(0, 0), (3, 17), (17, 17), (20, 0)])
+def test_an_error_in_any_rating_widens_the_bracket(table: str, at: tuple[int, int]) -> None:
+    solution = solve_greed(20, 4)
+    ratings = {"normal": solution.normal.copy(), "last": solution.last.copy()}
+    assert error_bound(**ratings, sides=4) == solution.error
+    for shift in (1e-6, -1e-6):
+        wrong = {name: values.copy() for name, values in ratings.items()}
+        wrong[table][at] += shift
+        assert error_bound(**wrong, sides=4) > 1e-6
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), size=st.floats(1e-12, 1e-2))
+def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: float) -> None:
+    limit, sides = 9, 3
+    exact = solve_greed_exact(limit, sides)
+    noise = np.random.default_rng(seed).uniform(-size, size, (2, limit + 1, limit + 1))
+    normal = exact.normal.astype(float) + noise[0]
+    last = exact.last.astype(float) + noise[1]
+    true_error = max(np.abs(noise).max(), 0.0)
+    assert error_bound(normal, last, sides) >= true_error
+
+
+def test_a_bracket_that_is_too_wide_is_an_error() -> None:
+    with pytest.raises(CertificateError, match="greed with limit 100 and sides 6"):
+        solve_greed(tolerance=1e-15)
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(0, 6), (10_001, 6), (100, 0), (2.5, 6)])
+def test_impossible_rules_are_refused(limit: Any, sides: Any) -> None:
+    for solver in (solve_greed, solve_greed_exact):
+        with pytest.raises(ValueError, match="allowed are whole numbers from 1 to 10000"):
+            solver(limit, sides)
+
+
+@pytest.mark.parametrize(("score", "other"), [(-1, 0), (0, 101)])
+def test_scores_beyond_the_limit_are_refused(score: int, other: int) -> None:
+    with pytest.raises(ValueError, match="allowed are 0 to 100"):
+        solve_greed().ratings(score, other)

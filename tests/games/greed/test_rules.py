@@ -1,0 +1,224 @@
+"""The rules of Greed, sentence by sentence, the source's errata, and one game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import greed_checks
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvent.exact import solve
+from solvent.games import make_game
+from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.rules import STAND, Greed, Position
+from solvent.model import (
+    TooManyStatesError,
+    check_game,
+    compile_game,
+    dice_sum,
+    parametrize_with_game_checks,
+    ways_to_sum,
+)
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "greed.txt"
+
+SMALL = [Greed(1, 1), Greed(1, 6), Greed(4, 1), Greed(6, 2), Greed(8, 3), Greed(5, 12)]
+
+
+@parametrize_with_game_checks(SMALL)
+def test_the_game_conforms(game: Any, check: Callable[[Any], None]) -> None:
+    check(game)
+
+
+@settings(max_examples=15, deadline=None)
+@given(limit=st.integers(1, 7), sides=st.integers(1, 9))
+def test_every_ruleset_conforms(limit: int, sides: int) -> None:
+    check_game(Greed(limit, sides))
+
+
+@pytest.mark.parametrize(
+    "check", greed_checks.RULE_CHECKS, ids=lambda check: check.__name__.removeprefix("check_")
+)
+def test_rule(check: Callable[[], None]) -> None:
+    check()
+
+
+def test_both_players_start_at_0_and_player_0_begins() -> None:
+    [start] = Greed().initial()
+    assert start.state == Position(0, (0, 0), "play")
+
+
+def test_the_player_on_turn_names_a_number_of_dice_and_the_other_one_waits() -> None:
+    game = Greed(100, 6)
+    assert game.legal_actions(Position(0, (0, 93), "play")) == (tuple(range(30)), (STAND,))
+    assert game.legal_actions(Position(1, (0, 93), "play")) == ((STAND,), (0, 1, 2))
+    assert game.legal_actions(Position(1, (0, 100), "last")) == ((STAND,), (STAND,))
+
+
+def test_large_tables_have_the_probabilities_of_the_rules_to_the_last_bit() -> None:
+    # The conformance checks compare whole tables of small games; here 6^29 is beyond 2^53.
+    game = Greed()
+    table = compile_game(game)
+    assert (table.n_states, table.n_rows) == (50_405, 622_860)
+    assert (table.next_state.dtype, table.outcome_reward.dtype) == (np.int32, np.float32)
+    for state, dice in [
+        (Position(0, (0, 0), "play"), 29),
+        (Position(1, (3, 0), "play"), 24),
+        (Position(0, (13, 88), "last"), 20),
+    ]:
+        joint = (dice, 0) if state.player == 0 else (0, dice)
+        row = table.row(table.index[state], joint)
+        branch = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        assert [
+            (table.states[i], p, r)
+            for i, p, r in zip(
+                table.next_state[branch].tolist(),
+                table.probability[branch].tolist(),
+                table.outcome_reward[branch].tolist(),
+                strict=True,
+            )
+        ] == [
+            (o.state, float(o.probability), float(o.reward)) for o in game.transition(state, joint)
+        ]
+
+
+def test_tables_hold_what_there_is_much_of_in_narrow_types() -> None:
+    table = compile_game(Greed(4, 3))
+    assert (table.next_state.dtype, table.outcome_reward.dtype) == (np.int32, np.float32)
+
+
+def test_a_table_that_would_fill_the_memory_is_refused() -> None:
+    for limit, sides in ((300, 6), (10_000, 1), (10_000, 10_000)):
+        with pytest.raises(TooManyStatesError, match=f"greed with limit {limit}"):
+            compile_game(Greed(limit, sides))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"limit": 0}, "limit is 0; allowed are whole numbers from 1 to 10000"),
+        ({"limit": 10_001}, "limit is 10001"),
+        ({"limit": 99.5}, "limit is 99.5"),
+        ({"limit": float("nan")}, "limit is nan"),
+        ({"limit": True}, "limit is True"),
+        ({"sides": 0}, "sides is 0"),
+        ({"sides": "6"}, "sides is '6'"),
+        ({"side": 6}, "Did you mean 'sides'"),
+    ],
+)
+def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_game("greed", **parameters)
+
+
+@pytest.mark.parametrize(
+    ("state", "news"),
+    [
+        (Position(0, (12, 0), "play"), "player 0 is on turn"),
+        (Position(1, (12, 0), "last"), "player 1 has the last turn"),
+        (Position(0, (12, 12), "over"), "a tie"),
+        (Position(0, (12, 13), "over"), "player 1 wins"),
+        (Position(0, (12, 101), "over"), "player 0 wins"),
+        (Position(1, (100, 12), "play"), "player 1 is on turn"),
+    ],
+)
+def test_the_drawing_says_what_happens(state: Position, news: str) -> None:
+    first, second, said, *odds = Greed().draw(state).splitlines()
+    assert said == news
+    for line, score in zip((first, second), state.scores, strict=True):
+        assert line.endswith("bust" if score > 100 else f" {score}/100")
+    assert bool(odds) == (state.phase != "over" and state.scores[state.player] < 100)
+
+
+def test_the_drawing_has_the_odds_of_going_bust() -> None:
+    *_, dice, bust = Greed(10, 6).draw(Position(0, (4, 0), "play")).splitlines()
+    assert dice.split() == ["dice", "1", "2"]
+    # Two dice show more than 6 in 21 of 36 cases.
+    assert bust.split() == ["bust", "0%", f"{21 / 36:.0%}"]
+
+
+# Where the source, Addis 2023, cannot be taken at its word (see the module's docstring).
+
+
+def test_erratum_the_rating_of_a_roll_weights_sums_by_their_chance_and_ends_at_the_limit() -> None:
+    solution = solve_greed(100, 6)
+    # As printed: the sum over t = n..sn of 1 - rating, without p_T(t). It passes 1, and asks for
+    # positions beyond the limit.
+    printed = sum(1 - solution.normal[0, t] for t in range(24, 101))
+    assert printed > 1
+    assert 6 * 24 > 100
+    chances = dice_sum(24)
+    meant = sum(float(chances[t]) * (1 - solution.normal[0, t]) for t in range(24, 101))
+    assert meant == pytest.approx(0.513841733041, abs=1e-12)
+
+
+def test_erratum_no_dice_open_the_last_turn_not_one_die() -> None:
+    game, state = Greed(), Position(0, (50, 50), "play")
+    assert {o.state.phase for o in game.transition(state, (0, 0))} == {"last"}
+    assert {o.state.phase for o in game.transition(state, (1, 0))} == {"play"}
+
+
+def test_erratum_a_sum_below_0_has_no_chance() -> None:
+    # The last-turn rating asks for p_T(s_o - s_p), negative when the mover is ahead.
+    assert [ways_to_sum(-2, n) for n in range(4)] == [0] * 4
+    assert solve_greed(20, 6).ratings(7, 5, last=True)[:3] == pytest.approx([1, 1, 1])
+
+
+def test_erratum_two_dice_at_2_to_6_have_two_sides_and_lead_to_three_positions() -> None:
+    outcomes = Greed(100, 2).transition(Position(0, (2, 6), "play"), (2, 0))
+    # Printed with the next mover's score first: (6,4), (6,5), (6,6) and (6,7).
+    assert [o.state.scores[::-1] for o in outcomes] == [(6, 4), (6, 5), (6, 6)]
+    assert [o.probability for o in outcomes] == [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
+    assert len(Greed(100, 6).transition(Position(0, (2, 6), "play"), (2, 0))) == 11
+
+
+# One game at (20, 4): dice rolled, and which branch of the chance that follows is taken.
+WALK = [(4, 7), (5, 8), (3, 2), (2, 3), (1, 1), (0, 0), (1, 2)]
+
+
+def transcript() -> str:
+    """A game from first position to last, with every branch that could have been."""
+    game = Greed(20, 4)
+    state = game.initial()[0].state
+    lines: list[str] = []
+    for dice, branch in WALK:
+        player = game.turn(state)
+        lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+        lines.append(f"player {player}: {game.info.actions[player][dice]}")
+        outcomes = game.transition(state, (dice, 0) if player == 0 else (0, dice))
+        for i, o in enumerate(outcomes):
+            mark = ">" if i == branch else " "
+            lines.append(f"  {mark} {o.probability!s:>8}  {o.state}  reward {o.reward}")
+        lines.append("")
+        state = outcomes[branch].state
+    lines += [repr(state), *(f"    | {line}" for line in game.draw(state).splitlines())]
+    assert game.is_terminal(state)
+    return "\n".join(lines) + "\n"
+
+
+def test_a_game_goes_as_written_down() -> None:
+    assert transcript() == GOLDEN.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("limit", "sides"), [(1, 1), (3, 6), (12, 1), (13, 2), (20, 4)])
+def test_both_seats_are_alike_and_the_ratings_of_both_players_sum_to_1(
+    limit: int, sides: int
+) -> None:
+    game = compile_game(Greed(limit, sides))
+    values = solve(game).values
+    ratings = solve_greed(limit, sides)
+    for state, value in zip(game.states, values.tolist(), strict=True):
+        if state.phase == "over":
+            continue
+        mine, other = state.scores[state.player], state.scores[1 - state.player]
+        rating = (ratings.last if state.phase == "last" else ratings.normal)[mine, other]
+        assert value == pytest.approx(rating if state.player == 0 else 1 - rating, abs=1e-12)
+        mirrored = Position(1 - state.player, state.scores[::-1], state.phase)
+        if mirrored in game.index:
+            assert value + values[game.index[mirrored]] == pytest.approx(1, abs=1e-12)
