@@ -206,8 +206,8 @@ def play(
     [dim]solvent play football --solution half[/]
     """
     from solvent.games import TimedFootball
-    from solvent.play import play as play_game
     from solvent.games.football_clock.play import play_football
+    from solvent.play import play as play_game
 
     if solution is not None:
         from solvent.games.football_clock.commands_play import opened_solution

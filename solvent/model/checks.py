@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solvent.model.game import Game
+from solvent.model.game import Alternating, Game
 from solvent.model.tabular import TabularGame, compile_game
 
 if TYPE_CHECKING:
@@ -113,8 +113,9 @@ def check_actions(game: Game) -> None:
                     f"state {state!r}: legal actions {actions} of player {player}; expected "
                     f"ascending indices of {names}"
                 )
-        turn = getattr(game, "turn", None)
-        if turn is not None and len(legal) == 2 and len(legal[1 - turn(state)]) > 1:
+        if not (isinstance(game, Alternating) and len(legal) == 2):
+            continue
+        if len(legal[1 - game.turn(state)]) > 1:
             raise GameCheckError(f"state {state!r}: the player who is not on turn has a choice")
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.context import LARGEST_MODIFIER, C, modified_exactly
-from solvent.model.game import Game, GameInfo, JointAction, Outcome
+from solvent.model.game import Alternating, Game, GameInfo, JointAction, Outcome
 from solvent.model.parameters import check_choice, check_rational
 
 SuccessTest: TypeAlias = Callable[[Any, JointAction, Outcome], bool | None]
@@ -68,7 +68,8 @@ def with_modifier(
         scale,
     ):
         return replace(game, modifier=game.modifier + size)
-    return GameInContext(game, check, size, success, scale)
+    kind = AlternatingInContext if isinstance(game, Alternating) else GameInContext
+    return kind(game, check, size, success, scale)
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,6 @@ class GameInContext:
         """Those of the game; raises AttributeError if it names none."""
         checks: Mapping[str, SuccessTest] = self.game.checks  # type: ignore[attr-defined]
         return checks
-
-    @property
-    def turn(self) -> Callable[[Any], int]:
-        """That of the game; raises AttributeError if it has none."""
-        turn: Callable[[Any], int] = self.game.turn  # type: ignore[attr-defined]
-        return turn
 
     def initial(self) -> tuple[Outcome, ...]:
         """As in the game."""
@@ -159,3 +154,12 @@ class GameInContext:
     def draw(self, state: Any) -> str:
         """As in the game."""
         return self.game.draw(state)
+
+
+class AlternatingInContext(GameInContext):
+    """The same of a game in which the players take turns."""
+
+    def turn(self, state: Any) -> int:
+        """As in the game."""
+        assert isinstance(self.game, Alternating)
+        return self.game.turn(state)

@@ -19,7 +19,7 @@ of :mod:`solvent.model.tabular` are compiled from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -111,15 +111,9 @@ class Game(Protocol):
 
     Rewards are undiscounted, so a value is a probability or a number of points.
 
-    A game whose table can be built faster than by walking through its states may also have a
-    method ``tabulate() -> TabularGame``; :func:`solvent.model.compile_game` then uses it, and the
-    conformance checks compare it with the rules on small instances. An alternating game has a
-    method ``turn(state) -> int``, the player who is to act; without it, a second player acts at
-    the same time as the first. A game for one in which an action means something else in each
-    state may have ``labels(state) -> Mapping[int, str]``, the legal actions in words, which its
-    drawings then show, and ``place(state) -> str``, where that is. A game that leaves things out of
-    its states for a person to see may have ``for_reader() -> Game``, the same game with them, and
-    ``from_reader(state)``, its own state for one of that game.
+    What a game may have beyond this is a protocol each: :class:`Alternating`,
+    :class:`Labelled`, :class:`Placed`, :class:`Abridged`,
+    :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`).
     """
 
     @property
@@ -149,4 +143,44 @@ class Game(Protocol):
 
     def draw(self, state: Any) -> str:
         """The state as text for a person, one or more lines."""
+        ...
+
+
+@runtime_checkable
+class Alternating(Protocol):
+    """A game for two who take turns. In any other both players act at the same time."""
+
+    def turn(self, state: Any) -> int:
+        """The player who is to act, 0 or 1."""
+        ...
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """A game for one in which an action means something else in each state."""
+
+    def labels(self, state: Any) -> Mapping[int, str]:
+        """The legal actions in words, which drawings of the state then show."""
+        ...
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A game that can say where in it a state is."""
+
+    def place(self, state: Any) -> str:
+        """The place, in a few words."""
+        ...
+
+
+@runtime_checkable
+class Abridged(Protocol):
+    """A game that leaves things out of its states which a person wants to see."""
+
+    def for_reader(self) -> Game:
+        """The same game with them."""
+        ...
+
+    def from_reader(self, state: Any) -> Any:
+        """This game's state for one of that game."""
         ...

@@ -33,13 +33,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Game, GameInfo, State
+from solvent.model.game import Alternating, Game, GameInfo, State
 
 SUM_TOLERANCE = 1e-9
 """How far the sum of a distribution may be from 1: rounding, not a mistake."""
@@ -403,6 +403,18 @@ class TooManyStatesError(ValueError):
     """A game has more reachable states than the caller allowed."""
 
 
+@runtime_checkable
+class Tabulated(Protocol):
+    """A game whose table can be built faster than by walking through its states.
+
+    The conformance checks compare the two on small instances.
+    """
+
+    def tabulate(self) -> TabularGame:
+        """The table."""
+        ...
+
+
 def compile_game(
     game: Game, *, reference: bool = False, max_states: int = 5_000_000
 ) -> TabularGame:
@@ -421,9 +433,8 @@ def compile_game(
         ValueError: If a distribution does not sum to 1, or a probability is not positive; the
             message names the state and the action.
     """
-    tabulate = getattr(game, "tabulate", None)
-    if tabulate is not None and not reference:
-        table = tabulate()
+    if isinstance(game, Tabulated) and not reference:
+        table: Any = game.tabulate()
         if not isinstance(table, TabularGame):
             raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
         return table
@@ -483,7 +494,7 @@ def _walk(game: Game, max_states: int) -> TabularGame:
     for outcome in start:
         initial[index[outcome.state]] += float(outcome.probability)
     states = tuple(index)
-    turn = getattr(game, "turn", None)
+    turn = game.turn if isinstance(game, Alternating) else None
     return TabularGame(
         info=game.info,
         states=states,

@@ -17,6 +17,7 @@ from solvent.games.football.situation import Situation
 from solvent.games.football_clock import simulation_kernel as kernel
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice
 
@@ -267,3 +268,8 @@ def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel
         untimed_down=clock.untimed_down,
         for_points=game.for_points,
     )
+
+
+def sampler_of(game: Game) -> TimedFootballSampler | None:
+    """What samples a form of football with a clock; None for one without, which has a table."""
+    return TimedFootballSampler(game) if isinstance(game, TimedFootball) else None

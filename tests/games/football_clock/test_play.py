@@ -18,10 +18,10 @@ from solvent.cli.app import app
 from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetStore
 from solvent.games.football.chart_files import json_text
+from solvent.games.football_clock.play import play_football
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
-from solvent.games.football_clock.play import play_football
 from solvent.play import Record
 
 

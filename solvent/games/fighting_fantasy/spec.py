@@ -1,0 +1,31 @@
+"""Combat of Fighting Fantasy, as the toolkit knows it."""
+
+from solvent.model.registry import BenchTask, Environment, GameSpec
+
+SPEC = GameSpec(
+    name="ff-combat",
+    make="solvent.games.fighting_fantasy.rules:ff_combat",
+    environments={
+        "solvent/FFCombat-v0": Environment(optimum=0.7372926032646748),
+        "solvent/FFCombatRandom-v0": Environment(
+            parameters={
+                "skill_difference": [-3, 3],
+                "stamina": [2, 24],
+                "opponent_stamina": [2, 24],
+                "luck": [0, 12],
+            },
+            optimum=0.5563283613569667,
+        ),
+    },
+    baselines="solvent.games.fighting_fantasy.baselines:BASELINES",
+    sections="solvent.games.fighting_fantasy.report:combat_sections",
+    hyperparameters="solvent.games.fighting_fantasy",
+    bench=(
+        BenchTask(environment="solvent/FFCombat-v0", seeds={"ppo": 3, "dqn": 3}),
+        BenchTask(
+            environment="solvent/FFCombatRandom-v0",
+            seeds={"ppo": 1, "dqn": 1},
+            exploring_starts=0.5,
+        ),
+    ),
+)

@@ -1,0 +1,29 @@
+"""Football Strategy in all its forms, with a clock and without, as the toolkit knows it."""
+
+from solvent.model.registry import Environment, GameSpec
+
+SPEC = GameSpec(
+    name="football-strategy",
+    make="solvent.games.football_clock.forms:football_strategy",
+    environments={
+        "solvent/FootballStrategy-v0": Environment(opponent="optimal", optimum=0.4276550008965),
+        "solvent/FootballAgent-v0": Environment(opponent="paper-agent", optimum=4.056183788860),
+        "solvent/FootballTwoMinutes-v0": Environment(
+            parameters={"form": "two-minutes"}, opponent="uniform"
+        ),
+        "solvent/FootballHalf-v0": Environment(parameters={"form": "half"}, opponent="uniform"),
+        "solvent/FootballSecondHalf-v0": Environment(
+            parameters={"form": "second-half"}, opponent="uniform"
+        ),
+        "solvent/FootballGame-v0": Environment(parameters={"form": "full"}, opponent="uniform"),
+    },
+    pettingzoo={},
+    simultaneous=True,
+    shorthands={"football": {"form": "half"}},
+    baselines="solvent.games.football.baselines.players:BASELINES",
+    simulator="solvent.games.football_clock.simulation:sampler_of",
+    sections="solvent.games.football.report.page:football_sections",
+    untabled="solvent.games.football.report.page:untabled_football",
+    commands={"chart": "solvent.games.football.commands:chart_commands"},
+    hyperparameters="solvent.games.football",
+)

@@ -1,0 +1,21 @@
+"""Gamebooks, as the toolkit knows them."""
+
+from solvent.model.registry import BenchTask, Environment, GameSpec
+
+SPEC = GameSpec(
+    name="gamebook",
+    make="solvent.games.gamebook.library:open_book",
+    environments={
+        "solvent/Gamebook-v0": Environment(optimum=0.7348611111111111),
+        "solvent/NinthTide-v0": Environment(
+            parameters={"book": "ninth-tide"}, optimum=0.627629889784241
+        ),
+    },
+    shorthands={"book": {}},
+    argument="book",
+    baselines="solvent.games.gamebook.baselines:BASELINES",
+    sections="solvent.games.gamebook.report:gamebook_sections",
+    commands={"book": "solvent.games.gamebook.commands:book_commands"},
+    hyperparameters="solvent.games.gamebook",
+    bench=(BenchTask(environment="solvent/Gamebook-v0", seeds={"ppo": 1, "masked_dqn": 1}),),
+)

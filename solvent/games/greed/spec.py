@@ -1,0 +1,22 @@
+"""Greed, as the toolkit knows it."""
+
+from solvent.model.registry import BenchTask, Environment, GameSpec
+
+SPEC = GameSpec(
+    name="greed",
+    make="solvent.games.greed.rules:Greed",
+    environments={"solvent/Greed-v0": Environment(opponent="optimal", optimum=0.5138417330406193)},
+    pettingzoo={},
+    baselines="solvent.games.greed.baselines:BASELINES",
+    sections="solvent.games.greed.report:greed_sections",
+    untabled="solvent.games.greed.report:untabled_greed",
+    hyperparameters="solvent.games.greed",
+    bench=(
+        BenchTask(
+            environment="solvent/Greed-v0",
+            seeds={"ppo": 1, "maskable_ppo": 1},
+            timesteps=1_000_000,
+            parameters={"limit": 20, "sides": 4},
+        ),
+    ),
+)

@@ -1,0 +1,13 @@
+"""Pig, as the toolkit knows it."""
+
+from solvent.model.registry import Environment, GameSpec
+
+# To 20 instead of 100, whose table takes a minute to build.
+SHORT = {"target": 20}
+
+SPEC = GameSpec(
+    name="pig",
+    make="solvent.games.pig.rules:Pig",
+    environments={"solvent/Pig-v0": Environment(parameters=SHORT, opponent="optimal")},
+    pettingzoo=SHORT,
+)

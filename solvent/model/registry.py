@@ -1,0 +1,367 @@
+"""The games that are known by name: each declares itself in one :class:`GameSpec`.
+
+A package, this one or anybody's, lists its games among its entry points::
+
+    [project.entry-points."solvent.games"]
+    nim = "nim_game:SPEC"
+
+and from then on ``nim`` is a game like every other: for the command, for the registries of
+Gymnasium and PettingZoo, for solvers, trainings and reports. The toolkit asks a game's spec for
+whatever only that game has, and names no game itself.
+
+A spec is cheap to import. All in it that is code stands as the text ``"module:name"`` and is
+imported when it is first used (:func:`load`).
+
+A game that no package declares may be named by where its class, its maker or its spec is to be
+found: ``"module:Class"`` or ``"folder/file.py:Class"``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from solvent.model.parameters import brief, check_choice, shown
+
+if TYPE_CHECKING:
+    from solvent.model.game import Game, GameInfo
+
+GROUP = "solvent.games"
+"""The group of entry points under which packages declare their games."""
+
+Reference: TypeAlias = str
+"""Where something is to be found, ``"module:name"``; the name may have dots."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """What a Gymnasium id stands for.
+
+    Attributes:
+        parameters: The game's, where they are not its defaults; JSON-able.
+        opponent: In a game for two, who plays against the learner unless the caller says: the name
+            of a baseline. None in a game for one.
+        optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
+            opponent that is not optimal, what a best response gets. None if it is not stored.
+        model_hash: Of the table of which `optimum` is the value, so that it can be told when a
+            rule has changed.
+    """
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    opponent: str | None = None
+    optimum: float | None = None
+    model_hash: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchTask:
+    """A task of ``solvent bench``: an environment, and who is trained in it.
+
+    Attributes:
+        environment: A Gymnasium id.
+        seeds: How many seeds of each algorithm, by the algorithm's name.
+        timesteps: Of each training; as tuned if None.
+        parameters: The game's, where they are not those of the environment.
+        exploring_starts: The share of episodes that begin where much is at stake.
+    """
+
+    environment: str
+    seeds: Mapping[str, int]
+    timesteps: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    exploring_starts: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameSpec:
+    """All that the toolkit knows of a game, and where to find the rest.
+
+    Attributes:
+        name: Under which the game is listed; what its ``info.name`` says.
+        make: The class of the game, or a function that makes it; its parameters are JSON-able.
+        environments: Its Gymnasium ids. The first one without parameters is the environment that
+            the plain name stands for.
+        pettingzoo: The parameters that it has in PettingZoo as ``"solvent/<name>-v0"``, unless the
+            caller says otherwise; None for a game that is not there, as one for one player.
+        simultaneous: Whether both players act at the same time. Then it has a parallel environment
+            in PettingZoo.
+        shorthands: Other words for the game on a command line, each with the parameters that it
+            stands for.
+        argument: The parameter that a bare word after a shorthand stands for.
+        baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. A name that
+            the toolkit knows, too, such as ``"optimal"``, is the game's own.
+        solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
+            the solution of the table is the better way.
+        layered: A function from a game to its :class:`solvent.exact.layered.game.LayeredGame`, or
+            to None for a form of the game that is not layered in time.
+        simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, or to
+            None for a form of the game that is sampled from its table.
+        play: A function that plays a form of the game in the terminal better than the general
+            one; it takes the same arguments and returns None for a form that it does not know.
+        sections: A function from a solved task to the game's own sections of a report.
+        untabled: A function from a game to what a report shows of it without a table, or to None.
+        commands: Further commands by name, each a typer app or a function.
+        hyperparameters: The module of the package that holds files of hyperparameters,
+            ``ppo.yml`` and so on.
+        bench: What ``solvent bench`` does with the game.
+    """
+
+    name: str
+    make: Reference | Callable[..., Game]
+    environments: Mapping[str, Environment] = field(default_factory=dict)
+    pettingzoo: Mapping[str, Any] | None = None
+    simultaneous: bool = False
+    shorthands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    argument: str | None = None
+    baselines: Reference | None = None
+    solver: Reference | None = None
+    layered: Reference | None = None
+    simulator: Reference | None = None
+    play: Reference | None = None
+    sections: Reference | None = None
+    untabled: Reference | None = None
+    commands: Mapping[str, Reference] = field(default_factory=dict)
+    hyperparameters: Reference | None = None
+    bench: tuple[BenchTask, ...] = ()
+
+    def maker(self) -> Callable[..., Game]:
+        """The class or function that makes the game."""
+        made: Callable[..., Game] = load(self.make) if isinstance(self.make, str) else self.make
+        return made
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """Call one of the spec's functions.
+
+        Args:
+            what: The attribute, such as ``"solver"``.
+            arguments: What the function takes.
+
+        Returns:
+            What it gives; None if the game has none.
+        """
+        reference = getattr(self, what)
+        return None if reference is None else load(reference)(*arguments)
+
+
+def load(reference: Reference) -> Any:
+    """What a reference stands for, imported now.
+
+    Args:
+        reference: ``"module:name"``.
+
+    Raises:
+        ImportError: If the module cannot be imported.
+        AttributeError: If the module has nothing of that name.
+    """
+    module, _, name = reference.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@dataclass
+class _Registry:
+    """The specs by name, and why the others could not be had."""
+
+    specs: dict[str, GameSpec] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def _registry() -> _Registry:
+    """The games of all installed packages. Looking through them takes some 20 ms, once."""
+    found = _Registry()
+    # This package's own games first: nobody takes their names away.
+    points = sorted(
+        entry_points(group=GROUP),
+        key=lambda point: (not point.value.startswith("solvent."), point.name),
+    )
+    for point in points:
+        if point.name in found.specs:
+            continue
+        try:
+            spec = point.load()
+        except Exception as error:  # Somebody else's package may raise anything.
+            found.broken[point.name] = f"{type(error).__name__}: {brief(str(error))}"
+            continue
+        if isinstance(spec, GameSpec) and spec.name == point.name:
+            found.specs[spec.name] = spec
+        else:
+            found.broken[point.name] = f"{point.value} is {shown(spec)}, not its GameSpec"
+    return found
+
+
+def game_specs() -> Mapping[str, GameSpec]:
+    """The games that are known, by name."""
+    return MappingProxyType(_registry().specs)
+
+
+def broken_games() -> Mapping[str, str]:
+    """The games that a package declares but that cannot be loaded, by name, each with the cause."""
+    return MappingProxyType(_registry().broken)
+
+
+def register_game(spec: GameSpec) -> None:
+    """Make a game known in this process, as an entry point would in all.
+
+    Args:
+        spec: Of the game.
+
+    Raises:
+        ValueError: If another game has its name.
+    """
+    known = _registry().specs.setdefault(spec.name, spec)
+    if known != spec:
+        raise ValueError(f"there is a game {shown(spec.name)} already, made by {known.make}")
+
+
+def spec_of(game: Any) -> GameSpec | None:
+    """The spec of a game that is at hand, or None for a game that nobody declared.
+
+    Args:
+        game: A game, its table, or its :class:`~solvent.model.GameInfo`.
+    """
+    info: GameInfo = getattr(game, "info", game)
+    return _registry().specs.get(info.name)
+
+
+def find_spec(name: str) -> GameSpec:
+    """The spec that a name stands for.
+
+    Args:
+        name: Of a known game, or where to find one: ``"module:Class"``, ``"file.py:Class"``, or
+            ``"file.py"`` if it holds one spec or one game.
+
+    Raises:
+        ValueError: If there is nothing of that name, or what is there is no game.
+    """
+    specs, broken = game_specs(), broken_games()
+    if name in broken:
+        raise ValueError(f"the game {shown(name)} cannot be loaded: {broken[name]}")
+    if name in specs or not names_a_place(name):
+        return specs[check_choice(name, "game", specs)]
+    place, attribute = _split(name)
+    try:
+        module = _file(place) if place.endswith(".py") else importlib.import_module(place)
+        found = getattr(module, attribute) if attribute else _only_game(module, name)
+    except ValueError:
+        raise
+    except Exception as error:  # Somebody else's file may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"the game {shown(name)} cannot be loaded: {what}") from error
+    if isinstance(found, GameSpec):
+        register_game(found)
+        return found
+    if not callable(found):
+        raise ValueError(f"{name} is {shown(found)}; allowed are a GameSpec and a class of games")
+    return GameSpec(name=name, make=found)
+
+
+def names_a_place(name: str) -> bool:
+    """Whether a game's name says where to find it: ``"module:Class"`` or a file of Python."""
+    return ":" in name or name.endswith(".py")
+
+
+def _split(name: str) -> tuple[str, str]:
+    """A place and the name in it; a path may have a colon of its own, as on Windows."""
+    if name.endswith(".py"):
+        return name, ""
+    place, _, attribute = name.rpartition(":")
+    return place, attribute
+
+
+@cache
+def _file(path: str) -> ModuleType:
+    """The module in a file, imported once."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise ValueError(f"{path}: there is no such file")
+    name = f"solvent_game_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and pickles look their module up.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _only_game(module: ModuleType, name: str) -> Any:
+    """The one spec of a module, or else its one class of games."""
+    own = list(vars(module).values())
+    specs = [value for value in own if isinstance(value, GameSpec)]
+    games = [
+        value
+        for value in own
+        if inspect.isclass(value)
+        and value.__module__ == module.__name__
+        and all(hasattr(value, method) for method in ("transition", "legal_actions", "initial"))
+    ]
+    for found in (specs, games):
+        if len(found) == 1:
+            return found[0]
+    raise ValueError(
+        f"{name} holds {len(specs)} specs and {len(games)} games; write {name}:NAME for one of them"
+    )
+
+
+def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parameters: Any) -> Game:
+    """A game by name.
+
+    Args:
+        name: As for :func:`find_spec`.
+        modifiers: Of the game's checks, by their names: ``{"luck": -0.15}`` makes every test of
+            luck harder (:mod:`solvent.model.difficulty`).
+        parameters: The game's own; ``help(solvent.GAMES[name])`` lists them.
+
+    Raises:
+        ValueError: If the name or a parameter is unknown, or a value is out of its range.
+    """
+    from solvent.model.difficulty import with_modifier
+
+    maker = find_spec(name).maker()
+    allowed = inspect.signature(maker).parameters
+    if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
+        for parameter in parameters:
+            check_choice(parameter, f"parameter of {name}", allowed)
+    game = maker(**parameters)
+    modifiers = {} if modifiers is None else modifiers
+    if not isinstance(modifiers, Mapping):
+        raise ValueError(
+            f"modifiers is {shown(modifiers)}; allowed is a mapping of checks to numbers"
+        )
+    for check, modifier in modifiers.items():
+        game = with_modifier(game, check, modifier)
+    return game
+
+
+class _Makers(Mapping[str, Callable[..., "Game"]]):
+    """The makers of all known games, each imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Callable[..., Game]:
+        return game_specs()[name].maker()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(game_specs())
+
+    def __len__(self) -> int:
+        return len(game_specs())
+
+
+GAMES: Mapping[str, Callable[..., Game]] = _Makers()
+"""Makers of games by name; their parameters are JSON-able."""
