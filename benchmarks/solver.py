@@ -34,7 +34,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, csr_matrix
 
 from solvent.exact import solve
-from solvent.exact.solve import solve_values
+from solvent.exact.decomposition import solve_values
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.kernel import solve_box
 from solvent.games.fighting_fantasy.kernel_rational import solve_box_exact

@@ -2,17 +2,9 @@
 
 from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.exact.best_play import BestPlay, Stake, best_play
-from solvent.exact.cross_table import cross_table
 from solvent.exact.decision_tree import CycleError, regroup, solve_tree
 from solvent.exact.dominance import DominanceReport, Removal, iterated_dominance
-from solvent.exact.evaluation import (
-    best_response,
-    expected_length,
-    exploitability,
-    nash_conv,
-    policy_value,
-    state_visitation,
-)
+from solvent.exact.evaluation import expected_length, policy_value, state_visitation
 from solvent.exact.game_tree import GameTree
 from solvent.exact.linear_program import LinearProgramSolution, solve_linear_program
 from solvent.exact.matrix_game import (
@@ -30,9 +22,10 @@ from solvent.exact.policy_files import (
     save_solution,
 )
 from solvent.exact.rational import RationalSolution, solve_exactly
-from solvent.exact.scoring import GapLocation, Score, locate_gap, score
+from solvent.exact.response import best_response, exploitability, nash_conv
+from solvent.exact.scoring import GapLocation, Score, cross_table, locate_gap, score
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.solve import solve
+from solvent.exact.solver import solve
 from solvent.exact.store import StoreError, write_atomically
 from solvent.exact.tree_solution import TreeSolution
 

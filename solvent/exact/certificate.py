@@ -43,8 +43,17 @@ from typing import TypeAlias
 
 import numpy as np
 
+from solvent.exact import kernels
 from solvent.exact.chain import Chain
-from solvent.exact.components import can_reach, cannot_end, components, end_components
+from solvent.exact.components import (
+    can_reach,
+    cannot_end,
+    components,
+    end_components,
+    free_rows,
+    leaving_rows,
+)
+from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
@@ -77,15 +86,12 @@ def bracket(
         CertificateError: If no bound could be proved.
         ImproperGameError: If a player does best by never ending, or a policy need not end.
     """
-    from solvent.exact.solve import solve
-
     chooses = [bool((count > 1).any()) for count in game.action_count]
     if all(chooses):
-        # However wide the two brackets are, the caller judges the one that they make.
-        return (
-            solve(against(game, policies[0]), tolerance=np.inf).lower,
-            solve(against(game, policies[1]), tolerance=np.inf).upper,
-        )
+        # What either policy gets against a best response, each a game for one.
+        responses = [against(game, policy) for policy in policies]
+        (lower, _), (_, upper) = (bracket(one, *optimum(one)[:2]) for one in responses)
+        return lower, upper
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
     # What has ended is worth nothing; all else is held against the rewards.
@@ -98,19 +104,17 @@ def bracket(
     return float(low), float(high)
 
 
-def _rises(game: TabularGame, values: Floats, paid: int) -> tuple[Floats, Floats]:
+def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats]:
     """The advantages of all rows, [K], and a bound of their rounding, [K].
 
     Args:
         game: The game.
         values: [S].
-        paid: What rewards are multiplied by: 1, -1 or 0.
+        sign: What rewards are multiplied by: 1, -1 or 0.
     """
-    from solvent.exact.kernels.induction import advantages
-
-    rise, magnitude = advantages(
-        np.arange(game.n_rows), game.row_state, game.outcome_start, game.next_state,
-        game.probability, game.outcome_reward, values, paid,
+    rise, magnitude = kernels.induction.advantages(
+        game.row_state, game.outcome_start, game.next_state, game.probability,
+        game.outcome_reward, values, sign,
     )  # fmt: skip
     return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
@@ -181,7 +185,7 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
         most = _most_gained(game, ~inside, loops)
     rise, rounding = _rises(game, values, side)
     if blur.any():
-        rounding += blur[game.row_state] + expectation(game, blur, paid=False)
+        rounding += blur[game.row_state] + expectation(game, blur, rewarded=False)
     rise[inside] = -np.inf
     try:
         above, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
@@ -202,7 +206,7 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
             f"{game.states[int(game.row_state[unmet])]!r}; play ends too rarely for floats"
         )
     if components(game).cyclic.any():
-        _refuse_endless_play(game, values + sum(above))
+        _refuse_nonterminating_play(game, values + sum(above))
     return sum(_at_start(game, values, *above))
 
 
@@ -243,8 +247,6 @@ def _bound(
 
 def _expected_total(game: TabularGame, weight: Floats) -> Total:
     """The expected sum over the states that play comes to, when rows have the given weights."""
-    from solvent.exact.kernels.induction import substitute_back
-
     parts = components(game)
     if parts.cyclic.any():
         return Chain(
@@ -254,7 +256,7 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
 
     def total(right: Floats) -> Floats:
         found = right.copy()
-        substitute_back(
+        kernels.induction.substitute_back(
             parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
             weight, found,
         )  # fmt: skip
@@ -267,15 +269,13 @@ def _never_ending(game: TabularGame, weight: Floats) -> Bools:
     """The states from which play with the given weights of rows need not end, [S]."""
     if not components(game).cyclic.any():
         return np.zeros(game.n_states, bool)
-    endless = cannot_end(game, weight > 0)
-    return can_reach(game, weight > 0, endless) if endless.any() else endless
+    nonterminating = cannot_end(game, weight > 0)
+    return can_reach(game, weight > 0, nonterminating) if nonterminating.any() else nonterminating
 
 
 def _climb(game: TabularGame) -> Total:
     """The most that the rows of a game without cycles can gain."""
-    from solvent.exact.kernels.induction import climb
-
-    return lambda gain: climb(
+    return lambda gain: kernels.induction.climb(
         components(game).order, game.row_start, game.outcome_start, game.next_state,
         game.probability, gain,
     )  # fmt: skip
@@ -297,13 +297,13 @@ def _merge_loops(
         values: [S] with those of each loop raised to its best.
         blur: [S] what rounding may have changed in them.
     """
-    free = _free_rows(game)
+    free = free_rows(game)
     loops = end_components(game, free)
-    inside = free & (loops[game.row_state] >= 0) & ~_leaves(game, loops)
+    inside = free & (loops[game.row_state] >= 0) & ~leaving_rows(game, loops)
     rise, rounding = _rises(game, values, side)
     tight = inside | (rise >= -TIGHT / EPSILON * rounding)
     wide = end_components(game, tight)
-    within = tight & (wide[game.row_state] >= 0) & ~_leaves(game, wide)
+    within = tight & (wide[game.row_state] >= 0) & ~leaving_rows(game, wide)
     collected = np.zeros(game.n_states)
     for label in np.unique(wide[game.row_state[within & ~free]]).tolist():
         states = np.flatnonzero(wide == label)
@@ -370,22 +370,9 @@ def _potential(game: TabularGame, states: Ints, rows: Bools, side: int) -> list[
     return [float(collected[s]) for s in states.tolist()]
 
 
-def _free_rows(game: TabularGame) -> Bools:
-    """The rows without a reward, [K]."""
-    free = np.ones(game.n_rows, bool)
-    free[game.outcome_row[game.outcome_reward != 0]] = False
-    return free
-
-
-def _leaves(game: TabularGame, label: Ints) -> Bools:
-    """Whether an outcome of a row leads to another label than its state's, [K]."""
-    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
-    return np.asarray(np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)
-
-
-def _refuse_endless_play(game: TabularGame, bound: Floats) -> None:
+def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
     """Raise if a player could go round for ever at no cost where ending is sure to cost."""
-    worse = (end_components(game, _free_rows(game)) >= 0) & (bound < 0)
+    worse = (end_components(game, free_rows(game)) >= 0) & (bound < 0)
     if worse.any():
         raise ImproperGameError(
             f"{game.info.name}: from state {game.states[int(np.argmax(worse))]!r} it is best "
@@ -399,8 +386,6 @@ def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
 
     When it is called, it raises ImproperGameError if some loop gains for ever.
     """
-    from solvent.exact.solve import solve_values
-
     merged = np.where(loops >= 0, game.n_states + loops, np.arange(game.n_states))
     _, place = np.unique(merged, return_inverse=True)
     count = int(place.max()) + 1

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import splu
 
+from solvent.exact import kernels
 from solvent.exact.solution import CertificateError
 from solvent.model.arrays import Floats, Ints
 
@@ -73,11 +74,9 @@ class Chain:
         weight: Floats,
         leaving: Floats | None = None,
     ) -> None:
-        from solvent.exact.kernels.chain import merge_rows
-
         self.name = name
         self.n = len(row_start) - 1
-        self.start, self.target, self.flow, moving = merge_rows(
+        self.start, self.target, self.flow, moving = kernels.chain.merge_rows(
             row_start, outcome_start, next_state, probability, weight
         )
         self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
@@ -123,8 +122,6 @@ class Chain:
 
     def _sweep(self, right: Floats, *, transposed: bool = False) -> Floats | None:
         """The solution by Gauss-Seidel; None if the chain is small or mixes slowly."""
-        from solvent.exact.kernels.chain import sweep
-
         if self.n <= FACTORED:
             return None
         moves, order = self.moves, self._order
@@ -132,7 +129,7 @@ class Chain:
             moves, order = csr_array(moves.T), order[::-1].copy()
         x = right.copy()
         for _ in range(SWEEPS):
-            residual = sweep(
+            residual = kernels.chain.sweep(
                 order, moves.indptr, moves.indices, moves.data, self.changing, right, x
             )
             largest = np.abs(x).max()
@@ -144,9 +141,7 @@ class Chain:
 
     @cached_property
     def _order(self) -> Ints:
-        from solvent.exact.kernels.chain import successors_first
-
-        return successors_first(self.moves.indptr, self.moves.indices)
+        return kernels.chain.successors_first(self.moves.indptr, self.moves.indices)
 
     @cached_property
     def _factors(self) -> Any:
@@ -162,11 +157,9 @@ class Chain:
 
     def _eliminate(self, right: Floats, *, transposed: bool = False) -> Floats:
         """The solution without subtractions, one strongly connected part after the other."""
-        from solvent.exact.kernels.chain import eliminate_parts
-
         order, first = self._parts
         x = right.copy()
-        if np.diff(first).max() > ELIMINATED_IN_NEED or not eliminate_parts(
+        if np.diff(first).max() > ELIMINATED_IN_NEED or not kernels.chain.eliminate_parts(
             order, first, self.start, self.target, self.flow, self.leaving, transposed, x
         ):
             raise self._stuck()
@@ -175,9 +168,7 @@ class Chain:
     @cached_property
     def _parts(self) -> tuple[Ints, Ints]:
         """The states, part by part, each after all that it leads to, and where parts begin."""
-        from solvent.exact.kernels.graph import strong_components
-
-        order, first, _, _ = strong_components(self.start, self.target)
+        order, first, _, _ = kernels.graph.strong_components(self.start, self.target)
         return order, first
 
     def _stuck(self) -> CertificateError:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from solvent.exact import kernels
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 
@@ -46,11 +47,11 @@ _FOUND: WeakKeyDictionary[TabularGame, Components] = WeakKeyDictionary()
 
 def components(game: TabularGame) -> Components:
     """Find the strongly connected components of a game, each after all that it can lead to."""
-    from solvent.exact.kernels.graph import strong_components
-
     if game not in _FOUND:
         edges_of_state = game.outcome_start[game.row_start]
-        order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
+        order, start, cyclic, depth = kernels.graph.strong_components(
+            edges_of_state, game.next_state
+        )
         _FOUND[game] = Components(order, start, cyclic, _spread(depth, order, start))
     return _FOUND[game]
 
@@ -82,6 +83,19 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
     inside = np.zeros(game.n_states, bool)
     inside[game.row_state[allowed]] = True
     return np.where(inside, label.astype(np.int64), -1)
+
+
+def free_rows(game: TabularGame) -> Bools:
+    """The rows without a reward, [K]."""
+    free = np.ones(game.n_rows, bool)
+    free[game.outcome_row[game.outcome_reward != 0]] = False
+    return free
+
+
+def leaving_rows(game: TabularGame, label: Ints) -> Bools:
+    """The rows of which an outcome leads to another label ([S]) than their state's, [K]."""
+    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
+    return np.asarray(np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)
 
 
 def cannot_end(game: TabularGame, rows: Bools) -> Bools:

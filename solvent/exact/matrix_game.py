@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from solvent.exact import kernels
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
@@ -170,8 +171,6 @@ def solve_matrix_games(
             another shape.
         ArithmeticError: If a game could not be solved to that gap; the message gives its index.
     """
-    from solvent.exact.kernels.matrix_game import solve_games
-
     a = np.ascontiguousarray(payoffs, float)
     check_integer(threads, "threads", 1, 1024)
     if a.ndim != 3 or 0 in a.shape[1:] or not np.isfinite(a).all():
@@ -188,11 +187,16 @@ def solve_matrix_games(
     cuts = [games * k // threads for k in range(threads + 1)]
     parts = [slice(*ends) for ends in pairwise(cuts)]
     if threads == 1:
-        solved = [solve_games(a, row_mix, column_mix)]
+        solved = [kernels.matrix_game.solve_games(a, row_mix, column_mix)]
     else:
         with ThreadPoolExecutor(threads) as pool:
             solved = list(
-                pool.map(lambda part: solve_games(a[part], row_mix[part], column_mix[part]), parts)
+                pool.map(
+                    lambda part: kernels.matrix_game.solve_games(
+                        a[part], row_mix[part], column_mix[part]
+                    ),
+                    parts,
+                )
             )
     value, gap, solved_by = (np.concatenate(arrays) for arrays in zip(*solved, strict=True))
     # Written so that a gap that is not a number counts as too large.
@@ -215,10 +219,8 @@ def _mixes(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
 
 def _polished(a: Floats, rough: MatrixGameSolution) -> MatrixGameSolution:
     """The better of a solution and of what its supports lead to."""
-    from solvent.exact.kernels.matrix_game import solve_games
-
     row_mix, column_mix = rough.row_mix[None].copy(), rough.column_mix[None].copy()
-    solve_games(np.ascontiguousarray(a[None]), row_mix, column_mix)
+    kernels.matrix_game.solve_games(np.ascontiguousarray(a[None]), row_mix, column_mix)
     return min(rough, _mixes(a, row_mix[0], column_mix[0]), key=lambda one: one.duality_gap)
 
 

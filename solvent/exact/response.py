@@ -1,16 +1,68 @@
-"""What a policy is worth against a best response, for those who ask again and again.
+"""Best responses: what a policy is worth when the other player does the best against it.
 
-A learning curve of self-play asks for this number at every point. :func:`best_response` answers
-it with a policy and a certificate, for which it builds the folded game; where no play returns to
-a state and at most one player chooses in each, one pass over the states gives the same values.
+Against a fixed policy the other player faces a game for one, which is solved with a certificate
+like any other.
+
+Terms. The *optimality gap* of a policy is V*(mu) - V^pi(mu). The *exploitability* of one policy
+is the value of the game minus its value against a best response. *NashConv* of a pair of policies
+is the sum of what both players could gain by a best response (Lanctot et al. 2017).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
+from solvent.exact import kernels
 from solvent.exact.components import components
-from solvent.exact.evaluation import best_response, without_negligible
-from solvent.model import TabularGame, TabularPolicy
+from solvent.exact.evaluation import policy_value
+from solvent.exact.nonterminating import solve_with_nonterminating_play
+from solvent.exact.solution import ImproperGameError, Solution
+from solvent.exact.solver import solve
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
+
+NEGLIGIBLE = 1e-12
+"""Probabilities of a policy below this count as 0 for the player who responds to it."""
+
+
+def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
+    """The best that the other player can do against a policy, and the policy that does it.
+
+    Where the other player can keep play from ending and nothing is paid meanwhile, that is an
+    answer like any other, worth 0 from there on (:mod:`solvent.exact.nonterminating`).
+
+    Probabilities below 1e-12 count as 0. Otherwise the best answer to a Boltzmann policy could be
+    to hold play up until it makes a blunder of probability 1e-90, which no play would live to see.
+
+    Args:
+        game: A game for two.
+        policy: Either player's.
+        tolerance: As for :func:`solvent.exact.solve`. The more is paid on the way to the luck that
+            the best answer waits for, the wider is its bracket.
+
+    Returns:
+        The solution of ``against(game, policy)``, with both players' policies for `game`, of
+        `policy` without what is negligible; values are to player 0 as always.
+
+    Raises:
+        ValueError: If the policy is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
+    """
+    other = 1 - policy.player
+    policy = without_negligible(policy)
+    left = against(game, policy)
+    try:
+        solution = solve(left, tolerance=tolerance)
+    except ImproperGameError:
+        solution = solve_with_nonterminating_play(left, other, tolerance=tolerance)
+    response = replace(
+        solution.policies[other], model_hash=game.model_hash, name=f"best response to {policy.name}"
+    )
+    pair = (policy, response) if policy.player == 0 else (response, policy)
+    return replace(solution, policies=pair, model_hash=game.model_hash)
 
 
 def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Floats:
@@ -29,8 +81,6 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
         ImproperGameError: If play that is paid on the way need not end.
         CertificateError: As :func:`best_response`.
     """
-    from solvent.exact.kernels.response import respond
-
     policy.check_is_for(game)
     parts = components(game)
     other = 1 - policy.player
@@ -38,7 +88,7 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
     if parts.cyclic.any() or (first & second).any():
         return best_response(game, policy, tolerance=tolerance).values
     policy = without_negligible(policy)
-    return respond(
+    return kernels.induction.respond(
         parts.order,
         game.row_start,
         game.outcome_start,
@@ -49,3 +99,64 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
         (first, second)[other],
         other == 1,
     )
+
+
+def without_negligible(policy: TabularPolicy) -> TabularPolicy:
+    """The policy without its probabilities below 1e-12, the others of such a state scaled to 1."""
+    negligible = (policy.probabilities > 0) & (policy.probabilities < NEGLIGIBLE)
+    if not negligible.any():
+        return policy
+    changed = negligible.any(axis=1)
+    kept = np.where(negligible, 0.0, policy.probabilities)
+    kept[changed] /= kept[changed].sum(axis=1, keepdims=True)
+    return replace(policy, probabilities=kept)
+
+
+def exploitability(
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution | None = None,
+    *,
+    tolerance: float = 1e-9,
+) -> float:
+    """How much less than the game's value a policy gets against a best response, at least 0.
+
+    Args:
+        game: A game of two players, or of one, where nobody responds (then this is the
+            optimality gap).
+        policy: Either player's.
+        solution: Of `game`, if it is at hand.
+        tolerance: As for :func:`best_response`.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: As :func:`best_response`.
+    """
+    solution = solution or solve(game)
+    solution.check_is_for(game)
+    sign = 1 if policy.player == 0 else -1
+    if not (game.action_count[1 - policy.player] > 1).any():
+        return sign * (solution.value - game.at_start(policy_value(game, policy)))
+    return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
+
+
+def nash_conv(
+    game: TabularGame, first: TabularPolicy, second: TabularPolicy, *, tolerance: float = 1e-9
+) -> float:
+    """The sum of what each player could gain by a best response to the other's policy.
+
+    Args:
+        game: A game for two.
+        first: A policy of player 0.
+        second: A policy of player 1.
+        tolerance: As for :func:`best_response`.
+
+    Raises:
+        ValueError: If a policy is for another game.
+        ImproperGameError: If play that is paid on the way need not end.
+        CertificateError: As :func:`best_response`.
+    """
+    gain_of_second = best_response(game, first, tolerance=tolerance).value
+    gain_of_first = best_response(game, second, tolerance=tolerance).value
+    return gain_of_first - gain_of_second

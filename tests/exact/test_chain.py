@@ -9,7 +9,7 @@ from scipy.sparse.linalg import spsolve
 
 from solvent.exact import CertificateError, chain
 from solvent.exact.chain import Chain
-from solvent.exact.kernels.chain import distances_out, likeliest_ways_out, successors_first
+from solvent.exact.kernels.chain import exit_distances, likeliest_exits, successors_first
 
 STATES = 5000
 
@@ -124,25 +124,23 @@ def test_an_order_in_which_successors_come_first() -> None:
             assert order.index(int(t)) < order.index(s)
 
 
-def test_distances_out() -> None:
-    """State 0 can only go to 1, 1 to 0 or 2, 2 leaves; 3 cannot; 4 is outside."""
-    row_start = np.array([0, 1, 3, 5, 6, 6])
+def test_exit_distances() -> None:
+    """State 0 can only go to 1, 1 to 0 or 2, 2 leaves; 3 cannot."""
+    row_start = np.array([0, 1, 3, 5, 6])
     edge_start = np.array([0, 1, 2, 3, 4, 4, 5])
     target = np.array([1, 0, 2, 0, 3])
     leaves = np.array([False, False, False, False, True, False])
-    outside = np.array([False, False, False, False, True])
-    distance = distances_out(row_start, edge_start, target, np.ones(6, bool), leaves, outside)
-    assert distance.tolist() == [3, 2, 1, -1, 1]
+    distance = exit_distances(row_start, edge_start, target, np.ones(6, bool), leaves)
+    assert distance.tolist() == [3, 2, 1, -1]
     without = np.array([True, True, False, True, True, True])
-    assert distances_out(row_start, edge_start, target, without, leaves, outside).tolist() == [
-        -1, -1, 1, -1, 1,
-    ]  # fmt: skip
+    distance = exit_distances(row_start, edge_start, target, without, leaves)
+    assert distance.tolist() == [-1, -1, 1, -1]
 
 
-def test_the_likeliest_way_out_is_that_of_the_whole_path() -> None:
+def test_the_likeliest_exit_is_that_of_the_whole_path() -> None:
     """State 0 leaves at once (0.5) or by way of 1 (0.9 and 0.9), where a first row hardly leaves.
 
-    State 2 is outside, 3 has two rows to it that are as good as each other, 4 goes round itself.
+    State 2 leaves for certain, 3 has two equally good rows to it, 4 goes round itself.
     """
     row_start = np.array([0, 2, 4, 5, 8, 9])
     edge_start = np.array([0, 1, 2, 3, 4, 4, 5, 6, 7, 8])
@@ -150,7 +148,6 @@ def test_the_likeliest_way_out_is_that_of_the_whole_path() -> None:
     with np.errstate(divide="ignore"):
         chance = np.log([0.5, 0.9, 1.0, 0.1, 0.2, 0.4, 0.4, 1.0])
         leaving = np.log([0.5, 0, 1e-200, 0.9, 1.0, 0.1, 0, 0, 0])
-    outside = np.array([False, False, True, False, False])
-    best, way = likeliest_ways_out(row_start, edge_start, target, chance, leaving, outside)
+    best, first = likeliest_exits(row_start, edge_start, target, chance, leaving)
     np.testing.assert_allclose(np.exp(best), [0.81, 0.9, 1, 0.4, 0])
-    assert way.tolist() == [1, 3, 4, 6, -1]
+    assert first.tolist() == [1, 3, 4, 6, -1]

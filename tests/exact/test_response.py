@@ -19,7 +19,7 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.exact.endless import solve_with_endless_play
+from solvent.exact.nonterminating import solve_with_nonterminating_play
 from solvent.exact.response import response_values
 from solvent.games import Pig
 from solvent.games.greed.rules import Greed
@@ -76,7 +76,12 @@ GENEROUS, BET = (
         (lambda **how: solve(BETTING, **how).value, 0),
         (lambda **how: best_response(BETTING, GENEROUS, **how).value, -1),
         (lambda **how: response_values(BETTING, GENEROUS, **how)[0], -1),
-        (lambda **how: solve_with_endless_play(against(BETTING, GENEROUS), 1, **how).value, -1),
+        (
+            lambda **how: (
+                solve_with_nonterminating_play(against(BETTING, GENEROUS), 1, **how).value
+            ),
+            -1,
+        ),
         (lambda **how: exploitability(BETTING, GENEROUS, BETTING_SOLVED, **how), 1),
         (lambda **how: nash_conv(BETTING, GENEROUS, BET, **how), 1),
         (lambda **how: score(BETTING, GENEROUS, BETTING_SOLVED, **how).optimality_gap, 1),
@@ -97,7 +102,7 @@ BETTING_SOLVED = solve(BETTING, tolerance=1e-3)
 
 def test_an_answer_is_one_for_the_game_that_was_asked_about() -> None:
     left = against(BETTING, GENEROUS)
-    answer = solve_with_endless_play(left, 1, tolerance=1e-3)
+    answer = solve_with_nonterminating_play(left, 1, tolerance=1e-3)
     assert answer.model_hash == left.model_hash
     assert [policy.model_hash for policy in answer.policies] == [left.model_hash] * 2
     found = best_response(BETTING, GENEROUS, tolerance=1e-3)

@@ -12,10 +12,12 @@ from random_games import RandomGame
 from solvent.exact import (
     CertificateError,
     best_response,
+    decomposition,
+    markov_game,
+    mdp,
     nash_conv,
     policy_value,
     solve,
-    strategy_iteration,
 )
 from solvent.exact.components import components
 from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
@@ -88,17 +90,14 @@ def check(game: Staircase) -> None:
 
 def test_games_of_one_level_are_solved_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two shapes on each of four steps below the top: as many calls, not one for each state."""
-    import importlib
-
-    module = importlib.import_module("solvent.exact.solve")
     batches: list[int] = []
-    original = module.solve_matrix_games
+    original = decomposition.solve_matrix_games
 
     def counted(payoffs: np.ndarray, **options: Any) -> Any:
         batches.append(len(payoffs))
         return original(payoffs, **options)
 
-    monkeypatch.setattr(module, "solve_matrix_games", counted)
+    monkeypatch.setattr(decomposition, "solve_matrix_games", counted)
     game = Staircase(5, 6)
     solve(compile_game(game))
     assert batches == [3] * 8 + [1]
@@ -113,19 +112,20 @@ def test_cycles_of_matrix_games(again: Fraction) -> None:
 def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
     table = compile_game(Staircase(4, 3, Fraction(1, 2)))
     with_it = solve(table)
-    monkeypatch.setattr(strategy_iteration.Cycle, "_approach", lambda self, first: first)
+    monkeypatch.setattr(markov_game, "newton", lambda component, policy: policy)
     assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("kind", "what"), [("alternating", "strategy"), ("opponent", "policy"), ("single", "strategy")]
+    ("kind", "what"), [("alternating", "strategy"), ("opponent", "policy"), ("single", "policy")]
 )
 def test_iteration_that_does_not_settle_is_refused_by_the_state_it_concerns(
     kind: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = compile_game(RandomGame(4, kind, cyclic=True))
     assert solve(table).method.endswith("strategy iteration")
-    monkeypatch.setattr(strategy_iteration, "ROUNDS", 1)
+    monkeypatch.setattr(mdp, "ROUNDS", 1 if what == "policy" else 1000)
+    monkeypatch.setattr(markov_game, "ROUNDS", 1)
     parts = components(table)
     first = table.states[parts.order[parts.start[np.argmax(parts.cyclic)]]]
     message = f"^random, state {first}: {what} iteration did not settle in 1 rounds"

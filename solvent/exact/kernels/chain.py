@@ -1,4 +1,4 @@
-"""Compiled loops over Markov chains: rows put together, sweeps, elimination, ways out.
+"""Compiled loops over Markov chains: rows put together, sweeps, elimination, exits.
 
 Arrays are named as in :class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
 """
@@ -238,13 +238,12 @@ def eliminate_parts(
 
 
 @njit(cache=True)
-def distances_out(
+def exit_distances(
     row_start: Ints,
     edge_start: Ints,
     target: Ints,
     rows: Bools,
     leaves: Bools,
-    outside: Bools,
 ) -> Ints:
     """For each state, the least number of the given rows to leave.
 
@@ -254,17 +253,14 @@ def distances_out(
         target: Where they lead.
         rows: [K] that may be used.
         leaves: [K] whether a row can leave.
-        outside: [S] states that have left, at distance 1.
 
     Returns:
-        [S], -1 where there is no way.
+        [S], -1 where none lead out.
     """
     n = len(row_start) - 1
     distance = np.full(n, -1)
     waiting = np.arange(n)
     for s in range(n):
-        if outside[s]:
-            distance[s] = 1
         for k in range(row_start[s], row_start[s + 1]):
             if rows[k] and leaves[k]:
                 distance[s] = 1
@@ -300,13 +296,12 @@ def _leads_to(
 
 
 @njit(cache=True)
-def likeliest_ways_out(
+def likeliest_exits(
     row_start: Ints,
     edge_start: Ints,
     target: Ints,
     chance: Floats,
     leaving: Floats,
-    outside: Bools,
 ) -> tuple[Floats, Ints]:
     """For each state, its most probable path that leaves, and the row that it begins with.
 
@@ -316,20 +311,17 @@ def likeliest_ways_out(
         target: Where they lead.
         chance: The logarithm of how probable each edge is, at most 0.
         leaving: [K] the logarithm of how likely a row leaves at once.
-        outside: [S] states that have left.
 
     Returns:
         The logarithm of the path's probability, -inf where there is none, and of equals the row
         that was found first, -1 where there is none; both [S].
     """
     n = len(row_start) - 1
-    best, way = np.full(n, -np.inf), np.full(n, -1)
+    best, first = np.full(n, -np.inf), np.full(n, -1)
     for s in range(n):
         for k in range(row_start[s], row_start[s + 1]):
             if leaving[k] > best[s]:
-                best[s], way[s] = leaving[k], k
-        if outside[s]:
-            best[s], way[s] = 0.0, row_start[s]
+                best[s], first[s] = leaving[k], k
     changed, sweeps = True, 0
     # Only a path that is strictly better replaces another, so that none goes round. Sweeps go up
     # and down by turns: what one of them finds at once takes the other a sweep for each state.
@@ -341,5 +333,5 @@ def likeliest_ways_out(
                 for e in range(edge_start[k], edge_start[k + 1]):
                     through = chance[e] + best[target[e]]
                     if through > best[s]:
-                        best[s], way[s], changed = through, k, True
-    return best, way
+                        best[s], first[s], changed = through, k, True
+    return best, first

@@ -1,4 +1,4 @@
-"""Compiled loops of backward induction: one pass over states whose successors are solved."""
+"""Compiled loops of backward induction: one pass over states, each after what it leads to."""
 
 from __future__ import annotations
 
@@ -55,6 +55,47 @@ def induce(
 
 
 @njit(cache=True)
+def respond(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    weight: Floats,
+    responds: Bools,
+    minimizing: bool,
+) -> Floats:
+    """The values of a best response to a fixed policy of the other player, [S].
+
+    Args:
+        states: All of them, each after its successors.
+        row_start: As in :class:`solvent.model.TabularGame`, like the four that follow.
+        outcome_start: Slices of outcomes.
+        next_state: Where outcomes lead.
+        probability: Of each outcome.
+        outcome_reward: Of each outcome.
+        weight: [K] the probability of each row where the fixed policy chooses.
+        responds: [S] whether the player who responds chooses.
+        minimizing: Whether that is player 1.
+    """
+    values = np.zeros(len(row_start) - 1)
+    for s in states:
+        best, mean, first = 0.0, 0.0, True
+        for k in range(row_start[s], row_start[s + 1]):
+            if not responds[s] and weight[k] == 0:
+                continue
+            q = 0.0
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                q += probability[n] * (outcome_reward[n] + values[next_state[n]])
+            mean += weight[k] * q
+            if first or (q < best if minimizing else q > best):
+                best, first = q, False
+        values[s] = best if responds[s] else mean
+    return values
+
+
+@njit(cache=True)
 def expect(
     outcome_start: Ints,
     next_state: Ints,
@@ -82,14 +123,13 @@ def expect(
 
 @njit(cache=True)
 def advantages(
-    rows: Ints,
     state: Ints,
     outcome_start: Ints,
     next_state: Ints,
     probability: Floats,
     outcome_reward: Floats,
     values: Floats,
-    paid: int,
+    sign: int,
 ) -> tuple[Floats, Floats]:
     """By how much the value rises along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
 
@@ -97,30 +137,29 @@ def advantages(
     proportion to what changes, not to the values themselves.
 
     Args:
-        rows: [n] the rows.
-        state: [n] the state of each.
+        state: [K] the state of each row.
         outcome_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
         next_state: Where outcomes lead.
         probability: Of each outcome.
         outcome_reward: Of each outcome.
         values: [S].
-        paid: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
+        sign: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
 
     Returns:
-        The advantages, [n], and the same sums of the absolute values of r and of v(t) - v(s), [n],
+        The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
         at least the smallest normal float for each of them that is not 0.
     """
-    advantage, magnitude = np.zeros(len(rows)), np.zeros(len(rows))
-    for i in range(len(rows)):
-        value = values[state[i]]
-        for n in range(outcome_start[rows[i]], outcome_start[rows[i] + 1]):
+    advantage, magnitude = np.zeros(len(state)), np.zeros(len(state))
+    for k in range(len(state)):
+        value = values[state[k]]
+        for n in range(outcome_start[k], outcome_start[k + 1]):
             rise = values[next_state[n]] - value
-            reward = paid * outcome_reward[n]
+            reward = sign * outcome_reward[n]
             change = abs(reward) + abs(rise)
             if change > 0:
-                advantage[i] += probability[n] * (reward + rise)
+                advantage[k] += probability[n] * (reward + rise)
                 # A product too small for floats is not nothing.
-                magnitude[i] += max(probability[n] * change, SMALLEST_NORMAL)
+                magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
     return advantage, magnitude
 
 

@@ -25,7 +25,7 @@ from solvent.exact.layered.folder import SheetFolder
 from solvent.exact.layered.lock import NAME
 from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetRecord, SheetStore
-from solvent.exact.solve import solve
+from solvent.exact.solver import solve
 from solvent.exact.store import StoreError
 from solvent.games.football_clock.baselines.players import optimal_player
 from solvent.games.football_clock.rules import TimedFootball

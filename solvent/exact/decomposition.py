@@ -1,4 +1,4 @@
-"""The optimum of any finite zero-sum game, component by component, with a certificate.
+"""The values of a whole game, component by component, as far as iteration finds them.
 
 States are solved in an order in which every state comes after all that it can lead to
 (:mod:`solvent.exact.components`).
@@ -6,74 +6,47 @@ States are solved in an order in which every state comes after all that it can l
 * A state outside all cycles is solved by backward induction: the best row where one player
   chooses, a matrix game where both do. Matrix games of which none leads to another are solved
   together.
-* Inside a cycle, strategy iteration: player 0 fixes a policy, player 1 answers with a best
-  response found by policy iteration with linear solves, player 0 improves where that gives
-  strictly more (:mod:`solvent.exact.strategy_iteration`). Value iteration is not used: that a
-  sweep changes little does not bound the error.
+* Inside a cycle it is policy iteration where one player chooses (:mod:`solvent.exact.mdp`), and
+  strategy iteration where both do (:mod:`solvent.exact.markov_game`). Value iteration is not used:
+  that a sweep changes little does not bound the error.
+
+Nothing is proved here; :func:`solvent.exact.solve` adds the certificate.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from solvent.exact.certificate import bracket
-from solvent.exact.components import Components, cannot_end, components, reached
-from solvent.exact.evaluation import expectation
+from solvent.exact import kernels
+from solvent.exact.components import Components, cannot_end, components
+from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.strategy_iteration import TIE, Cycle
+from solvent.exact.mdp import TIE, members
+from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
 
-def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
-    """Find the value of every state and an optimal policy of each player, and prove it.
-
-    Policies that end play for certain are compared. Where rewards cancel in a loop (+1, then -1)
-    going round for ever has no value, so it is not among them.
+def optimum(game: TabularGame) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
+    """The values of all states, [S], an optimal policy of each player, and the method.
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        tolerance: Widest bracket accepted, in units of the largest value or reward that play from
-            the start can meet, or of 1 if that is larger.
-
-    Returns:
-        The solution with its bracket; where both players mix, the policies are optimal up to the
-        accuracy of the matrix games.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by
-            never ending; the message names a state.
-        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
+            never ending.
+        CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    parts = components(game)
-    endless = cannot_end(game, np.ones(game.n_rows, bool)) if parts.cyclic.any() else np.zeros(1)
-    if endless.any():
-        state = game.states[int(np.argmax(endless))]
-        raise ImproperGameError(
-            f"{game.info.name}: from state {state!r} no end of the game can be reached"
-        )
-    values, weights, method = _solve_states(game, parts)
-    policies = _policies(game, weights)
-    lower, upper = bracket(game, values, policies)
-    if not upper - lower <= tolerance and not upper - lower <= tolerance * (
-        scale := _scale(game, values)
-    ):
-        raise CertificateError(
-            f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "
-            f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
-        )
-    return Solution(
-        # The proof can be tighter than the iteration was: a value outside the bracket is wrong.
-        value=min(max(float(game.initial @ values), lower), upper),
-        values=values,
-        action_values=expectation(game, values),
-        policies=policies,
-        lower=lower,
-        upper=upper,
-        method=method,
-        model_hash=game.model_hash,
-    )
+    if components(game).cyclic.any():
+        lost = cannot_end(game, np.ones(game.n_rows, bool))
+        if lost.any():
+            raise ImproperGameError(
+                f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
+                f"game can be reached"
+            )
+    values, weights, method = _solve(game)
+    return values, _policies(game, weights), method
 
 
 def solve_values(game: TabularGame) -> Floats:
@@ -82,15 +55,11 @@ def solve_values(game: TabularGame) -> Floats:
     Args:
         game: A game in which only player 0 chooses; iteration begins with the largest rewards.
     """
-    return _solve_states(game, components(game), greedy=True)[0]
+    return _solve(game, greedy=True)[0]
 
 
-def _solve_states(
-    game: TabularGame, parts: Components, *, greedy: bool = False
-) -> tuple[Floats, tuple[Floats, Floats], str]:
+def _solve(game: TabularGame, *, greedy: bool = False) -> tuple[Floats, tuple[Floats, Floats], str]:
     """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
-    from solvent.exact.kernels.induction import induce
-
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
     minimizing = game.action_count[1] > 1
     values = np.zeros(game.n_states)
@@ -100,12 +69,12 @@ def _solve_states(
     def run_induction(first: int, last: int) -> None:
         states = parts.order[parts.start[first] : parts.start[last]]
         states = states[~game.terminal[states]]
-        induce(
+        kernels.induction.induce(
             states, game.row_start, game.outcome_start, game.next_state, game.probability,
             game.outcome_reward, minimizing, values, chosen, TIE,
         )  # fmt: skip
 
-    parts, level = _levels(parts, both)
+    parts, level = _levels(components(game), both)
     # Runs of plain states go to the compiled loop; what is between them is solved here.
     plain = ~parts.cyclic & ~both[parts.order[parts.start[:-1]]]
     begin = 0
@@ -116,7 +85,10 @@ def _solve_states(
         begin = c + 1
         if parts.cyclic[c]:
             states = parts.order[parts.start[c] : parts.start[c + 1]]
-            Cycle(game, states, values).solve(weights, greedy=greedy)
+            component = component_of(game, states, values)
+            values[states], *policies = solve_component(component, greedy=greedy)
+            rows, _ = members(game.row_start, states)
+            weights[0][rows], weights[1][rows] = policies
         else:
             begin = int(np.searchsorted(level, level[c], side="right"))
             states = parts.order[parts.start[c] : parts.start[begin]]
@@ -169,12 +141,11 @@ def _solve_simultaneous(
     for m, n in np.unique(shapes, axis=0).tolist():
         alike = states[(shapes == (m, n)).all(axis=1)]
         rows = game.row_start[alike][:, None] + np.arange(m * n)
-        count = game.outcome_start[rows + 1] - game.outcome_start[rows]
-        outcomes = concatenated_ranges(game.outcome_start[rows].ravel(), count.ravel())
+        outcomes, count = members(game.outcome_start, rows.ravel())
         terms = game.probability[outcomes] * (
             game.outcome_reward[outcomes] + values[game.next_state[outcomes]]
         )
-        q = grouped_sum(np.repeat(np.arange(rows.size), count.ravel()), terms, rows.size)
+        q = grouped_sum(np.repeat(np.arange(rows.size), count), terms, rows.size)
         games = solve_matrix_games(q.reshape(-1, m, n))
         values[alike] = games.value
         weights[0][rows] = np.repeat(games.row_mix, n, axis=1)
@@ -191,10 +162,3 @@ def _policies(
         probabilities[game.row_state, game.row_action[player]] = weights[player]
         pair.append(TabularPolicy.of(game, probabilities, player=player, name="optimal"))
     return pair[0], pair[1]
-
-
-def _scale(game: TabularGame, values: Floats) -> float:
-    """The largest value or reward that play from the start can meet, at least 1."""
-    met = reached(game)
-    rewards = np.abs(game.outcome_reward[met[game.row_state[game.outcome_row]]]).max(initial=0)
-    return max(1.0, float(rewards), float(np.abs(values[met]).max()))

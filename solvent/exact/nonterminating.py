@@ -1,14 +1,13 @@
-"""Games for one in which going on for ever is a choice, worth nothing more.
+"""Games for one in which an episode that never ends is a choice, with the value 0.
 
-Against an opponent who cannot be outwaited a player may do best by never ending: a football side
-whose calls are known can be held where it stands by one penalty after the other. Such play
-collects nothing, so it is worth 0 from where it begins, as :func:`~solvent.exact.policy_value`
-has it. It is possible just inside an *end component* made of rows that pay nothing (de Alfaro 1997,
-*Formal Verification of Probabilistic Systems*): a set of states that can be kept up for ever.
+Against an opponent who cannot be outwaited a player may do best by never ending. Such an episode
+collects no reward, so its value is 0 from where it settles, as :func:`~solvent.exact.policy_value`
+has it. It settles in an *end component* made of rows without a reward (de Alfaro 1997, *Formal
+Verification of Probabilistic Systems*): a set of states with actions that never leave it.
 
-:func:`with_giving_up` gives each state of such a set one more action, which ends play at once with
-nothing. The game that results can be solved like any other, and its value is that of the game in
-which endless play counts.
+:func:`with_absorbing_action` gives each state of such a set one more action, which ends the episode
+at once without a reward. The extended game can be solved like any other, and its value is that of
+the game in which nonterminating episodes count.
 """
 
 from __future__ import annotations
@@ -17,32 +16,34 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvent.exact.components import end_components
+from solvent.exact.components import end_components, free_rows, leaving_rows
 from solvent.exact.solution import ImproperGameError, Solution
+from solvent.exact.solver import solve
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
 
-def solve_with_endless_play(game: TabularGame, player: int, *, tolerance: float = 1e-9) -> Solution:
-    """The optimum of a game for one where play that never ends, and pays nothing, is worth 0.
+def solve_with_nonterminating_play(
+    game: TabularGame, player: int, *, tolerance: float = 1e-9
+) -> Solution:
+    """The optimum of a game for one where episodes without end or reward have the value 0.
 
     Args:
         game: A game in which only `player` chooses.
         player: 0 or 1.
-        tolerance: As for :func:`solvent.exact.solve`.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that can be
+            met, or of 1 if that is larger.
 
     Returns:
         The solution of `game`; where its policy never ends, it stays in an end component.
 
     Raises:
-        ImproperGameError: If the game has no end at all, or endless play would be paid.
-        CertificateError: As :func:`solvent.exact.solve`.
+        ImproperGameError: If the game has no end at all, or never ending would collect rewards.
+        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
-    from solvent.exact.solve import solve
-
-    label = end_components(game, _free(game))
+    label = end_components(game, free_rows(game))
     holding = label >= 0
-    solution = solve(with_giving_up(game, player, holding), tolerance=tolerance)
+    solution = solve(with_absorbing_action(game, player, holding), tolerance=tolerance)
     probabilities = solution.policies[player].probabilities
     policies = list(solution.policies)
     policies[player] = replace(
@@ -61,8 +62,8 @@ def solve_with_endless_play(game: TabularGame, player: int, *, tolerance: float 
     )
 
 
-def with_giving_up(game: TabularGame, player: int, where: Bools) -> TabularGame:
-    """The game with one more action in some states: play ends, and nothing is paid.
+def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> TabularGame:
+    """The game with one more action in some states, which ends the episode without a reward.
 
     Args:
         game: A game in which only `player` chooses.
@@ -94,23 +95,14 @@ def with_giving_up(game: TabularGame, player: int, where: Bools) -> TabularGame:
     )
 
 
-def _free(game: TabularGame) -> Bools:
-    """The rows that never pay anything, [K]."""
-    free = np.ones(game.n_rows, bool)
-    free[game.outcome_row[game.outcome_reward != 0]] = False
-    return free
-
-
 def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) -> Floats:
-    """A policy of the extended game as one of `game`: giving up becomes staying."""
+    """A policy of the extended game as one of `game`: absorbing becomes staying."""
     policy = probabilities[:, :-1].copy()
-    leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
-    stays = _free(game) & (label[game.row_state] >= 0)
-    stays[game.outcome_row[leaves]] = False
+    stays = free_rows(game) & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
     rows = np.flatnonzero(stays)[::-1]
     row_of = np.zeros(game.n_states, np.int64)
     row_of[game.row_state[rows]] = rows
-    given_up = np.flatnonzero(probabilities[:, -1] > 0)
-    policy[given_up] = 0.0
-    policy[given_up, game.row_action[player][row_of[given_up]]] = 1.0
+    absorbed = np.flatnonzero(probabilities[:, -1] > 0)
+    policy[absorbed] = 0.0
+    policy[absorbed, game.row_action[player][row_of[absorbed]]] = 1.0
     return policy

@@ -1,0 +1,307 @@
+"""Markov decision processes without discount: policy iteration among proper policies.
+
+**Definition.** In each of n states one player chooses among *rows*. Row k of state s leads to state
+t of the component with probability p(t|k), and out of it otherwise, to where values are known. Let
+r(k) be its expected reward, with the value of where it leaves to. A *policy* d takes one row in
+each state. It is *proper* if play under it leaves the component for certain from every state; then
+its values are the one solution of
+
+    v(s) = r(d(s)) + sum over t of p(t|d(s)) v(t).
+
+The *advantage* of row k of state s, by how much the value rises along it, is
+
+    a(k) = r(k) + sum over t of p(t|k) v(t) - v(s).
+
+**Theorem** (Howard 1960, *Dynamic Programming and Markov Processes*; Bertsekas and Tsitsiklis 1991,
+"An analysis of stochastic shortest path problems"). Let d be proper, and let d' take a row of
+largest advantage wherever that is above 0, and the row of d elsewhere. If no advantage is above 0,
+d is optimal among proper policies. Otherwise d' is worth at least as much in every state and more
+in some, or play under d' gains for ever: then the player does best by never ending.
+
+Strict improvement keeps policies proper otherwise. Suppose d' could go round for ever in a set of
+states without gain. Averaged over the stay no value rises, so nothing was strictly better there,
+so d would have gone round as well. It did not.
+
+**Algorithm.** Begin with a proper policy: in each state the row with which the most probable path
+out begins. Evaluate it by linear equations (:mod:`solvent.exact.chain`), improve it, and repeat
+until nothing is strictly better.
+
+**Rounding.** Rows are compared by their advantages. Rounding in an advantage is in proportion to
+the rewards and the differences of values beside it, so a gain of 1e-4 is seen in a component whose
+values are 1e9. For that, values are held as two arrays of floats, [2, n]: the second has what
+floats as large as the first cannot hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvent.exact import kernels
+from solvent.exact.chain import Chain
+from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.model import TabularGame
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+
+TIE = 1e-13
+"""Rows whose advantages differ by less than this, in units of what changes along them, tie."""
+
+GRAIN = 8 * float(np.finfo(float).eps)
+"""Differences below this, in units of the smaller part of a state's value, are its rounding."""
+
+ROUNDS = 1000
+"""Rounds of iteration after which it has failed; a few dozen are many."""
+
+LOOSEN = 50
+"""Rounds after which what counts as equal is doubled: rounding may go round in circles."""
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """A set of n states that can lead back to one another, with k rows and N outcomes.
+
+    ==================  ==============  =======================================================
+    ``game``            TabularGame     whose states they are, for what errors say
+    ``states``          [n] int64       their indices in the game
+    ``row_start``       [n+1] int64     slices of rows
+    ``outcome_start``   [k+1] int64     slices of outcomes
+    ``next_state``      [N] int64       below n a state of the component, n + b place b outside
+    ``probability``     [N] float64     of each outcome
+    ``reward``          [N] float64     of each outcome, to the player who chooses
+    ``boundary``        [m] float64     the values of the places outside, to the same player
+    ``players``         pair of str     who chooses, and the other one, for what errors say
+    ==================  ==============  =======================================================
+    """
+
+    game: TabularGame
+    states: Ints
+    row_start: Ints
+    outcome_start: Ints
+    next_state: Ints
+    probability: Floats
+    reward: Floats
+    boundary: Floats
+    players: tuple[str, str]
+
+    @property
+    def n(self) -> int:
+        """The number of states."""
+        return len(self.row_start) - 1
+
+    @property
+    def k(self) -> int:
+        """The number of rows."""
+        return len(self.outcome_start) - 1
+
+    @cached_property
+    def state(self) -> Ints:
+        """[k] the state of each row."""
+        return np.repeat(np.arange(self.n), np.diff(self.row_start))
+
+    @cached_property
+    def outcome_row(self) -> Ints:
+        """[N] the row of each outcome."""
+        return np.repeat(np.arange(self.k), np.diff(self.outcome_start))
+
+    @cached_property
+    def r(self) -> Floats:
+        """[k] the expected reward of each row, with the value of where it leaves to."""
+        beyond = np.concatenate((np.zeros(self.n), self.boundary))[self.next_state]
+        return grouped_sum(self.outcome_row, self.probability * (self.reward + beyond), self.k)
+
+    @cached_property
+    def leaving(self) -> Floats:
+        """[k] the probability with which each row leaves the component."""
+        return grouped_sum(self.outcome_row, self.probability * (self.next_state >= self.n), self.k)
+
+    @cached_property
+    def edge(self) -> Ints:
+        """[E] the outcomes that stay in the component."""
+        return np.flatnonzero(self.next_state < self.n)
+
+    @cached_property
+    def edge_start(self) -> Ints:
+        """[k+1] slices of the edges of each row."""
+        count = np.bincount(self.outcome_row[self.edge], minlength=self.k)
+        return np.concatenate(([0], np.cumsum(count)))
+
+    @cached_property
+    def edge_target(self) -> Ints:
+        """[E] the state to which each edge leads."""
+        return self.next_state[self.edge]
+
+    @cached_property
+    def edge_probability(self) -> Floats:
+        """[E] the probability p(t|k) of each edge."""
+        return self.probability[self.edge]
+
+    def name(self, s: int = 0) -> str:
+        """The game and a state of it, for what errors say.
+
+        Args:
+            s: Which of the component's states.
+        """
+        return f"{self.game.info.name}, state {self.game.states[int(self.states[s])]!r}"
+
+
+def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """What lies in some of consecutive slices, one slice after the other, and how long each is.
+
+    Args:
+        start: [C+1] where slices begin.
+        which: [G] the slices wanted.
+    """
+    length = start[which + 1] - start[which]
+    return concatenated_ranges(start[which], length), length
+
+
+def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, Ints]:
+    """The values of the best proper policy, [2, n], and its row in each state, [n].
+
+    Args:
+        c: The component.
+        policy: [n] the row of each state with which to begin; it is not used if it is not proper.
+
+    Raises:
+        ImproperGameError: If the player who chooses does best by never ending, or nobody can end.
+        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+    """
+    if policy is None or not is_proper(c, chosen(c, policy)):
+        policy = likeliest_exit(c)
+    for turn in range(ROUNDS):
+        v = evaluate(c, chosen(c, policy).astype(float))
+        a, change = advantages(c, v)
+        best = best_rows(c, a)
+        equal = 2.0 ** (turn // LOOSEN) * tie(v, np.maximum(change[best], change[policy]))
+        better = a[best] > a[policy] + equal
+        if not better.any():
+            return v, policy
+        policy = np.where(better, best, policy)
+        lost = exit_distances(c, chosen(c, policy)) < 0
+        if lost.any():
+            raise ImproperGameError(
+                f"{c.name(int(np.argmax(lost)))}: {c.players[0]} does best by never ending"
+            )
+    raise CertificateError(f"{c.name()}: policy iteration did not settle in {ROUNDS} rounds")
+
+
+def evaluate(c: Component, weight: Floats) -> Floats:
+    """The values of the component when rows are taken with given probabilities, [2, n].
+
+    Args:
+        c: The component.
+        weight: [k] the probability of each row in its state; play must leave for certain.
+
+    Raises:
+        CertificateError: If play ends too rarely for floats.
+    """
+    chain = Chain(
+        c.name(), c.row_start, c.edge_start, c.edge_target, c.edge_probability, weight,
+        grouped_sum(c.state, weight * c.leaving, c.n),
+    )  # fmt: skip
+    v = chain.solve(grouped_sum(c.state, weight * c.r, c.n))
+    # What the equations still lack, found by differences, is solved for once more.
+    rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
+    return np.stack((v, chain.solve(rest)))
+
+
+def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
+    """The advantage of each row, [k], and the sum of what changes along it, [k].
+
+    Args:
+        c: The component.
+        v: [2, n] values.
+    """
+    rise, change = kernels.induction.advantages(
+        c.state, c.outcome_start, c.next_state, c.probability, c.reward,
+        np.concatenate((v[0], c.boundary)), 1,
+    )  # fmt: skip
+    edge_row = c.outcome_row[c.edge]
+    rest = v[1][c.edge_target] - v[1][c.state[edge_row]]
+    rest = grouped_sum(edge_row, c.edge_probability * rest, c.k)
+    return rise + (rest - c.leaving * v[1][c.state]), change
+
+
+def tie(v: Floats, change: Floats) -> Floats:
+    """Up to which difference advantages are equal in each state, [n].
+
+    Args:
+        v: [2, n] values.
+        change: [n] the sum of what changes along the rows that are compared.
+    """
+    equal: Floats = TIE * change + GRAIN * np.abs(v[1]) + np.finfo(float).tiny
+    return equal
+
+
+def best_rows(c: Component, q: Floats) -> Ints:
+    """The first row of largest q ([k]) in each state, [n]."""
+    best = np.flatnonzero(q == np.maximum.reduceat(q, c.row_start[:-1])[c.state])
+    return np.asarray(best[np.unique(c.state[best], return_index=True)[1]])
+
+
+def chosen(c: Component, policy: Ints) -> Bools:
+    """Whether a policy ([n] rows) takes each row, [k]."""
+    rows = np.zeros(c.k, bool)
+    rows[policy] = True
+    return rows
+
+
+def exit_distances(c: Component, rows: Bools) -> Ints:
+    """The least number of the given rows ([k]) that lead out from each state, or -1, [n]."""
+    return kernels.chain.exit_distances(
+        c.row_start, c.edge_start, c.edge_target, rows, c.leaving > 0
+    )
+
+
+def is_proper(c: Component, rows: Bools) -> bool:
+    """Whether the given rows ([k]) lead out of the component from every state."""
+    return bool((exit_distances(c, rows) > 0).all())
+
+
+def likeliest_exit(c: Component) -> Ints:
+    """A proper policy: in each state the row with which its most probable path out begins, [n].
+
+    The shortest path would do in exact arithmetic; where it depends on luck of 1e-100, no float
+    tells play that leaves from play that does not.
+
+    Raises:
+        ImproperGameError: If from some state no row leads out: the other player sees to that.
+        CertificateError: If the most probable path is too improbable for floats.
+    """
+    lost = exit_distances(c, np.ones(c.k, bool)) < 0
+    if lost.any():
+        raise ImproperGameError(
+            f"{c.name(int(np.argmax(lost)))}: {c.players[1]} does best by never ending"
+        )
+    # Never above 1, by rounding either: a path would gain by going round.
+    with np.errstate(divide="ignore"):
+        chance = np.minimum(np.log(c.edge_probability), 0.0)
+        leaving = np.minimum(np.log(c.leaving), 0.0)
+    _, policy = kernels.chain.likeliest_exits(
+        c.row_start, c.edge_start, c.edge_target, chance, leaving
+    )
+    if (policy < 0).any():
+        raise CertificateError(
+            f"{c.name(int(np.argmax(policy < 0)))}: play ends so rarely that floats cannot tell it "
+            f"from never"
+        )
+    return policy
+
+
+def can_stay_for_free(c: Component, where: Bools) -> bool:
+    """Whether play can go on for ever in some of the given states by rows without a reward.
+
+    Args:
+        c: The component.
+        where: [n] the states.
+    """
+    rewarded = np.bincount(c.outcome_row, c.reward != 0, c.k) > 0
+    free = where[c.state] & ~rewarded & ~(c.leaving > 0)
+    while True:
+        kept = np.bincount(c.state, free, c.n) > 0
+        lost = np.bincount(c.outcome_row[c.edge], ~kept[c.edge_target], c.k) > 0
+        if not (free & lost).any():
+            return bool(kept.any())
+        free &= ~lost

@@ -1,0 +1,67 @@
+"""The optimum of any finite zero-sum game, with a certificate.
+
+Values and policies come from :mod:`solvent.exact.decomposition`, component by component; the
+bracket around the value at the start is proved by :mod:`solvent.exact.certificate`, which trusts
+neither of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvent.exact.certificate import bracket
+from solvent.exact.components import reached
+from solvent.exact.decomposition import optimum
+from solvent.exact.evaluation import expectation
+from solvent.exact.solution import CertificateError, Solution
+from solvent.model import TabularGame
+from solvent.model.arrays import Floats
+
+
+def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
+    """Find the value of every state and an optimal policy of each player, and prove it.
+
+    Policies that end play for certain are compared. Where rewards cancel in a loop (+1, then -1)
+    going round for ever has no value, so it is not among them.
+
+    Args:
+        game: Any game for one player or two, with or without cycles.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that play from
+            the start can meet, or of 1 if that is larger.
+
+    Returns:
+        The solution with its bracket; where both players mix, the policies are optimal up to the
+        accuracy of the matrix games.
+
+    Raises:
+        ImproperGameError: If from some state no end can be reached, or a player does best by
+            never ending; the message names a state.
+        CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
+    """
+    values, policies, method = optimum(game)
+    lower, upper = bracket(game, values, policies)
+    if not upper - lower <= tolerance and not upper - lower <= tolerance * (
+        scale := _scale(game, values)
+    ):
+        raise CertificateError(
+            f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "
+            f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
+        )
+    return Solution(
+        # The proof can be tighter than the iteration was: a value outside the bracket is wrong.
+        value=min(max(float(game.initial @ values), lower), upper),
+        values=values,
+        action_values=expectation(game, values),
+        policies=policies,
+        lower=lower,
+        upper=upper,
+        method=method,
+        model_hash=game.model_hash,
+    )
+
+
+def _scale(game: TabularGame, values: Floats) -> float:
+    """The largest value or reward that play from the start can meet, at least 1."""
+    met = reached(game)
+    rewards = np.abs(game.outcome_reward[met[game.row_state[game.outcome_row]]]).max(initial=0)
+    return max(1.0, float(rewards), float(np.abs(values[met]).max()))
