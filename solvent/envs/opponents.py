@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.seat_table import SeatTable
-from solvent.envs.thresholds import thresholds
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Ints
 from solvent.model.parameters import shown
@@ -84,7 +84,7 @@ def opponent_pool(
     for k, views in enumerate(policies):
         cuts[k] = np.concatenate([_action_thresholds(game, policy) for policy in views])
     return OpponentPool(
-        weight=thresholds(chances / chances.sum(), np.array([0, len(listed)])),
+        weight=inverse_cdf(chances / chances.sum(), np.array([0, len(listed)])),
         policy=cuts,
         opponents=tuple(policies),
     )
@@ -116,5 +116,5 @@ def _action_thresholds(game: TabularGame, policy: TabularPolicy) -> Ints:
         count = mask.sum(axis=1)
         live = np.flatnonzero(count)
         first = np.concatenate(([0], np.cumsum(count[live])))
-        _cuts[policy] = thresholds(policy.probabilities[mask], first)
+        _cuts[policy] = inverse_cdf(policy.probabilities[mask], first)
     return _cuts[policy]

@@ -9,12 +9,17 @@ The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistic
 2^64 - 1. A draw is the upper 53 bits: k of {0, …, 2^53 - 1}, which stands for the number k / 2^53
 of [0, 1). Draws stay whole numbers, so that comparing them is exact everywhere. The compiled twin
 of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels.tabular`.
+
+A draw picks from a distribution by its inverse CDF: the first entry whose *threshold*, the
+distribution function in units of 2^-53 (:func:`inverse_cdf`), is larger than the draw. The last
+threshold is 2^53, so there always is one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
 DRAWS = 1 << 53
@@ -55,3 +60,36 @@ class RandomStream:
         x ^= (x << 17) & _64_BITS
         self.state = x
         return x >> 11
+
+
+def inverse_cdf(probability: Floats, first: Ints) -> Ints:
+    """2^53 times the distribution function of each of many distributions, rounded up.
+
+    An entry of probability 0 has the threshold of the one before it (0 if there is none), so no
+    draw picks it. From the last positive entry on the threshold is 2^53, however the
+    probabilities were rounded.
+
+    Args:
+        probability: [N], the entries of all distributions.
+        first: [K+1]; distribution k has the entries ``first[k] : first[k+1]``, at least one.
+
+    Returns:
+        The thresholds, [N] int64.
+    """
+    length = np.diff(first)
+    threshold = np.empty(len(probability), np.int64)
+    # Distributions of one length at a time, so that each is added up by itself: a difference of
+    # running totals over the whole array would lose digits.
+    for n in np.unique(length):
+        entries = first[:-1][length == n, None] + np.arange(n)
+        threshold[entries] = inverse_cdf_rows(probability[entries])
+    return threshold
+
+
+def inverse_cdf_rows(probability: Floats) -> Ints:
+    """The same for distributions of equal length, a row each: [K, n] -> [K, n] int64."""
+    cumulative = np.cumsum(probability, axis=1)
+    complete = cumulative >= cumulative[:, -1:]
+    return np.where(complete, DRAWS, np.minimum(np.ceil(cumulative * DRAWS), DRAWS)).astype(
+        np.int64
+    )

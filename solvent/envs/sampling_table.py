@@ -40,9 +40,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.observations import observations
-from solvent.envs.random_stream import DRAWS
-from solvent.envs.thresholds import thresholds
+from solvent.envs.random_stream import DRAWS, inverse_cdf
+from solvent.envs.spaces import observations
 from solvent.model import TabularGame, legal_action_table
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -122,7 +121,7 @@ def _build(game: TabularGame, player: int, observation: str) -> SamplingTable:
     row = np.concatenate((game.outcome_row, np.full(len(start), game.n_rows)))[outcome]
     first = np.searchsorted(row, np.arange(game.n_rows + 2))
 
-    threshold = thresholds(probability, first)
+    threshold = inverse_cdf(probability, first)
     sign = 1.0 if player == 0 else -1.0
     return SamplingTable(
         span=_spans(game, player, first),

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.drawing import draw_actions, draw_entries
+from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.simulation import Player, Simulation
-from solvent.envs.thresholds import thresholds
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import shown
 
@@ -65,7 +65,7 @@ class SeatPlays:
             "over": self._over,
         }
         self._seats = np.array(seats)
-        self._either = thresholds(np.full(len(seats), 1 / len(seats)), np.array([0, len(seats)]))
+        self._either = inverse_cdf(np.full(len(seats), 1 / len(seats)), np.array([0, len(seats)]))
         low, high = simulation.rules.info.reward_range
         self._bonus = low + high if np.isfinite(low) and np.isfinite(high) else 0.0
         self._set_pool(players, weights)
@@ -97,7 +97,7 @@ class SeatPlays:
                 f"weights is {shown(weights)}; allowed is a positive number for each of "
                 f"{len(self.players)} opponents"
             )
-        self._weight = thresholds(chances / chances.sum(), np.array([0, len(chances)]))
+        self._weight = inverse_cdf(chances / chances.sum(), np.array([0, len(chances)]))
 
     @property
     def seat(self) -> Ints:

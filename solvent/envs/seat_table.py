@@ -10,7 +10,7 @@ the *learner* here, the other one the *opponent*.
 **Which outcomes may follow.** The joint action in which the learner plays its legal action number
 a and the opponent its number b is row ``first + a * own + b * other`` of the game, with the
 numbers of ``node``. The row has `count` outcomes from `first` on, with the thresholds
-(:mod:`solvent.envs.thresholds`) from `cut` on, the numbers of ``row``. Rows with equal
+(:mod:`solvent.envs.random_stream`) from `cut` on, the numbers of ``row``. Rows with equal
 probabilities share their thresholds: in a dice game there are far fewer distributions than rows,
 few enough to stay in a processor's cache.
 
@@ -57,8 +57,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.observations import observations
-from solvent.envs.thresholds import row_thresholds, thresholds
+from solvent.envs.random_stream import inverse_cdf, inverse_cdf_rows
+from solvent.envs.spaces import observations
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -204,7 +204,7 @@ def _build_joint(game: TabularGame) -> _Joint:
             probability.view(f"V{8 * n}")[:, 0], return_index=True, return_inverse=True
         )
         cut[rows] = end + n * which
-        threshold.append(row_thresholds(probability[example]).ravel())
+        threshold.append(inverse_cdf_rows(probability[example]).ravel())
         end += n * len(example)
     start = np.flatnonzero(game.initial)
     return _Joint(
@@ -212,5 +212,5 @@ def _build_joint(game: TabularGame) -> _Joint:
         threshold=np.concatenate(threshold),
         next_state=np.ascontiguousarray(game.next_state, np.int32),
         start_state=start.astype(np.int32),
-        start_threshold=thresholds(game.initial[start], np.array([0, len(start)])),
+        start_threshold=inverse_cdf(game.initial[start], np.array([0, len(start)])),
     )

@@ -18,8 +18,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from solvent.envs.observations import observations
-from solvent.envs.spaces import action_space, check_actions, check_options, observation_space
+from solvent.envs.spaces import (
+    action_space,
+    check_actions,
+    check_options,
+    observation_space,
+    observations,
+)
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 

@@ -45,8 +45,7 @@ from stable_baselines3.common.vec_env import (
     VecVideoRecorder,
 )
 
-from solvent.envs.observations import observations
-from solvent.envs.spaces import observation_space
+from solvent.envs.spaces import observation_space, observations
 from solvent.model import TabularGame
 from solvent.training.normalization import Normalization
 

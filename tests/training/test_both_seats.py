@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from reduced_football import reduced
 
-from solvent.envs.observations import observations
+from solvent.envs.spaces import observations
 from solvent.model import TabularGame, compile_game
 from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.roles import with_roles

@@ -12,7 +12,7 @@ import pytest
 import torch
 from reduced_football import reduced
 
-from solvent.envs.observations import observations
+from solvent.envs.spaces import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, SelfPlayResult, load_model, train, train_self_play

@@ -48,11 +48,11 @@ def draw_entries(
     stream: NDArray[np.uint64],
     entry: NDArray[np.int32],
 ) -> None:
-    """Draw an entry of one distribution (:mod:`solvent.envs.thresholds`) for each chosen play.
+    """Draw an entry of one distribution for each chosen play.
 
     Args:
         chosen: [k] indices of plays.
-        threshold: [K]; with a single entry nothing is drawn.
+        threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry nothing is drawn.
         stream: [n], changed.
         entry: [n], changed in the chosen plays.
     """

@@ -10,8 +10,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.drawing import draw_actions
+from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.simulation import Simulation, Uniform
-from solvent.envs.thresholds import thresholds
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import simulation_kernel as kernel
@@ -228,10 +228,10 @@ def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel
     by_defence = [result.kind == "defence-penalty" for result in chart.results]
     return kernel.Rules(
         cell_start=packed.cell_start,
-        cell_threshold=thresholds(packed.cell_probability, packed.cell_start),
+        cell_threshold=inverse_cdf(packed.cell_probability, packed.cell_start),
         cell_result=packed.cell_result,
         branch_start=packed.branch_start,
-        threshold=thresholds(packed.probability, packed.branch_start),
+        threshold=inverse_cdf(packed.probability, packed.branch_start),
         points=packed.points,
         next=packed.next,
         same_side=packed.same_side,
@@ -240,7 +240,7 @@ def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel
         chooser=packed.chooser,
         by_defence=np.array([*by_defence, False, False]),
         kick_start=packed.kick_start,
-        kick_threshold=thresholds(packed.kick_probability, packed.kick_start),
+        kick_threshold=inverse_cdf(packed.kick_probability, packed.kick_start),
         kick_points=packed.kick_points,
         kick_next=packed.kick_next,
         kick_same_side=packed.kick_same_side,
@@ -255,7 +255,7 @@ def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel
             np.int32,
         ),
         saved=np.array([clock.with_timeout(s) // clock.tick for s in lengths], np.int32),
-        start_threshold=thresholds(start, np.array([0, len(start)])),
+        start_threshold=inverse_cdf(start, np.array([0, len(start)])),
         plays=chart.plays,
         defences=chart.defences,
         situations=packed.n_situations,

@@ -82,7 +82,7 @@ class Rules(NamedTuple):
     """What the plays read.
 
     With n plays and m defences of the chart, S situations, and distributions as thresholds
-    (:mod:`solvent.envs.thresholds`); the arrays without a note are those of the packed rules.
+    (:mod:`solvent.envs.random_stream`); the arrays without a note are those of the packed rules.
 
     Attributes:
         cell_start: As there, like all of that name.
