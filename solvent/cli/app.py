@@ -51,6 +51,9 @@ Game = Annotated[
 WITH_A_CLOCK = "Football with a clock"
 """The heading of the options of `solve` that are for these forms only."""
 
+LAYER_BY_LAYER = "Games that are solved layer by layer"
+"""The heading of the options of `solve` that are for games too large for a table."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 
@@ -104,19 +107,21 @@ def solve(
         typer.Option(
             metavar="DIR",
             help="Keep the solution in a folder, and go on with what is there.",
-            rich_help_panel=WITH_A_CLOCK,
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(min=1, help="As many as there are processors.", rich_help_panel=WITH_A_CLOCK),
+        typer.Option(
+            min=1, help="As many as there are processors.", rich_help_panel=LAYER_BY_LAYER
+        ),
     ] = None,
     on: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
             help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
-            rich_help_panel=WITH_A_CLOCK,
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     plan: Annotated[
@@ -124,19 +129,21 @@ def solve(
         typer.Option(
             "--plan",
             help="Only say what it takes: disk, memory, traffic and time.",
-            rich_help_panel=WITH_A_CLOCK,
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = False,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="Check all files in DIR now.", rich_help_panel=WITH_A_CLOCK),
+        typer.Option(
+            "--verify", help="Check all files in DIR now.", rich_help_panel=LAYER_BY_LAYER
+        ),
     ] = False,
     force: Annotated[
         bool,
         typer.Option(
             "--force",
             help="Begin although there seems to be too little disk or memory.",
-            rich_help_panel=WITH_A_CLOCK,
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = False,
 ) -> None:
@@ -146,23 +153,14 @@ def solve(
     [dim]solvent solve football-strategy --form half --out half[/]
     """
     from solvent import exact
+    from solvent.cli.layered import SolveOptions, solve_layered
     from solvent.cli.printing import show_solution, solution_json
-    from solvent.games import TimedFootball
     from solvent.model import compile_game
 
     rules = read_game(game, ctx.args)
-    if isinstance(rules, TimedFootball):
-        from solvent.games.football_clock.commands import SolveOptions, solve_timed
-
-        if save is not None:
-            raise ValueError("--save is for games that fit in a table; use --out DIR")
-        options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
-        solve_timed(rules, options, as_json=json)
+    options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
+    if solve_layered(rules, options, save=save, as_json=json):
         return
-    given = {"out": out, "threads": threads, "on": on, "plan": plan, "verify": verify}
-    for option, value in {**given, "force": force}.items():
-        if value:
-            raise ValueError(f"--{option} is for the forms of football-strategy with a clock")
     with Console(stderr=True).status(f"going through the states of {game}") as status:
         table = compile_game(rules)
         status.update(f"solving {game}, {table.n_states:,} states")

@@ -7,7 +7,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from solvent.cli.errors import interruptible
+from solvent.cli.layered import SolveOptions
 from solvent.cli.printing import facts
 from solvent.exact.layered.folder import SheetFolder
 from solvent.exact.layered.plan import Plan, make_plan
@@ -39,32 +39,6 @@ if TYPE_CHECKING:
 
 SPEED_PERIOD = 120.0
 """Seconds of the past from which the remaining time is concluded."""
-
-
-@dataclass(frozen=True)
-class SolveOptions:
-    """How a form is to be solved.
-
-    Attributes:
-        out: The solution's folder; in memory if None.
-        threads: Of this machine; as many as it has processors if None.
-        on: The address of a Ray cluster that is to do the work.
-        plan: Whether only to say what it will take.
-        verify: Whether to compare the checksums of a finished solution.
-        force: Whether to begin although there seems to be too little room.
-    """
-
-    out: Path | None = None
-    threads: int | None = None
-    on: str | None = None
-    plan: bool = False
-    verify: bool = False
-    force: bool = False
-
-    @property
-    def threads_here(self) -> int:
-        """How many threads that makes."""
-        return self.threads or os.cpu_count() or 1
 
 
 def solve_timed(game: TimedFootball, options: SolveOptions, *, as_json: bool) -> None:

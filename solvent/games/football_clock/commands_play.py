@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from solvent.cli.layered import SolveOptions
 from solvent.cli.parameters import FOOTBALL, parse_parameters
 from solvent.games import TimedFootball, make_game
 from solvent.games.football.rules import FORMS
-from solvent.games.football_clock.commands import SolveOptions, solution_of
+from solvent.games.football_clock.commands import solution_of
 from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
 from solvent.model.parameters import as_options
 

@@ -212,7 +212,7 @@ def test_what_does_not_belong_to_it_is_refused(
 @pytest.mark.parametrize("option", ["--out=x", "--threads=2", "--on=auto", "--plan", "--verify"])
 def test_other_games_have_none_of_its_options(option: str) -> None:
     name = option.partition("=")[0]
-    wanted = f"{name} is for the forms of football-strategy with a clock"
+    wanted = f"{name} is for games that are solved layer by layer"
     assert refusal("solve", "pig", option) == wanted
     assert refusal("solve", "football-strategy", option) == wanted
 
