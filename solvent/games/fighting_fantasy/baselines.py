@@ -9,11 +9,12 @@ section 2.4 and Fig. 4. Without LUCK left nothing can be tested.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from solvent.baselines.baseline import Baseline
 from solvent.baselines.classification_tree import ClassificationTree, fit_tree
 from solvent.games.fighting_fantasy.rules import (
     DAMAGE,
@@ -119,8 +120,13 @@ RULES: Mapping[str, Rule] = {
 }
 
 
-def combat_policy(name: str, game: TabularGame) -> TabularPolicy:
+def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """One of :data:`RULES` as a policy for a table of Fighting Fantasy combat.
+
+    Args:
+        name: Of the rule.
+        game: The table.
+        player: Only 0, the hero.
 
     Raises:
         ModuleNotFoundError: For ``tree``, if scikit-learn is not installed.
@@ -130,6 +136,15 @@ def combat_policy(name: str, game: TabularGame) -> TabularPolicy:
     tests[live] = RULES[name](_moments(game, live), _damage(game))
     tests &= game.mask[0][:, TEST]
     return TabularPolicy.deterministic(game, np.where(tests, TEST, KEEP), name=name)
+
+
+def _is_hero(game: TabularGame, player: int) -> bool:
+    return player == 0
+
+
+BASELINES: Mapping[str, Baseline] = {
+    name: Baseline(partial(combat_policy, name), _is_hero) for name in RULES
+}
 
 
 def strategy_points(damage: Damage, rule: str = "paper") -> tuple[Ints, Ints]:

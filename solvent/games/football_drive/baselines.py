@@ -17,11 +17,13 @@ printed number is that of at most 3, which is the default.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from solvent.baselines.baseline import Baseline
 from solvent.games.football_drive.rules import KICK, PASS, PUNT, RUN
 from solvent.model import TabularGame, TabularPolicy
 
@@ -104,11 +106,21 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str) -> TabularPolic
     return TabularPolicy.deterministic(game, np.array(rule[:-1])[field], name=name)
 
 
-def drive_policy(name: str, game: TabularGame) -> TabularPolicy:
+def drive_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """One of :data:`DRIVE_RULES` as a policy for a table of the drive.
 
     Args:
         name: Of the rule.
         game: The table.
+        player: Only 0, the offence.
     """
     return rule_policy(DRIVE_RULES[name], game, name)
+
+
+def _is_offence(game: TabularGame, player: int) -> bool:
+    return player == 0
+
+
+BASELINES: Mapping[str, Baseline] = {
+    name: Baseline(partial(drive_policy, name), _is_offence) for name in DRIVE_RULES
+}

@@ -12,11 +12,12 @@ so a book can be hard on it: what it loses against the optimum is what knowing t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
 
+from solvent.baselines.baseline import Baseline
 from solvent.games.gamebook.fight_state import FIGHT_ON
 from solvent.games.gamebook.page import Page
 from solvent.model import TabularGame, TabularPolicy
@@ -35,3 +36,10 @@ def first_visit(game: TabularGame, player: int = 0) -> TabularPolicy:
     probabilities[in_fight] = 0
     probabilities[in_fight, FIGHT_ON] = 1
     return TabularPolicy.of(game, probabilities, player=player, name="first-visit")
+
+
+def _is_reader(game: TabularGame, player: int) -> bool:
+    return player == 0
+
+
+BASELINES: Mapping[str, Baseline] = {"first-visit": Baseline(first_visit, _is_reader)}

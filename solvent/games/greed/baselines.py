@@ -37,6 +37,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
+from solvent.baselines.baseline import Baseline
 from solvent.games.greed.rules import STAND, Greed, Position
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
@@ -148,15 +149,24 @@ PLANS: Mapping[str, Plan] = {
 
 
 def suits_greed(name: str, game: TabularGame, player: int) -> bool:
-    """Whether a game is Greed with the limit and sides that one of :data:`PLANS` is for."""
-    if game.info.name != "greed":
-        return False
+    """Whether a table of Greed has the limit and sides that one of :data:`PLANS` is for.
+
+    Args:
+        name: Of the plan.
+        game: The table.
+        player: Either; a plan is for both.
+    """
     return name != "sample-game" or rules_of(game) == Greed(100, 6)
 
 
 def greed_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
     """One of :data:`PLANS` as a policy of either player for a table of Greed."""
     return policy_of(PLANS[name](rules_of(game)), game, player, name)
+
+
+BASELINES: Mapping[str, Baseline] = {
+    name: Baseline(partial(greed_policy, name), partial(suits_greed, name)) for name in PLANS
+}
 
 
 def policy_of(plan: Ints, game: TabularGame, player: int, name: str) -> TabularPolicy:

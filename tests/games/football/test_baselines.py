@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from reduced_football import MIXED, NO_CHOICE, random_chart, reduced
 
-from solvent.baselines import BASELINES, FOOTBALL_PLAYERS, baseline_names
+from solvent.baselines import baseline_names
 from solvent.baselines.minimax_q import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import best_response, policy_value, solve
@@ -34,6 +34,7 @@ from solvent.games.football.baselines.habits import (
 )
 from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.baselines.players import (
+    BASELINES,
     MIXES,
     equilibrium_mixes,
     largest_miss,
@@ -91,10 +92,10 @@ def small(form: str = "drive", chart: Chart = CHART) -> FootballTable:
 
 
 def test_the_names_are_registered_for_football_only() -> None:
-    assert set(FOOTBALL_PLAYERS) == set(MIXES) <= set(BASELINES)
-    assert not set(FOOTBALL_PLAYERS) & set(baseline_names(compile_game(Pig(5))))
+    assert set(BASELINES) == {"optimal", *MIXES}
+    assert not set(MIXES) & set(baseline_names(compile_game(Pig(5))))
     # What this table is, its parameters do not say: it has no file.
-    assert not set(FOOTBALL_PLAYERS) & set(baseline_names(small().game))
+    assert not set(MIXES) & set(baseline_names(small().game))
 
 
 @pytest.mark.parametrize("chart", [CHART, MIXED, random_chart(6)], ids=lambda chart: chart.name)

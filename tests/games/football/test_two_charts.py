@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from reduced_football import MIXED, RULES, random_chart
 
-from solvent.baselines import BASELINES
 from solvent.exact import Solution, best_response, policy_value, solve
+from solvent.games.football.baselines.players import BASELINES
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.expected_points import ExpectedPoints

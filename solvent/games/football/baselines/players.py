@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import optimal
 from solvent.exact import CertificateError, ImproperGameError, policy_value
 from solvent.exact.evaluation import expectation
@@ -56,8 +57,13 @@ LARGEST_MISS = 1e-7
 """Points that a player may gain by a single deviation from what counts as an equilibrium."""
 
 
-def suits_football(game: TabularGame) -> bool:
-    """Whether a game is a table of Football Strategy whose rules are known from its parameters."""
+def suits_football(game: TabularGame, player: int = 0) -> bool:
+    """Whether a game is a table of Football Strategy whose rules are known from its parameters.
+
+    Args:
+        game: Any table.
+        player: Either; both have all policies.
+    """
     try:
         football_table(game)
     except (ValueError, OSError):
@@ -122,3 +128,13 @@ def largest_miss(game: TabularGame, first: TabularPolicy, second: TabularPolicy)
         better = sign * (gains.reshape(-1, width) - values[:, None])
         miss = max(miss, float(better[game.mask[player]].max()))
     return miss
+
+
+def _any_table(game: TabularGame, player: int) -> bool:
+    return True
+
+
+BASELINES: Mapping[str, Baseline] = {
+    "optimal": Baseline(optimal_football, _any_table),
+    **{name: Baseline(partial(football_policy, name), suits_football) for name in MIXES},
+}
