@@ -76,6 +76,7 @@ from solvent.games.football.situation import (
     legal_actions,
     situation_index,
 )
+from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
 from solvent.model.parameters import Spread, check_choice, shown, spread
 
@@ -448,8 +449,6 @@ class FootballStrategy:
             TooManyStatesError: If the table would fill the memory.
             ValueError: If the chart's probabilities are too fine for exact arithmetic in 53 bits.
         """
-        from solvent.games.football.table import tabulate
-
         return tabulate(self)
 
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.chart import Cell
+from solvent.games.football.calls import Actions
+from solvent.games.football.chart import Cell, Chart
 from solvent.games.football.columns import (
     FREE_KICK,
     KICKOFF,
@@ -28,17 +29,37 @@ from solvent.games.football.columns import (
     interleaved,
     merged_columns,
 )
+from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.position import OVER, WAIT, Position
 from solvent.games.football.results import Result, parse_result
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import OFFENCE, chooser, situation_index
-from solvent.model import TabularGame, TooManyStatesError, compile_game
+from solvent.model import Game, TabularGame, TooManyStatesError, compile_game
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
-
-if TYPE_CHECKING:
-    from solvent.games.football.rules import FootballStrategy
 
 LARGEST_TABLE = 60_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
+
+
+class Tabulated(Game, Protocol):
+    """What the table reads of :class:`solvent.games.football.rules.FootballStrategy`."""
+
+    @property
+    def form(self) -> str: ...
+    @property
+    def charts(self) -> tuple[Chart, Chart]: ...
+    @property
+    def loaded_chart(self) -> Chart: ...
+    @property
+    def loaded_ruleset(self) -> Ruleset: ...
+    @property
+    def loaded_points(self) -> ExpectedPoints: ...
+    @property
+    def kickoff(self) -> float: ...
+    @property
+    def actions(self) -> tuple[Actions, Actions]: ...
+    @property
+    def choices(self) -> tuple[str, ...]: ...
 
 
 class _Branching(NamedTuple):
@@ -69,7 +90,7 @@ class _Patterns(NamedTuple):
     cell: Ints
 
 
-def tabulate(game: FootballStrategy) -> TabularGame:
+def tabulate(game: Tabulated) -> TabularGame:
     """Build the arrays.
 
     Raises:
@@ -92,7 +113,7 @@ CHUNK = 4096
 class _Table:
     """The parts of a table, and what it is put together from."""
 
-    def __init__(self, game: FootballStrategy) -> None:
+    def __init__(self, game: Tabulated) -> None:
         self.game = game
         self.chart = game.loaded_chart
         self.charts = game.charts

@@ -31,21 +31,42 @@ its extra point, where a little more or less matters most. In the order of the o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.calls import call_sheet, situation_lines
+from solvent.games.football.calls import Actions, call_sheet, situation_lines
+from solvent.games.football.chart import Chart
 from solvent.games.football.results import parse_result
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import situation_text
+from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
 
-if TYPE_CHECKING:
-    from solvent.games.football_clock.rules import TimedFootball
+
+class Viewed(Protocol):
+    """What a view reads of :class:`solvent.games.football_clock.rules.TimedFootball`."""
+
+    @property
+    def form(self) -> str: ...
+    @property
+    def for_points(self) -> bool: ...
+    @property
+    def loaded_chart(self) -> Chart: ...
+    @property
+    def loaded_ruleset(self) -> Ruleset: ...
+    @property
+    def loaded_clock(self) -> ClockRules: ...
+    @property
+    def actions(self) -> Actions: ...
+    @property
+    def choices(self) -> tuple[str, ...]: ...
+    def legal_actions(self, state: TimedPosition) -> tuple[tuple[int, ...], ...]: ...
+    def who_decides(self, state: TimedPosition) -> int: ...
 
 
-def observation_labels(game: TimedFootball) -> tuple[str, ...]:
+def observation_labels(game: Viewed) -> tuple[str, ...]:
     """The names of an observation's entries."""
     score = () if game.for_points else ("lead", "lead within a score")
     return (
@@ -58,7 +79,7 @@ def observation_labels(game: TimedFootball) -> tuple[str, ...]:
     )
 
 
-def observation(game: TimedFootball, state: TimedPosition, player: int) -> NDArray[np.float32]:
+def observation(game: Viewed, state: TimedPosition, player: int) -> NDArray[np.float32]:
     """What a player sees of a position."""
     rules, clock = game.loaded_ruleset, game.loaded_clock
     last = clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks
@@ -95,7 +116,7 @@ def observation(game: TimedFootball, state: TimedPosition, player: int) -> NDArr
     return np.array(seen, np.float32)
 
 
-def drawing(game: TimedFootball, state: TimedPosition) -> str:
+def drawing(game: Viewed, state: TimedPosition) -> str:
     """Time and score, then the field from the offence's goal line on the left, and the call."""
     if state.phase == "over":
         won = score_text(state.margin).replace("leads", "has won")
@@ -122,7 +143,7 @@ def drawing(game: TimedFootball, state: TimedPosition) -> str:
     return "\n".join(lines)
 
 
-def place_text(game: TimedFootball, state: TimedPosition) -> str:
+def place_text(game: Viewed, state: TimedPosition) -> str:
     """Such as ``0:45 left, tied, player 0 has 3rd and 7 at the other's 34``."""
     if state.phase == "time-out":
         where = "a time-out or not"
@@ -135,7 +156,7 @@ def place_text(game: TimedFootball, state: TimedPosition) -> str:
     return f"{scoreboard(game, state)}, {where}"
 
 
-def scoreboard(game: TimedFootball, state: TimedPosition) -> str:
+def scoreboard(game: Viewed, state: TimedPosition) -> str:
     """Such as ``second half, 1:45 left, player 0 leads by 3, time-outs 2 and 0``."""
     parts = [f"{'first' if state.half == 1 else 'second'} half"] if game.form == "full" else []
     if state.phase != "time-out":
@@ -155,7 +176,7 @@ def score_text(margin: int) -> str:
     return f"player {0 if margin > 0 else 1} leads by {abs(margin)}"
 
 
-def clock_text(game: TimedFootball, ticks: int) -> str:
+def clock_text(game: Viewed, ticks: int) -> str:
     """Minutes and seconds."""
     minutes, seconds = divmod(ticks * game.loaded_clock.tick, 60)
     return f"{minutes}:{seconds:02d}"

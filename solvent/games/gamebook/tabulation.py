@@ -15,24 +15,36 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.dependencies import Touched
+from solvent.games.gamebook.liveness import Place
 from solvent.games.gamebook.page import Position
 from solvent.games.gamebook.page_table import Columns, Layout, Pages, grouped
+from solvent.games.gamebook.story import Story
+from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame, TooManyStatesError
 
-if TYPE_CHECKING:
-    from solvent.games.gamebook.liveness import Place
-    from solvent.games.gamebook.rules import Gamebook
+
+class Tabulated(Game, Protocol):
+    """What the table reads of :class:`solvent.games.gamebook.rules.Gamebook`."""
+
+    @property
+    def book(self) -> Book: ...
+    @property
+    def story(self) -> Story: ...
+    def observe_all(
+        self, at: Position, values: NDArray[Any], local: NDArray[Any]
+    ) -> NDArray[np.float32]: ...
 
 
-def tabulate(game: Gamebook, max_states: int) -> RationalGame:
+def tabulate(game: Tabulated, max_states: int) -> RationalGame:
     """The arrays of a book.
 
     Args:
@@ -83,7 +95,7 @@ class _Projection:
 
 
 class _Tabulation:
-    def __init__(self, game: Gamebook, max_states: int) -> None:
+    def __init__(self, game: Tabulated, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
         self._touched = Touched(game.story)
