@@ -6,27 +6,55 @@ environments are loaded when they are first used.
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from solvent.envs.registration import register_envs
+from solvent.lazy import attach
+
+if TYPE_CHECKING:
+    from solvent.exact import (
+        SolvedGame,
+        best_response,
+        exploitability,
+        load_policy,
+        locate_gap,
+        nash_conv,
+        policy_value,
+        save_policy,
+        score,
+        solve,
+        solve_tree,
+        state_visitation,
+    )
+    from solvent.model import (
+        Game,
+        Outcome,
+        TabularGame,
+        TabularPolicy,
+        against,
+        check_game,
+        compile_game,
+    )
+    from solvent.model.registry import GAMES, GameSpec, make_game
 
 __version__ = "0.1.0"
 
-_HOME = {
-    "GAMES": "solvent.games",
-    "make_game": "solvent.games",
+_HOMES = {
+    "GAMES": "solvent.model.registry",
     "Game": "solvent.model",
+    "GameSpec": "solvent.model.registry",
     "Outcome": "solvent.model",
+    "SolvedGame": "solvent.exact",
     "TabularGame": "solvent.model",
     "TabularPolicy": "solvent.model",
     "against": "solvent.model",
+    "best_response": "solvent.exact",
     "check_game": "solvent.model",
     "compile_game": "solvent.model",
-    "best_response": "solvent.exact",
     "exploitability": "solvent.exact",
     "load_policy": "solvent.exact",
     "locate_gap": "solvent.exact",
+    "make_game": "solvent.model.registry",
     "nash_conv": "solvent.exact",
     "policy_value": "solvent.exact",
     "save_policy": "solvent.exact",
@@ -36,19 +64,33 @@ _HOME = {
     "state_visitation": "solvent.exact",
 }
 
-__all__ = sorted([*_HOME, "__version__"])
+__all__ = [
+    "GAMES",
+    "Game",
+    "GameSpec",
+    "Outcome",
+    "SolvedGame",
+    "TabularGame",
+    "TabularPolicy",
+    "__version__",
+    "against",
+    "best_response",
+    "check_game",
+    "compile_game",
+    "exploitability",
+    "load_policy",
+    "locate_gap",
+    "make_game",
+    "nash_conv",
+    "policy_value",
+    "save_policy",
+    "score",
+    "solve",
+    "solve_tree",
+    "state_visitation",
+]
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its room when it is first asked for."""
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'solvent' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    """The public names, loaded or not."""
-    return sorted({*globals(), *__all__})
-
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, _HOMES)
 
 register_envs()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
-from typing import Any
 
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import first_legal, optimal, uniform
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_choice
+from solvent.model.registry import GameSpec, game_specs, load, spec_of
 
 
 def _any_game(game: TabularGame, player: int) -> bool:
@@ -34,38 +33,26 @@ GENERIC: Mapping[str, Baseline] = {
 }
 """The baselines that every game may have."""
 
-_OF_GAMES = {
-    "gamebook": "solvent.games.gamebook.baselines",
-    "ff-combat": "solvent.games.fighting_fantasy.baselines",
-    "football-drive": "solvent.games.football_drive.baselines",
-    "football-strategy": "solvent.games.football.baselines.players",
-    "greed": "solvent.games.greed.baselines",
-}
+
+def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
+    """The baselines that a game's spec adds."""
+    return {} if spec is None or spec.baselines is None else load(spec.baselines)
 
 
-def _of_game(name: str) -> Mapping[str, Baseline]:
-    """The generic baselines and a game's own, which take precedence."""
-    own = import_module(_OF_GAMES[name]).BASELINES if name in _OF_GAMES else {}
-    return {**GENERIC, **own}
+def baselines_of(game: TabularGame) -> Mapping[str, Baseline]:
+    """The generic baselines and the game's own, which take precedence."""
+    return {**GENERIC, **_own(spec_of(game))}
 
 
-def _all() -> Mapping[str, Baseline]:
-    """The generic baselines and those of all games."""
-    return {name: one for game in _OF_GAMES for name, one in _of_game(game).items()}
-
-
-def __getattr__(name: str) -> Any:
-    """Gather the baselines of all games when they are first asked for."""
-    if name == "BASELINES":
-        return _all()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def all_baselines() -> Mapping[str, Baseline]:
+    """The generic baselines and those of all games, by name."""
+    own = [_own(spec) for spec in game_specs().values()]
+    return {name: one for group in (GENERIC, *own) for name, one in group.items()}
 
 
 def baseline_names(game: TabularGame, player: int = 0) -> tuple[str, ...]:
     """The names of the baselines that a game has for a player."""
-    return tuple(
-        name for name, entry in _of_game(game.info.name).items() if entry.suits(game, player)
-    )
+    return tuple(name for name, entry in baselines_of(game).items() if entry.suits(game, player))
 
 
 def make_baseline(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
@@ -80,10 +67,10 @@ def make_baseline(name: str, game: TabularGame, player: int = 0) -> TabularPolic
         ValueError: If no baseline has that name, or the game has none of that name.
         ModuleNotFoundError: If the baseline needs a package that is not installed.
     """
-    if name not in _of_game(game.info.name):
-        check_choice(name, "baseline", _all())
+    if name not in baselines_of(game):
+        check_choice(name, "baseline", all_baselines())
     check_choice(name, f"baseline of {game.info.name}", baseline_names(game, player))
-    return _of_game(game.info.name)[name].make(game, player)
+    return baselines_of(game)[name].make(game, player)
 
 
 def baseline_policies(
@@ -100,10 +87,11 @@ def baseline_policies(
 
 
 __all__ = [
-    "BASELINES",
     "GENERIC",
     "Baseline",
+    "all_baselines",
     "baseline_names",
     "baseline_policies",
+    "baselines_of",
     "make_baseline",
 ]

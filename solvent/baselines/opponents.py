@@ -4,7 +4,7 @@ An environment for one seat of a game for two (:class:`solvent.envs.SeatEnv`) ta
 they are asked for by a *specification*, which can be written as JSON and so be part of an
 environment's id:
 
-- a name of :data:`solvent.baselines.BASELINES` that the game has for the other seat;
+- a name of :func:`solvent.baselines.all_baselines` that the game has for the other seat;
 - the path of a file written by :func:`solvent.exact.save_policy`;
 - a mapping of such names and paths to weights: a pool, from which each play draws its opponent.
 
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from solvent.baselines import BASELINES, baseline_names, make_baseline
+from solvent.baselines import all_baselines, baseline_names, make_baseline
 from solvent.envs.opponents import Opponent
 from solvent.envs.registration import compiled_game
 from solvent.envs.seat_env import Seat, SeatEnv, seats_of
@@ -98,7 +98,7 @@ def _names_a_file(specification: str | Path) -> bool:
     path = Path(specification)
     if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
         return True
-    return specification not in BASELINES and path.is_file()
+    return specification not in all_baselines() and path.is_file()
 
 
 def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:

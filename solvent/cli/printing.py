@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from solvent.baselines import BASELINES
+from solvent.baselines import all_baselines
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import GapLocation, Score, Solution
 from solvent.games import GAMES
@@ -278,7 +278,9 @@ def show_rooms(console: Console) -> None:
     console.print()
     console.print(table)
     console.print()
-    console.print(facts({"baselines": ", ".join(BASELINES), "algorithms": ", ".join(ALGORITHMS)}))
+    console.print(
+        facts({"baselines": ", ".join(all_baselines()), "algorithms": ", ".join(ALGORITHMS)})
+    )
 
 
 def show_training(console: Console, result: TrainingResult) -> None:

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
             opponent that is not optimal, what a best response gets.
         parameters: The game's, where they are not its defaults; JSON-able.
         opponent: In a game for two, who plays against the learner unless the caller says: a
-            name of :data:`solvent.baselines.BASELINES`. None in a game for one.
+            name of :func:`solvent.baselines.all_baselines`. None in a game for one.
     """
 
     game: str

@@ -25,7 +25,7 @@ from solvent.exact.rational import RationalSolution, solve_exactly
 from solvent.exact.response import best_response, exploitability, nash_conv
 from solvent.exact.scoring import GapLocation, Score, cross_table, locate_gap, score
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.solver import solve
+from solvent.exact.solved_game import SolvedGame, SolvedTable, solve
 from solvent.exact.store import StoreError, write_atomically
 from solvent.exact.tree_solution import TreeSolution
 
@@ -46,6 +46,8 @@ __all__ = [
     "Schema",
     "Score",
     "Solution",
+    "SolvedGame",
+    "SolvedTable",
     "Stake",
     "StoreError",
     "TreeSolution",

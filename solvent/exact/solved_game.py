@@ -1,6 +1,6 @@
 """A game with its optimum, however that was found: what all that shows or uses an optimum asks.
 
-:func:`solve_game` gives one for every game. A table's solution, a kernel's, and a folder of layers
+:func:`solve` gives one for every game. A table's solution, a kernel's, and a folder of layers
 are all a :class:`SolvedGame`; whoever asks does not know which.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 from solvent.exact.solution import Solution
-from solvent.exact.solve import solve
+from solvent.exact.solver import solve as solve_table
 from solvent.model import Game, TabularGame, compile_game
 from solvent.model.registry import spec_of
 
@@ -128,25 +128,42 @@ class SolvedTable:
         return dict(zip(legal.tolist(), chances.tolist(), strict=True))
 
 
-def solve_game(game: Game, *, tolerance: float = 1e-9) -> SolvedGame:
-    """Solve a game in the way that suits it.
+@overload
+def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution: ...
+
+
+@overload
+def solve(game: Game, *, tolerance: float = 1e-9) -> SolvedGame: ...
+
+
+def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | Solution:
+    """Find the value of every state and an optimal strategy of each player, and prove it.
+
+    Strategies that end the game for certain are compared. Where rewards cancel in a loop (+1, then
+    -1) going round for ever has no value, so it is not among them.
 
     Args:
-        game: The rules.
-        tolerance: Widest bracket accepted, as for :func:`solvent.exact.solve`.
+        game: The rules, or their table. A game may have a solver of its own, which is used for the
+            rules; a table is always solved as it is, component by component
+            (:mod:`solvent.exact.solver`).
+        tolerance: Widest bracket accepted for a table, in units of the largest value or reward
+            that can be met from the start, or of 1 if that is larger.
 
     Returns:
-        What the game's own solver found, if it has one for this form of the game; otherwise the
-        solution of its table.
+        Of a table its solution as arrays, of rules a :class:`SolvedGame`. Where both players mix,
+        the strategies are optimal up to the accuracy of the matrix games.
 
     Raises:
-        ImproperGameError: If play need not end; the message names a state.
+        ImproperGameError: If from some state no end can be reached, or a player does best by
+            never ending; the message names a state.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
         TooManyStatesError: If there are too many states for a table, and no other way.
     """
+    if isinstance(game, TabularGame):
+        return solve_table(game, tolerance=tolerance)
     spec = spec_of(game)
     solved: SolvedGame | None = None if spec is None else spec.ask("solver", game)
     if solved is not None:
         return solved
     table = compile_game(game)
-    return SolvedTable(game, table, solve(table, tolerance=tolerance))
+    return SolvedTable(game, table, solve_table(table, tolerance=tolerance))

@@ -52,7 +52,8 @@ def draw_entries(
 
     Args:
         chosen: [k] indices of plays.
-        threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry nothing is drawn.
+        threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry
+            nothing is drawn.
         stream: [n], changed.
         entry: [n], changed in the chosen plays.
     """
