@@ -1,0 +1,289 @@
+"""What is to be had from the files of version 0.1 in ``tests/golden/0.1/``.
+
+Each reader is given a copy of that folder, reads one thing in it by public entry points, and
+returns figures by name. Those of version 0.1 itself are in ``figures.json``, written by
+``tests/golden/make_0_1.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from golden_streams import (
+    DRIVE,
+    FF,
+    FIGHT,
+    GREED,
+    GREED_ID,
+    TIMED,
+    TWO_MINUTES,
+    command,
+    options,
+    parameters_of,
+    self_play,
+    train,
+)
+
+import solvent
+
+Figures = dict[str, Any]
+
+NARROW = {"policy_kwargs": "dict(net_arch=[8])"}
+PPO_RUN: dict[str, Any] = {
+    "hyperparameters": {"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_epochs": 2, **NARROW}
+}
+DQN_RUN: dict[str, Any] = {
+    "hyperparameters": {
+        "n_envs": 8,
+        "batch_size": 32,
+        "buffer_size": 200,
+        "learning_starts": 64,
+        "train_freq": 1,
+        "gradient_steps": 1,
+        **NARROW,
+    }
+}
+BOARD: dict[str, Any] = {"limit": 6, "sides": 3}
+TWO_MINUTES_ID = "solvent/FootballTwoMinutes-v0"
+TWO_MINUTES_RUN: dict[str, Any] = {
+    "seed": 3,
+    "timesteps": 512,
+    "hyperparameters": {**PPO_RUN["hyperparameters"], "n_envs": 16},
+    "past_selves": 2,
+    "refresh": 128,
+    "evaluations": 2,
+}
+
+
+class TrainedOnError(Exception):
+    """A training that was finished has been begun again."""
+
+
+def no_more(moment: Any) -> None:
+    """Told of the progress of a training that has none to make."""
+    raise TrainedOnError
+
+
+def ppo(folder: Path, **arguments: Any) -> Any:
+    """A training on combat."""
+    return train(folder, FF, "ppo", FIGHT, **(PPO_RUN | arguments))
+
+
+def dqn(folder: Path, **arguments: Any) -> Any:
+    """One with a replay buffer."""
+    return train(folder, FF, "masked_dqn", FIGHT, **(DQN_RUN | arguments))
+
+
+def both_seats(folder: Path, **arguments: Any) -> Any:
+    """A training by self-play."""
+    return self_play(
+        folder, GREED_ID, "maskable_ppo", BOARD, **(PPO_RUN | {"past_selves": 2} | arguments)
+    )
+
+
+def two_minutes(folder: Path, **arguments: Any) -> Any:
+    """A training by self-play in football with a clock."""
+    from solvent.training.simulated import train_simulated
+
+    fixed = {"env_kwargs": {**TWO_MINUTES, "opponent": "self-play"}, "progress": False}
+    return train_simulated(
+        TWO_MINUTES_ID, "maskable_ppo", folder=folder, **(TWO_MINUTES_RUN | fixed | arguments)
+    )
+
+
+def bench_again(folder: Path) -> Any:
+    """The results of a small bench, which goes on with what is in its folder."""
+    from solvent.training.bench import bench, task
+
+    tasks = [
+        task(FF, 512, parameters=FIGHT, ppo=1),
+        task(GREED_ID, 512, parameters=BOARD, maskable_ppo=1),
+    ]
+    return bench(folder / "bench", tasks=tasks, processes=1, progress=False)
+
+
+def table(name: str, parameters: Mapping[str, Any]) -> Any:
+    """A game's table."""
+    return solvent.compile_game(solvent.make_game(name, **parameters))
+
+
+def numbers(prefix: str, held: Any) -> Figures:
+    """The numbers and texts in something of JSON, by the way that leads there."""
+    if isinstance(held, Mapping):
+        parts = held.items()
+    elif isinstance(held, list):
+        parts = enumerate(held)  # type: ignore[assignment]
+    else:
+        return {prefix: held}
+    return {
+        name: figure
+        for key, part in parts
+        for name, figure in numbers(f"{prefix} {key}".strip(), part).items()
+    }
+
+
+def policy_of_player(player: int, folder: Path) -> Figures:
+    name, parameters = (("ff-combat", FIGHT), ("greed", GREED))[player]
+    game = table(name, parameters)
+    policy = solvent.load_policy(folder / f"policy_{player}.npz", game)
+    score = solvent.score(game, policy)
+    choices = game.mask[player].sum(axis=1) > 1
+    return {
+        "model_hash": policy.model_hash,
+        "player": policy.player,
+        "name": policy.name,
+        "value": score.value,
+        "gap": score.optimality_gap,
+        "sum": float(policy.probabilities.sum()),
+        **numbers("choice", policy.probabilities[choices][:3].tolist()),
+    }
+
+
+def policy_by_command(folder: Path) -> Figures:
+    words = ["score", str(folder / "policy_0.npz"), "ff-combat", *options(FIGHT), "--json"]
+    said = json.loads(command(*words))
+    return {name: said[name] for name in ("value", "optimality_gap", "optimum", "exploitability")}
+
+
+def solution(folder: Path) -> Figures:
+    from solvent.exact import load_solution
+
+    found = load_solution(folder / "solution.npz", table("greed", BOARD))
+    return {
+        "value": found.value,
+        "lower": found.lower,
+        "upper": found.upper,
+        "values": float(np.abs(found.values).sum()),
+        "action values": float(np.abs(found.action_values).sum()),
+        "policies": [float((p.probabilities**2).sum()) for p in found.policies],
+    }
+
+
+def normalization(folder: Path) -> Figures:
+    from solvent.training import Normalization
+
+    found = Normalization.load(folder / "normalization.npz")
+    return {"normalized": found(np.arange(4.0)).tolist(), "epsilon": found.epsilon}
+
+
+def chart(ending: str, folder: Path) -> Figures:
+    said = command("chart", "check", str(folder / f"mine.{ending}"))
+    return {"hash": re.search(r"\b[0-9a-f]{64}\b", said)[0]}  # type: ignore[index]
+
+
+def expected_points(folder: Path) -> Figures:
+    drive = {**DRIVE, "expected_points": str(folder / "points.json")}
+    return {"value": solvent.solve(table("football-strategy", drive)).value}
+
+
+def half(name: str, folder: Path) -> Figures:
+    """A solution of football with a clock, and if it is not finished, the rest of it."""
+    words = ["solve", "football-strategy", "--form", "half", *options(TIMED)]
+    said = json.loads(command(*words, "--out", str(folder / name), "--json"))
+    names = ("states", "value", "lower", "upper", "sheets", "sheets_solved_now", "matrix_games")
+    return {key: said[key] for key in names}
+
+
+def players_of_half(folder: Path) -> Figures:
+    given = ("--solution", str(folder / "half"), "--json")
+    return {
+        **numbers("agent", json.loads(command("score", "paper-agent", *given))),
+        "optimal": json.loads(command("score", "optimal", *given))["exploitability"],
+    }
+
+
+def training(run: Callable[..., Any], name: str, folder: Path, *, finished: bool = True) -> Figures:
+    """A training, read back or brought to its end."""
+    found = run(folder / name, **({"progress": no_more} if finished else {}))
+    results = ("score", "mode_score", "scores", "mode_scores", "average_scores")
+    scores = {part: getattr(found, part) for part in results if hasattr(found, part)}
+    pairs = {part: of if isinstance(of, tuple) else (of,) for part, of in scores.items()}
+    last = found.curve[-1]
+    names = [key for key in last.__dataclass_fields__ if key != "seconds"]
+    return {
+        "timesteps": found.timesteps,
+        **{f"{part} value": [score.value for score in of] for part, of in pairs.items()},
+        **{f"{part} gap": [score.optimality_gap for score in of] for part, of in pairs.items()},
+        "points": len(found.curve),
+        **{f"curve {key}": getattr(last, key) for key in names},
+        **network_figures(folder / name),
+    }
+
+
+def network_figures(folder: Path) -> Figures:
+    """The parameters of a trained network."""
+    figures = parameters_of(folder)
+    del figures["bits"]
+    return figures
+
+
+def policy_of_training(folder: Path) -> Figures:
+    """The game is read from the file."""
+    said = json.loads(command("score", str(folder / "ppo" / "policy.npz"), "--json"))
+    return {"value": said["value"], "gap": said["optimality_gap"]}
+
+
+def zip_of_training(folder: Path) -> Figures:
+    words = ("score", str(folder / "ppo" / "model.zip"), "ff-combat", *options(FIGHT))
+    said = json.loads(command(*words, "--trust", "--json"))
+    return {"value": said["value"], "gap": said["optimality_gap"]}
+
+
+def network(name: str, folder: Path) -> Figures:
+    file = folder / "two-minutes" / f"{name}.npz"
+    return numbers("", json.loads(command("score", str(file), "--json")))
+
+
+def results(folder: Path) -> Figures:
+    """The results of a bench, and whether its page, which computes them again, says the same."""
+    out = folder / "report.html"
+    command("report", "--in", str(folder / "bench"), "--out", str(out))
+    held = json.loads((folder / "bench" / "results.json").read_text())
+    page = out.read_text()
+    agents = [agent for task in held["tasks"] for agent in task["agents"]]
+    return {
+        **numbers("", held),
+        "shown": all(
+            f"{agent[figure]:.6f}".replace("-", "−") in page
+            for agent in agents
+            for figure in ("value", "mode_value")
+        ),
+    }
+
+
+READERS: Mapping[str, Callable[[Path], Figures]] = {
+    "policy of player 0": lambda at: policy_of_player(0, at),
+    "policy of player 1": lambda at: policy_of_player(1, at),
+    "policy, by command": policy_by_command,
+    "solution": solution,
+    "normalization": normalization,
+    "chart.csv": lambda at: chart("csv", at),
+    "chart.json": lambda at: chart("json", at),
+    "expected points": expected_points,
+    "layers": lambda at: half("half", at),
+    "layers, unfinished": lambda at: half("half-unfinished", at),
+    "layers, players": players_of_half,
+    "training": lambda at: training(ppo, "ppo", at),
+    "training, policy": policy_of_training,
+    "training, zip": zip_of_training,
+    "training, unfinished": lambda at: training(ppo, "ppo-unfinished", at, finished=False),
+    "training with replay, unfinished": lambda at: training(
+        dqn, "dqn-unfinished", at, finished=False
+    ),
+    "self-play": lambda at: training(both_seats, "self-play", at),
+    "self-play, unfinished": lambda at: training(
+        both_seats, "self-play-unfinished", at, finished=False
+    ),
+    "two minutes": lambda at: training(two_minutes, "two-minutes", at),
+    "two minutes, unfinished": lambda at: training(
+        two_minutes, "two-minutes-unfinished", at, finished=False
+    ),
+    "network": lambda at: network("network", at),
+    "network, mode": lambda at: network("network_mode", at),
+    "bench": results,
+}
