@@ -1,0 +1,139 @@
+"""docs/adding-a-game.md, followed literally: a package from outside has everything ours have."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from parlour_games import blocks, commands, install, write_package
+
+SOURCE = Path(__file__).parents[1]
+
+# Runs commands in one process, which imports torch once.
+RUN = """
+import sys
+from typer.testing import CliRunner
+from solvent.cli.app import app
+
+for words in {commands!r}:
+    done = CliRunner().invoke(app, words, input="q\\n")
+    print("$", *words)
+    print(done.output)
+    if done.exit_code:
+        sys.exit(f"{{words}} ended with {{done.exit_code}}: {{done.exception!r}}")
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the page's files, with what was installed from it in ``installed``."""
+    folder = tmp_path_factory.mktemp("parlour")
+    write_package(folder)
+    install(folder, folder / "installed")
+    return folder
+
+
+def run(code: str, folder: Path, *paths: Path) -> str:
+    """What a fresh Python prints, with the package installed and perhaps other paths before it."""
+    before = os.pathsep.join(str(path) for path in [*paths, folder / "installed", SOURCE])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": before, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def solvent(folder: Path, commands: Sequence[str], *paths: Path) -> str:
+    """What commands print, each written as on the page."""
+    words = [shlex.split(command)[1:] for command in commands]
+    return run(RUN.format(commands=words), folder, *paths)
+
+
+def quick(command: str) -> bool:
+    return command.split()[1] in ("list", "solve", "play")
+
+
+def test_the_page_installs_the_package_and_then_uses_it() -> None:
+    assert [c for c in commands() if not c.startswith("solvent ")] == ["pip install ."]
+    verbs = {c.split()[1] for c in commands() if c != "pip install ."}
+    assert verbs == {"list", "solve", "play", "train", "score", "report"}
+
+
+def test_the_quick_commands_of_the_page(package: Path) -> None:
+    shown = solvent(package, [c for c in commands() if c.startswith("solvent ") and quick(c)])
+    assert "parlour/ThreeRolls-v0" in shown
+    assert "4.666667" in shown
+
+
+@pytest.mark.slow
+def test_all_commands_of_the_page_in_their_order(package: Path) -> None:
+    solvent(package, [c for c in commands() if c.startswith("solvent ")])
+    assert (package / "rolls" / "policy.npz").is_file()
+    assert "nim" in (package / "nim.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_bench_does_the_packages_tasks(package: Path) -> None:
+    shown = solvent(package, ["solvent bench three-rolls --out bench"])
+    assert "parlour/ThreeRolls-v0" in shown
+
+
+def test_the_python_of_the_page(package: Path) -> None:
+    run("\n".join(text for _, title, text in blocks() if title == "in Python"), package)
+
+
+def test_the_tests_of_the_page(package: Path) -> None:
+    run(
+        "import sys, pytest; sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', "
+        "'test_parlour_games.py']))",
+        package,
+    )
+
+
+EVERY_WAY = """
+import gymnasium as gym
+import pettingzoo
+import solvent
+
+env = gym.make("parlour/ThreeRolls-v0")
+assert env.spec.reward_threshold == 14 / 3
+env.reset(seed=1)
+envs = gym.make_vec("parlour/ThreeRolls-v0", num_envs=3)
+envs.reset(seed=1)
+seat = gym.make("parlour/Nim-v0", opponent="optimal", heaps=[1, 2, 3])
+seat.reset(seed=1)
+seats = gym.make_vec("parlour/Nim-v0", num_envs=3, opponent="optimal")
+seats.reset(seed=1)
+two = pettingzoo.make("aec", "solvent/nim-v0")
+two.reset(seed=1)
+
+# Bouton's theorem: whoever is to move loses exactly if the exclusive or of all heaps is 0.
+lost = solvent.solve(solvent.make_game("nim", heaps=[1, 2, 3]))
+won = solvent.solve(solvent.make_game("nim", heaps=[1, 2, 2]))
+assert (lost.value, won.value) == (-1, 1)
+print(sorted(solvent.GAMES))
+"""
+
+
+def test_every_registry_has_the_games(package: Path) -> None:
+    assert "'nim'" in run(EVERY_WAY, package)
+
+
+def test_a_package_that_cannot_be_loaded_harms_nobody(package: Path, tmp_path: Path) -> None:
+    info = tmp_path / "broken_game-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-game\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[solvent.games]\nbroken = no_such_module:SPEC\n")
+    shown = solvent(package, ["solvent list", "solvent solve nim"], tmp_path)
+    assert "no_such_module" in shown
