@@ -14,12 +14,12 @@ import argparse
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from solvent.exact.bench_records import TaskRecord
 from solvent.report.statistics import estimate
 from solvent.training.bench import bench, task
 
@@ -52,23 +52,23 @@ def main() -> None:
         if arguments.out is None:
             shutil.rmtree(out)
     console = Console()
-    for item in results["tasks"]:
+    for item in results:
         show(console, item)
 
 
-def show(console: Console, item: dict[str, Any]) -> None:
-    runs = Table(title=f"{item['env']}, optimum {item['optimum']:.5f}: exact gaps")
+def show(console: Console, item: TaskRecord) -> None:
+    runs = Table(title=f"{item.env}, optimum {item.optimum:.5f}: exact gaps")
     runs.add_column("training")
     for name in ("mode", "sampled", "worst start (mode)", "timesteps", "CPU s"):
         runs.add_column(name, justify="right")
-    for agent in item["agents"]:
+    for agent in item.agents:
         runs.add_row(
-            agent["name"],
-            f"{agent['mode_gap']:.5f}",
-            f"{agent['gap']:.5f}",
-            f"{agent['mode_worst_start_gap']:.4f}",
-            f"{agent['timesteps']:,}",
-            f"{agent['cpu_seconds']:.0f}",
+            agent.name,
+            f"{agent.mode_gap:.5f}",
+            f"{agent.gap:.5f}",
+            f"{agent.mode_worst_start_gap:.4f}",
+            f"{agent.timesteps:,}",
+            f"{agent.cpu_seconds:.0f}",
         )
     console.print(runs)
 
@@ -76,15 +76,15 @@ def show(console: Console, item: dict[str, Any]) -> None:
     means.add_column("algorithm")
     for name in ("median gap (mode)", "normalized value (mode), IQM", "95% interval", "CPU s"):
         means.add_column(name, justify="right")
-    for algorithm in dict.fromkeys(agent["algorithm"] for agent in item["agents"]):
-        agents = [agent for agent in item["agents"] if agent["algorithm"] == algorithm]
-        iqm = estimate([[agent["mode_normalized"] for agent in agents]])
+    for algorithm in dict.fromkeys(agent.algorithm for agent in item.agents):
+        agents = [agent for agent in item.agents if agent.algorithm == algorithm]
+        iqm = estimate([[agent.mode_normalized for agent in agents]])
         means.add_row(
             algorithm,
-            f"{np.median([agent['mode_gap'] for agent in agents]):.5f}",
+            f"{np.median([agent.mode_gap for agent in agents]):.5f}",
             "too few seeds" if iqm is None else f"{iqm.mean:.4f}",
             "" if iqm is None else f"{iqm.low:.4f} to {iqm.high:.4f}",
-            f"{np.mean([agent['cpu_seconds'] for agent in agents]):.0f}",
+            f"{np.mean([agent.cpu_seconds for agent in agents]):.0f}",
         )
     console.print(means)
 

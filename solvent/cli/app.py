@@ -468,8 +468,8 @@ def bench(
     Run again after an interruption, it goes on where it was.
     """
     from solvent.cli.printing import show_results
+    from solvent.exact.bench_records import read_results
     from solvent.report import write_report
-    from solvent.report.results import read_results
     from solvent.training.bench import bench as run_bench
 
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):

@@ -18,12 +18,12 @@ from rich.table import Table
 from solvent.baselines import all_baselines
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import GapLocation, Score, Solution
+from solvent.exact.bench_records import TaskRecord
 from solvent.games import GAMES
 from solvent.model import TabularGame, TabularPolicy
 from solvent.report.choices import action_worth, choice_text, deciders
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import exact, small
-from solvent.report.results import Task
 from solvent.report.state_fields import field_names, field_values, state_text
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ def show_self_play(console: Console, result: SelfPlayResult) -> None:
     )
 
 
-def show_results(console: Console, tasks: Sequence[Task]) -> None:
+def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
     """The agents and baselines of a bench against the optimum."""
     for task in tasks:
         numbers = ("value", "gap", "normalized", "worst start")

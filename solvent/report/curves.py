@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
+from solvent.exact.bench_records import AgentRecord, TaskRecord
+from solvent.exact.learning_curve import Evaluation
 from solvent.report.axes import Axis, decades
 from solvent.report.numbers import small, whole
 from solvent.report.panel import Panel
-from solvent.report.results import Agent, CurvePoint, Task
 
 LEAST_GAP = 1e-6
 """Smaller gaps are drawn here."""
@@ -24,17 +25,17 @@ ROUNDING = 1e-9
 ALONG = "environment steps"
 """The name of the horizontal axes."""
 
-Curves = Mapping[str, Sequence[CurvePoint]]
+Curves = Mapping[str, Sequence[Evaluation]]
 """The learning curve of each agent, by the agent's name."""
 
 
-def panels(task: Task, curves: Curves, colours: Mapping[str, str]) -> tuple[str, str]:
+def panels(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> tuple[str, str]:
     """The charts of a task: the value, or for two the exploitability, and the gap in decades."""
     draw = exploitability_panel if task.for_two else value_panel
     return draw(task, curves, colours), gap_panel(task, curves, colours)
 
 
-def ends(task: Task, curves: Curves) -> tuple[str, ...]:
+def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
     """What is to be said of curves that do not end at the steps and gaps of their agents.
 
     Args:
@@ -56,7 +57,7 @@ def ends(task: Task, curves: Curves) -> tuple[str, ...]:
     return tuple(said)
 
 
-def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
+def exploitability_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
     gaps = [gap for curve in curves.values() for p in curve for gap in (p.gap, p.mode_gap)]
     largest = max((gap for gap in gaps if isfinite(gap)), default=1.0)
@@ -75,7 +76,7 @@ def exploitability_panel(task: Task, curves: Curves, colours: Mapping[str, str])
     return panel.drawn()
 
 
-def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
+def value_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
     """The value over the training, with the optimum and the baselines as lines."""
     values = [
         v
@@ -104,7 +105,7 @@ def value_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     return panel.drawn()
 
 
-def gap_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
+def gap_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
     """The optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
     gaps = [
@@ -125,7 +126,7 @@ def gap_panel(task: Task, curves: Curves, colours: Mapping[str, str]) -> str:
     return panel.drawn()
 
 
-def _draw_gaps(panel: Panel, task: Task, curves: Curves, colours: Mapping[str, str]) -> None:
+def _draw_gaps(panel: Panel, task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> None:
     for agent in task.agents:
         curve, colour = curves[agent.name], colours[agent.algorithm]
         steps = [point.timesteps for point in curve]
@@ -135,7 +136,7 @@ def _draw_gaps(panel: Panel, task: Task, curves: Curves, colours: Mapping[str, s
 
 def _draw_both(
     panel: Panel,
-    agent: Agent,
+    agent: AgentRecord,
     steps: list[int],
     sampled: list[float],
     mode: list[float],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from solvent.exact.bench_records import TaskRecord
 from solvent.report.axes import Axis, decades
 from solvent.report.numbers import small, tick
-from solvent.report.results import Task
 
 LEAST_GAP = 1e-6
 """Smaller gaps stand at the end of the axis, and those that are mere rounding at the optimum."""
@@ -41,7 +41,7 @@ class Distances:
     ticks: tuple[tuple[float, str], ...]
 
 
-def distances(task: Task) -> Distances:
+def distances(task: TaskRecord) -> Distances:
     """The chart of a task; the optimum is at the right, each decade to the left ten times worse."""
     gaps = [gap for agent in task.agents for gap in (agent.gap, agent.mode_gap)]
     gaps += [baseline.gap for baseline in task.baselines]

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.exact import write_atomically
+from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
 from solvent.model import Game, TooManyStatesError
 from solvent.report.colours import ALGORITHMS
 from solvent.report.cross import CrossTable, everybody
@@ -18,7 +19,6 @@ from solvent.report.curves import ends, panels
 from solvent.report.distances import Distances, distances
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import brief, exact, small, whole
-from solvent.report.results import Agent, Task, read_results
 from solvent.report.sections import Section, Untabled, sections_of, untabled
 from solvent.report.solved import SolvedTask, solve_game, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
@@ -47,18 +47,18 @@ class TaskView:
     """
 
     anchor: str
-    task: Task
+    task: TaskRecord
     states: int | None
     method: str
     model_hash: str | None
     is_chance: bool
     colours: dict[str, str]
-    agents: tuple[Agent, ...]
+    agents: tuple[AgentRecord, ...]
     algorithms: tuple[AlgorithmRow, ...]
     distances: Distances | None
     curves: tuple[str, ...]
     curve_ends: tuple[str, ...]
-    accounts: tuple[tuple[Agent, str, GapAccount], ...]
+    accounts: tuple[tuple[AgentRecord, str, GapAccount], ...]
     cross: CrossTable | None
     sections: tuple[Section, ...]
 
@@ -74,8 +74,8 @@ def write_report(folder: str | Path, out: str | Path) -> Path:
         `out`.
 
     Raises:
-        ResultsError: If the folder does not hold results, or they contradict the policies.
-        StoreError: If the file of a policy is damaged, or the page cannot be written.
+        StoreError: If the folder does not hold results, they contradict the policies, or the page
+            cannot be written.
         ValueError: If there is no such game.
     """
     out = Path(out)
@@ -203,7 +203,7 @@ def _view(solved: SolvedTask) -> TaskView:
 
 def _view_untabled(game: Game, known: Untabled) -> TaskView:
     info = game.info
-    task = Task(
+    task = TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
@@ -232,7 +232,7 @@ def _view_untabled(game: Game, known: Untabled) -> TaskView:
     )
 
 
-def _algorithms(task: Task) -> tuple[AlgorithmRow, ...]:
+def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
     rows = []
     for name in dict.fromkeys(agent.algorithm for agent in task.agents):
         own = [agent for agent in task.agents if agent.algorithm == name]
@@ -247,7 +247,7 @@ def _algorithms(task: Task) -> tuple[AlgorithmRow, ...]:
     return tuple(rows)
 
 
-def _overall(tasks: tuple[Task, ...]) -> tuple[AlgorithmRow, ...]:
+def _overall(tasks: tuple[TaskRecord, ...]) -> tuple[AlgorithmRow, ...]:
     """Normalized scores over all tasks of the algorithms with enough seeds in more than one."""
     rows = []
     for name in dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents):

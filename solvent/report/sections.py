@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from solvent.exact.bench_records import BaselineRecord
 from solvent.model import Game
-from solvent.report.results import Baseline
 from solvent.report.solved import SolvedTask
 
 
@@ -41,7 +41,7 @@ class Untabled:
     bracket: tuple[float, float]
     method: str
     sections: tuple[Section, ...]
-    baselines: tuple[Baseline, ...] = ()
+    baselines: tuple[BaselineRecord, ...] = ()
 
 
 MakeSections = Callable[[SolvedTask], list[Section]]

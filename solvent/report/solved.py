@@ -16,20 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from solvent.baselines import baseline_names, baseline_policies
+from solvent.baselines import baseline_names
+from solvent.baselines.scored import score_baselines
 from solvent.exact import (
     GapLocation,
-    Score,
     Solution,
+    StoreError,
     load_policy,
     locate_gap,
     score,
     solve,
 )
+from solvent.exact.bench_records import AgentRecord, TaskRecord, figures
+from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
 from solvent.games import make_game
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
-from solvent.report.results import Agent, Baseline, CurvePoint, ResultsError, Task, read_curve
 
 TOLERANCE = 1e-9
 """How far a stated figure may be from the computed one, in units of the computed one if that is
@@ -40,7 +42,7 @@ FIGURES = ("value", "gap", "normalized", "worst_start_gap")
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedAgent:
+class ScoredAgent:
     """An agent with its most probable actions as policies, one for each seat.
 
     Attributes:
@@ -50,8 +52,8 @@ class SolvedAgent:
         locations: Where the gaps of `policies` are lost.
     """
 
-    agent: Agent
-    curve: tuple[CurvePoint, ...]
+    agent: AgentRecord
+    curve: tuple[Evaluation, ...]
     policies: tuple[TabularPolicy, ...]
     locations: tuple[GapLocation, ...]
 
@@ -78,14 +80,14 @@ class SolvedTask:
         agents: In the order of the record.
     """
 
-    task: Task
+    task: TaskRecord
     game: Game
     table: TabularGame
     solution: Solution
-    agents: tuple[SolvedAgent, ...]
+    agents: tuple[ScoredAgent, ...]
 
 
-def solve_task(task: Task, folder: Path) -> SolvedTask:
+def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     """Solve the game of a task and score its agents.
 
     Args:
@@ -93,8 +95,8 @@ def solve_task(task: Task, folder: Path) -> SolvedTask:
         folder: In which the folders of the agents are.
 
     Raises:
-        ResultsError: If a recorded number is not what the policies give.
-        StoreError: If the file of a policy is missing, damaged or for another game.
+        StoreError: If a recorded number is not what the policies give, or the file of a policy is
+            missing, damaged or for another game.
         ValueError: If there is no such game.
     """
     game = make_game(task.game, **task.parameters)
@@ -111,8 +113,8 @@ def solve_task(task: Task, folder: Path) -> SolvedTask:
     names = [baseline.name for baseline in task.baselines]
     for name in names:
         if name not in baseline_names(table):
-            raise ResultsError(f"{where}: {task.game} has no baseline {name!r:.80}")
-    baselines = _baselines(table, solution, names)
+            raise StoreError(f"{where}: {task.game} has no baseline {name!r:.80}")
+    baselines = score_baselines(table, solution, names)
     for stated, found in zip(task.baselines, baselines, strict=True):
         _compare_figures(stated, found, f"{where}: {found.name}")
     return SolvedTask(
@@ -140,19 +142,21 @@ def solve_game(game: Game) -> SolvedTask:
     table = compile_game(game)
     solution = solve(table)
     info = game.info
-    task = Task(
+    task = TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
         optimum=solution.value,
         bracket=(solution.lower, solution.upper),
         agents=(),
-        baselines=_baselines(table, solution),
+        baselines=score_baselines(table, solution),
     )
     return SolvedTask(task, game, table, solution, ())
 
 
-def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solution) -> SolvedAgent:
+def _solve_agent(
+    agent: AgentRecord, folder: Path, table: TabularGame, solution: Solution
+) -> ScoredAgent:
     place = folder / agent.folder
     where = f"{place}: {agent.name}"
     seats = ("_0", "_1") if table.info.players == 2 else ("",)
@@ -163,41 +167,19 @@ def _solve_agent(agent: Agent, folder: Path, table: TabularGame, solution: Solut
     computed: dict[str, Any] = {}
     for prefix, policies in (("", sampled), ("mode_", mode)):
         scores = [score(table, policy, solution, tolerance=LEARNED) for policy in policies]
-        computed |= {f"{prefix}{name}": figure for name, figure in _figures(scores).items()}
+        computed |= {f"{prefix}{name}": figure for name, figure in figures(scores).items()}
     found = replace(agent, **computed)
     _compare_figures(agent, found, where)
-    curve = read_curve(place / "curve.csv")
+    curve: tuple[Evaluation, ...] = tuple(read_curve(place / "curve.csv"))
+    if not curve:
+        raise StoreError(f"{place / 'curve.csv'}: holds no point")
     _check_sums(curve, found.value + found.gap, str(place / "curve.csv"))
-    return SolvedAgent(
+    return ScoredAgent(
         agent=found,
         curve=curve,
         policies=mode,
         locations=tuple(locate_gap(table, policy, solution, tolerance=LEARNED) for policy in mode),
     )
-
-
-def _baselines(
-    table: TabularGame, solution: Solution, names: Sequence[str] | None = None
-) -> tuple[Baseline, ...]:
-    """Baselines of a game, all of them unless named, scored."""
-    seats = [baseline_policies(table, names, player=p) for p in range(table.info.players)]
-    return tuple(
-        Baseline(name, **_figures([score(table, own[name], solution) for own in seats]))
-        for name in seats[0]
-    )
-
-
-def _figures(scores: Sequence[Score]) -> dict[str, Any]:
-    """The figures of a policy, or of one for each seat, as an agent and a baseline have them."""
-    count = len(scores)
-    gaps = [result.optimality_gap for result in scores]
-    return {
-        "value": sum(result.value for result in scores) / count,
-        "gap": sum(gaps) / count,
-        "normalized": sum(result.normalized for result in scores) / count,
-        "worst_start_gap": max(result.worst_start_gap for result in scores),
-        "exploitability": (gaps[0], gaps[1]) if count == 2 else None,
-    }
 
 
 def _check_mode(
@@ -218,13 +200,13 @@ def _check_mode(
     wrong = live & ((mode.probabilities[rows, chosen] != 1) | (chances[rows, chosen] < largest))
     if wrong.any():
         state = table.states[int(np.argmax(wrong))]
-        raise ResultsError(
+        raise StoreError(
             f"{where}: the mode of player {mode.player} is not the most probable action of the "
             f"policy in state {state!r}"
         )
 
 
-def _check_sums(curve: Sequence[CurvePoint], optimum: float, where: str) -> None:
+def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None:
     """Refuse a curve of which a value and its gap are not the optimum together."""
     for point in curve:
         for value, gap in ((point.value, point.gap), (point.mode_value, point.mode_gap)):
@@ -235,7 +217,7 @@ def _check_sums(curve: Sequence[CurvePoint], optimum: float, where: str) -> None
 def _check_distinct(what: str, values: Sequence[str], where: str) -> None:
     for number, value in enumerate(values):
         if value in values[:number]:
-            raise ResultsError(f"{where}: two agents have the {what} {value!r:.80}")
+            raise StoreError(f"{where}: two agents have the {what} {value!r:.80}")
 
 
 def _compare_figures(stated: Any, computed: Any, where: str) -> None:
@@ -247,7 +229,7 @@ def _compare_figures(stated: Any, computed: Any, where: str) -> None:
         said, found = getattr(stated, item.name), getattr(computed, item.name)
         if name == "exploitability":
             if found is not None and said is None:
-                raise ResultsError(f"{where}: {item.name} is missing")
+                raise StoreError(f"{where}: {item.name} is missing")
             for one, other in zip(said or (), found or (), strict=False):
                 _compare(item.name, one, other, where)
         else:
@@ -258,4 +240,4 @@ def _compare(name: str, stated: float, computed: float, where: str) -> None:
     if isnan(stated) and isnan(computed):
         return
     if not abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed)):
-        raise ResultsError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")
+        raise StoreError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")

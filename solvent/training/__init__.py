@@ -1,7 +1,8 @@
 """Learning and scoring: networks trained on a game, and exact numbers about them."""
 
+from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, load_model
-from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
+from solvent.training.callback import ExactEvalCallback
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent

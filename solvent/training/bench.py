@@ -1,52 +1,9 @@
 """The suite's main job: solve, train, score exactly, and keep everything for the report.
 
 :func:`bench` works through tasks, each an environment with the trainings to run on it. It writes
-
-- ``results.json``, and
-- for each training a folder ``<task>/<algorithm>-<seed>`` with the files of
-  :mod:`solvent.training.train`: among them ``policy.npz``, ``policy_mode.npz`` (read by
-  :func:`solvent.exact.load_policy`) and ``curve.csv`` (columns ``timesteps``, ``value``, ``gap``,
-  ``mode_value``, ``mode_gap``, ``seconds``).
-
-``results.json`` holds ``{"tasks": [...]}``. A task has these keys:
-
-==============  ===========================================================================
-``env``         id of the environment
-``game``        name of the game, a key of :data:`solvent.games.GAMES`
-``parameters``  the game's own; ``make_game(game, **parameters)`` is that game
-``optimum``     its value
-``bracket``     certified lower and upper bound of the value
-``agents``      a list, see below
-``baselines``   a list of ``name``, ``value``, ``gap``, ``normalized``, ``worst_start_gap``
-==============  ===========================================================================
-
-An agent has these; "sampled" and "mode" are the network's two policies, as in
-:class:`~solvent.training.extract.Extraction`:
-
-===================  ======================================================================
-``name``             for tables, such as ``"ppo 0"``
-``algorithm``        a key of :data:`solvent.training.ALGORITHMS`
-``seed``             an integer
-``value``, ``gap``   exact value and optimality gap, sampled
-``normalized``       0 for uniform play, 1 for the optimum, sampled
-``worst_start_gap``  largest gap from a single start, sampled
-``mode_…``           the same four of the mode
-``timesteps``        environment steps it was trained for
-``cpu_seconds``      CPU time of the training
-``folder``           its folder, relative to that of ``results.json``
-===================  ======================================================================
-
-In a game for two, an agent is one network for both seats, trained by
-:mod:`solvent.training.self_play`, and its folder has the policies of each seat,
-``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``. What is said
-above is then the mean over both seats: a gap is an exploitability, and a value is what a policy is
-sure of, so that the values of two optimal ones have the mean 0. ``worst_start_gap`` is the larger
-of the two. Agents and baselines have in addition
-
-=======================  ==================================================================
-``exploitability``       a pair, in seat 0 and in seat 1 (sampled, of an agent)
-``mode_exploitability``  the same of the mode (agents only)
-=======================  ==================================================================
+``results.json`` (:mod:`solvent.exact.bench_records` says what is in it) and for each training a
+folder ``<task>/<algorithm>-<seed>`` with the files of :mod:`solvent.training.train`, or in a game
+for two of :mod:`solvent.training.self_play`.
 
 Killed at any moment and run again, it reads finished trainings back, goes on with the others
 from their last checkpoints, and ends with the same results but for ``cpu_seconds``.
@@ -54,7 +11,6 @@ from their last checkpoints, and ends with the same results but for ``cpu_second
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -69,8 +25,9 @@ from typing import Any
 
 from rich.progress import Progress, TaskID
 
-from solvent.baselines import baseline_policies
-from solvent.exact import Score, Solution, score, solve, write_atomically
+from solvent.baselines.scored import score_baselines
+from solvent.exact import Score, solve
+from solvent.exact.bench_records import AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.store import remove_temporary
 from solvent.model import TabularGame
@@ -114,7 +71,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class BenchTask:
     """An environment and the trainings to run on it.
 
     Attributes:
@@ -135,7 +92,7 @@ def task(
     parameters: Mapping[str, Any] | None = None,
     stakes: float = 0.0,
     **seeds: int,
-) -> Task:
+) -> BenchTask:
     """A task in which each algorithm named is run with so many seeds.
 
     Args:
@@ -146,7 +103,7 @@ def task(
         seeds: How many seeds, by name of the algorithm.
     """
     own = tuple((parameters or {}).items())
-    return Task(
+    return BenchTask(
         env,
         tuple(
             Run(env, algorithm, seed, timesteps, own, stakes)
@@ -171,10 +128,10 @@ TASKS = (
 def bench(
     out: str | Path,
     *,
-    tasks: Sequence[Task] = TASKS,
+    tasks: Sequence[BenchTask] = TASKS,
     processes: int = 2,
     progress: bool = True,
-) -> dict[str, Any]:
+) -> tuple[TaskRecord, ...]:
     """Solve, train and score all tasks; the module's text says what is written.
 
     Args:
@@ -201,79 +158,49 @@ def bench(
         with _trainings(out, tasks, processes, progress) as futures:
             # While the processes train, this one solves the games and scores the baselines.
             solutions = {env: solve(game) for env, game in games.items()}
-            baselines = {env: _baselines(game, solutions[env]) for env, game in games.items()}
+            baselines = {env: score_baselines(game, solutions[env]) for env, game in games.items()}
             for future in as_completed(futures.values()):
                 future.result()
             trained = {run: future.result() for run, future in futures.items()}
 
-        results = {
-            "tasks": [
-                {
-                    "env": item.env,
-                    "game": games[item.env].info.name,
-                    "parameters": dict(games[item.env].info.parameters),
-                    "optimum": solutions[item.env].value,
-                    "bracket": [solutions[item.env].lower, solutions[item.env].upper],
-                    "agents": [_agent(run, trained[run]) for run in item.runs],
-                    "baselines": baselines[item.env],
-                }
-                for item in tasks
-            ]
-        }
-        write_atomically(out / "results.json", (json.dumps(results, indent=2) + "\n").encode())
+        results = tuple(
+            TaskRecord(
+                env=item.env,
+                game=games[item.env].info.name,
+                parameters=dict(games[item.env].info.parameters),
+                optimum=solutions[item.env].value,
+                bracket=(solutions[item.env].lower, solutions[item.env].upper),
+                agents=tuple(_agent(run, trained[run]) for run in item.runs),
+                baselines=baselines[item.env],
+            )
+            for item in tasks
+        )
+        write_results(out, results)
     return results
 
 
-def _agent(run: Run, result: TrainingResult | SelfPlayResult) -> dict[str, Any]:
+def _agent(run: Run, result: TrainingResult | SelfPlayResult) -> AgentRecord:
+    sampled: Sequence[Score]
+    mode: Sequence[Score]
     if isinstance(result, SelfPlayResult):
-        sampled, mode = _both_seats(result.scores), _both_seats(result.mode_scores)
+        sampled, mode = result.scores, result.mode_scores
     else:
-        sampled, mode = _figures(result.score), _figures(result.mode_score)
-    return {
-        "name": f"{run.algorithm} {run.seed}",
-        "algorithm": run.algorithm,
-        "seed": run.seed,
-        **sampled,
-        **{f"mode_{name}": figure for name, figure in mode.items()},
-        "timesteps": result.timesteps,
-        "cpu_seconds": round(result.cpu_seconds, 1),
-        "folder": run.folder,
-    }
-
-
-def _baselines(game: TabularGame, solution: Solution) -> list[dict[str, Any]]:
-    first, *others = (baseline_policies(game, player=p) for p in range(game.info.players))
-    rows = []
-    for name, policy in first.items():
-        seats = [policy, *(other[name] for other in others)]
-        scores = [score(game, own, solution) for own in seats]
-        rows.append({"name": name, **(_both_seats(scores) if others else _figures(scores[0]))})
-    return rows
-
-
-def _both_seats(results: Sequence[Score]) -> dict[str, Any]:
-    """The figures of a pair of policies, one for each seat."""
-    seats = [_figures(result) for result in results]
-    means = {name: sum(figures[name] for figures in seats) / len(seats) for name in seats[0]}
-    return {
-        **means,
-        "worst_start_gap": max(figures["worst_start_gap"] for figures in seats),
-        "exploitability": [result.optimality_gap for result in results],
-    }
-
-
-def _figures(result: Score) -> dict[str, Any]:
-    return {
-        "value": result.value,
-        "gap": result.optimality_gap,
-        "normalized": result.normalized,
-        "worst_start_gap": result.worst_start_gap,
-    }
+        sampled, mode = (result.score,), (result.mode_score,)
+    return AgentRecord(
+        name=f"{run.algorithm} {run.seed}",
+        algorithm=run.algorithm,
+        seed=run.seed,
+        **figures(sampled),
+        **{f"mode_{name}": figure for name, figure in figures(mode).items()},
+        timesteps=result.timesteps,
+        cpu_seconds=round(result.cpu_seconds, 1),
+        folder=run.folder,
+    )
 
 
 @contextmanager
 def _trainings(
-    out: Path, tasks: Sequence[Task], processes: int, progress: bool
+    out: Path, tasks: Sequence[BenchTask], processes: int, progress: bool
 ) -> Iterator[dict[Run, Future[TrainingResult | SelfPlayResult]]]:
     """Start all trainings in processes of their own, and stop them if something goes wrong."""
     # The last tasks are the longest; begun first, they leave no processor idle at the end.

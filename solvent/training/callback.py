@@ -7,145 +7,21 @@ but that of learning itself.
 
 from __future__ import annotations
 
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.exact import Solution, StoreError, solve, write_atomically
+from solvent.exact import Solution, solve
+from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame
-from solvent.model.files import read_file
-from solvent.model.parameters import is_number, shown
+from solvent.model.parameters import shown
 from solvent.training.extract import extract
 from solvent.training.learned_score import learned_score
-
-
-class CurvePoint(Protocol):
-    """A point of a learning curve, a dataclass of numbers of which `timesteps` is the first."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def timesteps(self) -> int:
-        """Steps taken so far, in all environments together."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """CPU time spent so far, evaluations included."""
-        ...
-
-    @property
-    def summary(self) -> str:
-        """The figure that matters most, for a progress bar."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One point of a learning curve.
-
-    Attributes:
-        timesteps: Steps taken so far, in all environments together.
-        value: Exact value of the policy as it is sampled.
-        gap: Its exact optimality gap.
-        mode_value: Exact value of the most probable actions.
-        mode_gap: Their exact optimality gap.
-        seconds: CPU time spent so far, evaluations included.
-    """
-
-    timesteps: int
-    value: float
-    gap: float
-    mode_value: float
-    mode_gap: float
-    seconds: float
-
-    @property
-    def summary(self) -> str:
-        """The exact gap of the most probable actions."""
-        return f"gap {self.mode_gap:.4f}"
-
-
-Point = TypeVar("Point", bound=CurvePoint)
-
-
-def columns(kind: type[Any]) -> tuple[str, ...]:
-    """The names of a point's figures, in the order in which a file has them."""
-    return tuple(item.name for item in fields(kind))
-
-
-def write_curve(
-    path: str | Path,
-    curve: Sequence[Point],
-    kind: type[Point] = Evaluation,  # type: ignore[assignment]
-) -> None:
-    """Write a learning curve as CSV.
-
-    Args:
-        path: Where to.
-        curve: Its points.
-        kind: Their class; there is a column for each of its fields.
-
-    Raises:
-        StoreError: If the file cannot be written.
-    """
-    lines = [",".join(columns(kind)), *(",".join(map(repr, astuple(point))) for point in curve)]
-    write_atomically(path, "\n".join([*lines, ""]).encode())
-
-
-LARGEST_CURVE = 2**28
-"""Bytes of a learning curve that is read."""
-
-
-def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:  # type: ignore[assignment]
-    """Read a learning curve.
-
-    Args:
-        path: What :func:`write_curve` wrote.
-        kind: The class of its points.
-
-    Raises:
-        StoreError: If the file is missing or is not one.
-    """
-    try:
-        header, *lines = read_file(path, LARGEST_CURVE).decode().splitlines()
-        if tuple(header.split(",")) != columns(kind):
-            raise ValueError
-        return [
-            read_point(kind, [int(steps), *map(float, rest)])
-            for steps, *rest in (line.split(",") for line in lines)
-        ]
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
-        raise StoreError(f"{path}: not a learning curve of solvent's, or damaged") from error
-
-
-def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
-    """A point of a curve from figures that were read.
-
-    Args:
-        kind: Its class.
-        figures: In the order of :func:`columns`. Steps are a whole number and time is finite; the
-            others may be NaN, since not all can be proved.
-
-    Raises:
-        ValueError: If they are not such figures.
-    """
-    held = dict(zip(columns(kind), figures, strict=True))
-    if type(held["timesteps"]) is not int or held["timesteps"] < 0:
-        raise ValueError(f"timesteps is {shown(held['timesteps'])}")
-    for name, figure in held.items():
-        unknown = isinstance(figure, float) and math.isnan(figure) and name != "seconds"
-        if not unknown and not is_number(figure):
-            raise ValueError(f"{name} is {shown(figure)}")
-    return kind(**held)
 
 
 class CurveCallback(BaseCallback, ABC):

@@ -32,8 +32,8 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_archive
 from solvent.exact.archive import LARGEST
+from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model.parameters import is_number, shown
-from solvent.training.callback import CurvePoint, Evaluation, Point, read_point
 from solvent.training.packed_bits import is_binary, pack, unpack
 from solvent.training.vec_env import NativeVecEnv
 

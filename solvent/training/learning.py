@@ -15,8 +15,9 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.exact import write_atomically
+from solvent.exact.learning_curve import CurvePoint
 from solvent.training.algorithms import Algorithm
-from solvent.training.callback import CurveCallback, CurvePoint
+from solvent.training.callback import CurveCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
 from solvent.training.hyperparameters import Hyperparameters
 from solvent.training.progress import Report, ReportCallback

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.training.callback import CurvePoint
+from solvent.exact.learning_curve import CurvePoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,12 +50,12 @@ from gymnasium.vector import AutoresetMode
 from solvent.envs import SeatVectorEnv
 from solvent.exact import Score, Solution, StoreError, load_policy, save_policy, solve
 from solvent.exact.layered.lock import FolderLock
+from solvent.exact.learning_curve import read_curve
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools
 from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import SELF_PLAY_ALGORITHMS, Algorithm, find_algorithm
 from solvent.training.both_seats import BothSeatsVectorEnv
-from solvent.training.callback import read_curve
 from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent.exact.learning_curve import Evaluation
 from solvent.model import TabularGame
 from solvent.training.average import AveragePolicy
-from solvent.training.callback import Evaluation, ExactEvalCallback
+from solvent.training.callback import ExactEvalCallback
 from solvent.training.extract import Extraction, extract
 from solvent.training.learned_score import learned_exploitability
 from solvent.training.roles import with_roles, without_roles
@@ -21,7 +22,7 @@ from solvent.training.self_play_env import SEATS
 class SelfPlayEvaluation(Evaluation):
     """One point of a learning curve of self-play.
 
-    The figures that it shares with :class:`~solvent.training.callback.Evaluation` are means over
+    The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over
     both seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of what
     the policies get against best responses, which is 0 for a pair of optimal ones.
 

@@ -40,9 +40,10 @@ from solvent.envs.registration import SIMULATED
 from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.exact import StoreError
 from solvent.exact.layered.lock import FolderLock
+from solvent.exact.learning_curve import read_curve
 from solvent.model.parameters import check_choice, check_integer
 from solvent.training.algorithms import find_algorithm
-from solvent.training.callback import CurveCallback, read_curve
+from solvent.training.callback import CurveCallback
 from solvent.training.entropy import EntropyCallback
 from solvent.training.hyperparameters import Hyperparameters, prepare, requested
 from solvent.training.learning import learn, new_model, one_thread, save_model

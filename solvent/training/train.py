@@ -4,7 +4,7 @@ A training writes everything into one folder:
 
 ====================  =====================================================================
 ``run.json``          what was asked for, with which versions, and the exact result
-``curve.csv``         the exact learning curve (:class:`~solvent.training.callback.Evaluation`)
+``curve.csv``         the exact learning curve (:class:`~solvent.exact.learning_curve.Evaluation`)
 ``policy.npz``        the network's policy as it is sampled, as a table
 ``policy_mode.npz``   its most probable actions, as a table
 ``model.zip``         the network as Stable-Baselines3 saves it
@@ -37,11 +37,12 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.layered.lock import FolderLock
+from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import Algorithm, find_algorithm
-from solvent.training.callback import Evaluation, ExactEvalCallback, read_curve
+from solvent.training.callback import ExactEvalCallback
 from solvent.training.entropy import EntropyCallback
 from solvent.training.environments import Task, make_vector_env, task_of
 from solvent.training.extract import extract

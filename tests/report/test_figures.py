@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.exact import locate_gap, solve
+from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
+from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
@@ -22,7 +24,6 @@ from solvent.report.curves import panels
 from solvent.report.distances import distances
 from solvent.report.gap_account import account
 from solvent.report.numbers import brief, exact, small, tick, whole
-from solvent.report.results import Agent, CurvePoint, Task, read_results
 from solvent.report.statistics import estimate, interquartile_mean
 
 
@@ -159,12 +160,12 @@ def test_an_account_splits_the_whole_gap_by_each_field() -> None:
 
 @pytest.mark.parametrize("pair", [None, (0.1, 0.3)])
 def test_what_could_not_be_proved_has_no_place_in_a_curve(pair: tuple[float, float] | None) -> None:
-    unknown = CurvePoint(0, math.nan, math.nan, math.nan, math.nan, 1.0)
-    known = [CurvePoint(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
-    agent = Agent(
+    unknown = Evaluation(0, math.nan, math.nan, math.nan, math.nan, 1.0)
+    known = [Evaluation(n, 0.3, 0.2, 0.4, 0.1, 2.0) for n in (100, 200)]
+    agent = AgentRecord(
         "ppo 0", "ppo", 0, 0.3, 0.2, 0.5, 0.2, 0.4, 0.1, 0.8, 0.1, 300, 3.0, "ppo", pair, pair
     )
-    task = Task("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
+    task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
     for curve in ([unknown, *known], [known[0], unknown, known[1]]):
         for drawn in panels(task, {agent.name: curve}, {"ppo": "#123456"}):
             [*lines] = re.findall(r'points="([^"]*)"', drawn)

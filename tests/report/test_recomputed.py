@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvent.exact import load_policy, save_policy, solve
+from solvent.exact import StoreError, load_policy, save_policy, solve
+from solvent.exact.bench_records import read_results
 from solvent.games import make_game
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
-from solvent.report.results import ResultsError, read_results
 from solvent.report.solved import SolvedTask, solve_task
 
 GAMES: dict[str, tuple[str, str, dict[str, Any], list[tuple[str, int]]]] = {
@@ -64,7 +64,7 @@ def edit(folder: Path, change: Callable[[Any], None]) -> None:
 
 
 def refused(folder: Path, message: str) -> None:
-    with pytest.raises(ResultsError, match=message) as caught:
+    with pytest.raises(StoreError, match=message) as caught:
         solved(folder)
     assert "\n" not in str(caught.value)
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, no_files
 
+from solvent.exact import StoreError
+from solvent.exact.bench_records import read_results
+from solvent.exact.learning_curve import read_curve
 from solvent.report.page import render
-from solvent.report.results import ResultsError, read_curve, read_results
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ def test_a_truncated_file(copy: Path, content: str) -> None:
 )
 def test_a_wrong_entry(copy: Path, change: Callable[[Any], None], message: str) -> None:
     edit(copy, change)
-    with pytest.raises(ResultsError):
+    with pytest.raises(StoreError):
         read_results(copy)
     assert message in refused(copy)
 
@@ -156,7 +158,7 @@ def test_a_missing_or_truncated_file_of_an_agent(copy: Path, name: str) -> None:
 def test_other_content_is_one_line(copy: Path, file: str, name: str) -> None:
     (copy / file).write_bytes(CONTENTS[name])
     read = read_curve if file.endswith(".csv") else lambda path: read_results(path.parent)
-    with pytest.raises(ResultsError) as caught:
+    with pytest.raises(StoreError) as caught:
         read(copy / file)
     assert str(caught.value).startswith(f"{copy / file}: ")
     assert len(str(caught.value)) < len(str(copy / file)) + 150
@@ -176,13 +178,13 @@ def test_other_content_is_one_line(copy: Path, file: str, name: str) -> None:
 def test_a_curve_is_not_believed(copy: Path, line: str) -> None:
     path = copy / "Combat-v0" / "ppo-0" / "curve.csv"
     path.write_text(f"{path.read_text()}{line}\n")
-    with pytest.raises(ResultsError, match="not a learning curve, or damaged"):
+    with pytest.raises(StoreError, match="not a learning curve, or damaged"):
         read_curve(path)
 
 
 def test_what_is_no_file_is_one_line(tmp_path: Path) -> None:
     for path in no_files(tmp_path, ".csv"):
-        with pytest.raises(ResultsError, match="cannot be read"):
+        with pytest.raises(StoreError, match="cannot be read"):
             read_curve(path)
 
 

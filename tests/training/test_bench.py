@@ -8,16 +8,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
+from solvent.exact.bench_records import TaskRecord, read_results
+from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
 from solvent.training.bench import TASKS, bench, task
-from solvent.training.callback import read_curve
 from solvent.training.environments import game_of
 from solvent.training.self_play_curve import SelfPlayEvaluation
 
@@ -25,20 +26,18 @@ ENV = "solvent/FFCombat-v0"
 GREED = "solvent/Greed-v0"
 
 
-def without_times(results: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "tasks": [
-            {**item, "agents": [{**agent, "cpu_seconds": None} for agent in item["agents"]]}
-            for item in results["tasks"]
-        ]
-    }
+def without_times(results: tuple[TaskRecord, ...]) -> tuple[TaskRecord, ...]:
+    return tuple(
+        replace(item, agents=tuple(replace(agent, cpu_seconds=0.0) for agent in item.agents))
+        for item in results
+    )
 
 
 def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
     tasks = [task(ENV, 2_500, ppo=1, dqn=1)]
     returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
+    assert read_results(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
-    assert results == returned
     [item] = results["tasks"]
     game = game_of(ENV)
     solution = solve(game)
@@ -64,7 +63,7 @@ def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
 
     # Called again, it only reads.
     times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
-    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == results
+    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == returned
     assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
 
 
@@ -85,8 +84,9 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
 @pytest.mark.slow
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
     tasks = [task(GREED, 2048, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
-    results = bench(tmp_path, tasks=tasks, processes=1, progress=False)
-    assert json.loads((tmp_path / "results.json").read_text()) == results
+    returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
+    assert read_results(tmp_path) == returned
+    results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
     assert item["parameters"] == {"limit": 6, "sides": 3}
     game = compile_game(Greed(6, 3))
@@ -114,7 +114,7 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
             exploitability(game, uniform), abs=1e-12
         )
     assert baselines["optimal"]["exploitability"] == pytest.approx([0, 0], abs=1e-12)
-    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == results
+    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == returned
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.numbers import small
 from solvent.report.sections import Section
-from solvent.report.solved import SolvedAgent, SolvedTask
+from solvent.report.solved import ScoredAgent, SolvedTask
 
 COSTLY = 1e-9
 """A choice that loses less than this is as good as the best."""
@@ -137,7 +137,7 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
     return template.replace("{{data}}", text)
 
 
-def _learned_map(solved: SolvedTask, grid: Grid, agent: SolvedAgent) -> dict[str, Any]:
+def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str, Any]:
     """An agent's map; its codes have 4 added where they differ, 8 where that costs something."""
     codes = grid.codes(agent.policy)
     differs = codes != grid.codes(solved.solution.policies[0])
@@ -161,7 +161,7 @@ def _script() -> str:
     return Path(__file__).with_name("strategy_maps.js").read_text(encoding="utf-8")
 
 
-def loss_by_stamina(table: TabularGame, agent: SolvedAgent) -> Floats:
+def loss_by_stamina(table: TabularGame, agent: ScoredAgent) -> Floats:
     """What is lost at each pair of STAMINAs, [hero, opponent] from 1; its sum is the gap."""
     live = np.flatnonzero(~table.terminal)
     states = [cast(Combat, table.states[s]) for s in live.tolist()]

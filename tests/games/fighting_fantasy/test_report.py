@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from solvent.exact import solve
+from solvent.exact.bench_records import read_results
 from solvent.games import make_game
 from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat
 from solvent.model import compile_game
 from solvent.report.page import render, render_game
-from solvent.report.results import read_results
 from solvent.report.solved import SolvedTask, solve_task
 
 COSTLY, TIED = 8, 4

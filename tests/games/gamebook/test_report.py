@@ -16,7 +16,7 @@ from solvent.games.gamebook.report_map import layout
 from solvent.games.gamebook.report_reading import losses, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.report.solved import SolvedAgent, SolvedTask, solve_game
+from solvent.report.solved import ScoredAgent, SolvedTask, solve_game
 
 FORK = Gamebook(
     small(
@@ -143,5 +143,5 @@ def with_agent(solved: SolvedTask, policy: TabularPolicy) -> SolvedTask:
     table: TabularGame = solved.table
     location = locate_gap(table, policy, solved.solution)
     agent: Any = SimpleNamespace(name="somebody", mode_gap=location.gap)
-    item = SolvedAgent(agent, (), (policy,), (location,))
+    item = ScoredAgent(agent, (), (policy,), (location,))
     return SolvedTask(solved.task, solved.game, table, solved.solution, (item,))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from solvent.exact import locate_gap, solve
+from solvent.exact.bench_records import read_results
 from solvent.games import Greed, make_game
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.report import (
@@ -26,7 +27,6 @@ from solvent.games.greed.report import (
 )
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render, render_game
-from solvent.report.results import read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
 

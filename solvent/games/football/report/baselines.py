@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from solvent.exact import ImproperGameError
+from solvent.exact.bench_records import BaselineRecord
 from solvent.games.football.baselines.losses import (
     defence_losses,
     losses_until_score,
@@ -21,13 +22,12 @@ from solvent.games.football.report.solved import SolvedFootball
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.responses import Mixes
 from solvent.model.arrays import Floats, Ints
-from solvent.report.results import Baseline
 
 ROUNDING = 1e-9
 """A gap below this is that of an optimum."""
 
 
-def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[Baseline, ...]:
+def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
     """Uniform play, the optimum and all baselines made of mixes, scored in both seats.
 
     One against which play need not end, so that no response is best, is left out.
@@ -98,11 +98,11 @@ def _record(
     gaps: tuple[Floats, Floats],
     uniform: tuple[Floats, Floats],
     chances: Floats,
-) -> Baseline:
+) -> BaselineRecord:
     lost = [max(float(chances @ own), 0.0) for own in gaps]
     lost = [0.0 if gap < ROUNDING else gap for gap in lost]
     least = [float(chances @ own) for own in uniform]
-    return Baseline(
+    return BaselineRecord(
         name=name,
         value=mean((value - lost[0], -value - lost[1])),
         gap=mean(lost),
