@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from timed_football import SMALL, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
+from solvent.envs.kernels.drawing import draw_actions
+from solvent.envs.random_stream import first_state
 from solvent.envs.simulation import Player, Uniform
 from solvent.exact import StoreError, nash_conv, policy_value, solve
 from solvent.exact.response import response_values
@@ -21,7 +24,6 @@ from solvent.games.football_clock.baselines.players import AgentPlayer, optimal_
 from solvent.games.football_clock.baselines.scores import (
     BEST_ANSWER,
     network_sheets,
-    roll_out,
     score_timed,
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
@@ -61,6 +63,28 @@ def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy
         chances[~acts & ~table.terminal, 0] = 1.0
         policies.append(TabularPolicy.of(table, chances, player=seat, name=player.name))
     return policies[0], policies[1]
+
+
+def roll_out(
+    sampler: TimedFootballSampler, first: Player, second: Player, plays: int
+) -> tuple[float, float]:
+    """The mean of what many plays pay the first player, and its standard error."""
+    simulation = sampler.plays(plays)
+    rng = np.random.default_rng(0)
+    simulation.arrays["stream"][:] = [first_state(rng) for _ in range(plays)]
+    live, paid = np.arange(plays), np.zeros(plays)
+    simulation.begin(live)
+    while len(live):
+        actions = np.zeros((2, plays), np.int64)
+        for seat, player in enumerate((first, second)):
+            who = np.full(len(live), seat)
+            acts = simulation.acts(live, who)
+            if acts.any():
+                mixes = player.mixes(simulation, live[acts], who[acts])
+                draw_actions(live[acts], mixes, simulation.arrays["stream"], actions[seat])
+        simulation.move(live, actions[0], actions[1], paid)
+        live = live[~simulation.over()[live]]
+    return float(paid.mean()), float(paid.std(ddof=1) / sqrt(plays))
 
 
 def network(number: int, *, masked: bool, rule: str, observation: str) -> NetworkPlayer:
@@ -133,10 +157,10 @@ def test_a_score_is_what_rollouts_tend_to() -> None:
     )
     assert score.against["optimal"].first > score.against[BEST_ANSWER].first
     assert score.exploitability > 0.5
-    rolled = roll_out(sampler, player, optimal_player(sampler.rules), 20_000)
-    assert abs(rolled.mean - score.against["optimal"].first) < 4 * rolled.error
-    rolled = roll_out(sampler, optimal_player(sampler.rules), player, 20_000)
-    assert abs(-rolled.mean - score.against["optimal"].second) < 4 * rolled.error
+    mean, error = roll_out(sampler, player, optimal_player(sampler.rules), 20_000)
+    assert abs(mean - score.against["optimal"].first) < 4 * error
+    mean, error = roll_out(sampler, optimal_player(sampler.rules), player, 20_000)
+    assert abs(-mean - score.against["optimal"].second) < 4 * error
 
 
 def test_a_network_is_saved_and_read_back(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Exact scores of players of football with a clock, and rollouts to confirm them.
+"""Exact scores of players of football with a clock.
 
 A player is scored as a policy on sheets (:mod:`solvent.games.football_clock.solver.policies`):
 what it gets against others, and against the best answer to it, from the start of the game and as
@@ -9,16 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from pathlib import Path
 
-import numpy as np
-
 from solvent.baselines.network import NetworkPlayer, load_network
-from solvent.envs.kernels.drawing import draw_actions
-from solvent.envs.random_stream import first_state
 from solvent.envs.registration import SIMULATED
-from solvent.envs.simulation import Player, Sampler
 from solvent.exact import read_request
 from solvent.games import make_game
 from solvent.games.football_clock.baselines.agent import AgentSheets
@@ -164,48 +158,3 @@ def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> N
             game.info.check_same(trained.info, str(player))
         player = load_network(player)
     return NetworkSheets(layout_for(game), TimedFootballSampler(game), player)
-
-
-@dataclass(frozen=True)
-class Rollouts:
-    """What plays between two players paid the first.
-
-    Attributes:
-        mean: Of all plays.
-        error: Standard error of the mean.
-        plays: How many.
-    """
-
-    mean: float
-    error: float
-    plays: int
-
-
-def roll_out(
-    sampler: Sampler, first: Player, second: Player, plays: int, seed: int = 0
-) -> Rollouts:
-    """Play out many plays of a game between two players.
-
-    Args:
-        sampler: The game.
-        first: Player 0, whose returns are told.
-        second: Player 1.
-        plays: How many.
-        seed: Of the streams of random numbers.
-    """
-    simulation = sampler.plays(plays)
-    rng = np.random.default_rng(seed)
-    simulation.arrays["stream"][:] = [first_state(rng) for _ in range(plays)]
-    live, paid = np.arange(plays), np.zeros(plays)
-    simulation.begin(live)
-    while len(live):
-        actions = np.zeros((2, plays), np.int64)
-        for seat, player in enumerate((first, second)):
-            who = np.full(len(live), seat)
-            acts = simulation.acts(live, who)
-            if acts.any():
-                mixes = player.mixes(simulation, live[acts], who[acts])
-                draw_actions(live[acts], mixes, simulation.arrays["stream"], actions[seat])
-        simulation.move(live, actions[0], actions[1], paid)
-        live = live[~simulation.over()[live]]
-    return Rollouts(float(paid.mean()), float(paid.std(ddof=1) / sqrt(plays)), plays)
