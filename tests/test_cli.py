@@ -22,6 +22,7 @@ from solvent.cli.printing import ALGORITHMS
 from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
 from solvent.games import GAMES, make_game
 from solvent.model import TabularPolicy, compile_game
+from solvent.model.registry import Command, GameSpec
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
 
@@ -487,6 +488,34 @@ def test_the_command_begins_without_loading_what_is_heavy() -> None:
     heavy = ["torch", "stable_baselines3", "numba", "jinja2", "pygame", "sklearn"]
     code = f"import sys, solvent.cli.app; print([m for m in {heavy} if m in sys.modules])"
     assert command("-c", code).stdout == "[]\n"
+
+
+def test_the_help_lists_the_commands_of_games_without_importing_them() -> None:
+    code = (
+        "import sys\n"
+        "from solvent.cli.app import app\n"
+        "try: app(['--help'], prog_name='solvent')\n"
+        "finally: print([m for m in sys.modules if m.endswith('commands') or '.cli.p' in m])"
+    )
+    done = command("-c", code)
+    assert done.stdout.endswith("[]\n"), done.stdout
+    for line in ("book    Gamebook files", "chart   Make, check and show charts"):
+        assert line in done.stdout
+
+
+def echoed(word: str) -> None:
+    """Say a word."""
+    print(f"said {word}")
+
+
+def test_a_function_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = GameSpec(
+        name="toy", make=object, commands={"say": Command(f"{__name__}:echoed", "Say it.")}
+    )
+    monkeypatch.setattr("solvent.cli.groups.game_specs", lambda: {"toy": spec})
+    assert "say     Say it." in run("--help").stdout
+    assert run("say", "yes").stdout == "said yes\n"
+    assert "Missing argument 'word'" in refusal("say")
 
 
 def test_a_report_about_a_game_has_its_parameters(tmp_path: Path) -> None:

@@ -9,27 +9,18 @@ import typer
 from rich.console import Console
 
 from solvent import __version__
-from solvent.cli.errors import OneLineErrors, interruptible
-from solvent.cli.parameters import (
-    find_environment,
-    game_of_training,
-    parse_parameters,
-    read_game,
-)
-from solvent.games.football.commands import chart_commands
-from solvent.games.gamebook.commands import book_commands
+from solvent.cli.errors import interruptible
+from solvent.cli.groups import MainGroup
 from solvent.model.parameters import brief, shown
 
 app = typer.Typer(
-    cls=OneLineErrors,
+    cls=MainGroup,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(book_commands, name="book")
-app.add_typer(chart_commands, name="chart")
 
 TAKES_PARAMETERS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
@@ -154,6 +145,7 @@ def solve(
     """
     from solvent import exact
     from solvent.cli.layered import SolveOptions, solve_layered
+    from solvent.cli.parameters import read_game
     from solvent.cli.printing import show_solution, solution_json
     from solvent.model import compile_game
 
@@ -203,6 +195,7 @@ def play(
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
+    from solvent.cli.parameters import read_game
     from solvent.games import TimedFootball
     from solvent.games.football_clock.play import play_football
     from solvent.play import play as play_game
@@ -276,6 +269,8 @@ def train(
 
     Run again after an interruption, it goes on from the last checkpoint.
     """
+    from solvent.cli.parameters import find_environment, parse_parameters
+
     parameters = parse_parameters(ctx.args)
     environment = find_environment(game)
 
@@ -375,6 +370,7 @@ def score(
 ) -> None:
     """Score a policy exactly: value, gap, and the states in which the gap is lost."""
     from solvent import exact
+    from solvent.cli.parameters import game_of_training, read_game
     from solvent.cli.printing import score_json, show_score
     from solvent.model import compile_game
 
@@ -532,6 +528,8 @@ def report(
         with console.status("drawing"):
             page = write_report(results, out)
     else:
+        from solvent.cli.parameters import read_game
+
         page = _game_report(read_game(str(game), ctx.args), out, console, paper_agent=paper_agent)
     typer.echo(f"report: {page}")
 

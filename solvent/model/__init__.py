@@ -1,24 +1,61 @@
 """What a game is: rules with explicit chance, the same as arrays, and policies as arrays."""
 
-from solvent.model.checks import GameCheckError, check_game, parametrize_with_game_checks
-from solvent.model.context import (
-    Check,
-    Modifier,
-    is_significant,
-    modified,
-    modified_exactly,
-    resolve_at_targets,
-)
-from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
-from solvent.model.game import Game, GameInfo, JointAction, Outcome, State
-from solvent.model.rational import RationalGame
-from solvent.model.tabular import (
-    TabularGame,
-    TabularPolicy,
-    TooManyStatesError,
-    compile_game,
-)
-from solvent.model.transforms import against, legal_action_table, one_hot, project, reachable
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solvent.lazy import attach
+
+if TYPE_CHECKING:
+    from solvent.model.checks import GameCheckError, check_game, parametrize_with_game_checks
+    from solvent.model.context import (
+        Check,
+        Modifier,
+        is_significant,
+        modified,
+        modified_exactly,
+        resolve_at_targets,
+    )
+    from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
+    from solvent.model.game import Game, GameInfo, JointAction, Outcome, State
+    from solvent.model.rational import RationalGame
+    from solvent.model.tabular import (
+        TabularGame,
+        TabularPolicy,
+        TooManyStatesError,
+        compile_game,
+    )
+    from solvent.model.transforms import against, legal_action_table, one_hot, project, reachable
+
+_HOMES = {
+    "Check": "solvent.model.context",
+    "Game": "solvent.model.game",
+    "GameCheckError": "solvent.model.checks",
+    "GameInfo": "solvent.model.game",
+    "JointAction": "solvent.model.game",
+    "Modifier": "solvent.model.context",
+    "Outcome": "solvent.model.game",
+    "RationalGame": "solvent.model.rational",
+    "State": "solvent.model.game",
+    "TabularGame": "solvent.model.tabular",
+    "TabularPolicy": "solvent.model.tabular",
+    "TooManyStatesError": "solvent.model.tabular",
+    "against": "solvent.model.transforms",
+    "check_game": "solvent.model.checks",
+    "compile_game": "solvent.model.tabular",
+    "dice_sum": "solvent.model.dice",
+    "is_significant": "solvent.model.context",
+    "legal_action_table": "solvent.model.transforms",
+    "modified": "solvent.model.context",
+    "modified_exactly": "solvent.model.context",
+    "one_hot": "solvent.model.transforms",
+    "parametrize_with_game_checks": "solvent.model.checks",
+    "probability_at_most": "solvent.model.dice",
+    "project": "solvent.model.transforms",
+    "reachable": "solvent.model.transforms",
+    "resolve_at_targets": "solvent.model.context",
+    "ways_to_sum": "solvent.model.dice",
+}
 
 __all__ = [
     "Check",
@@ -49,3 +86,6 @@ __all__ = [
     "resolve_at_targets",
     "ways_to_sum",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, _HOMES)

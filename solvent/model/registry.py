@@ -28,7 +28,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from solvent.model.parameters import brief, check_choice, shown
 
@@ -81,6 +81,18 @@ class BenchTask:
     exploring_starts: float = 0.0
 
 
+class Command(NamedTuple):
+    """A further command of ``solvent``, which is imported when it is called.
+
+    Attributes:
+        app: A typer app, or a function that is one command.
+        help: What the list of commands says of it, in one line.
+    """
+
+    app: Reference
+    help: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class GameSpec:
     """All that the toolkit knows of a game, and where to find the rest.
@@ -109,7 +121,7 @@ class GameSpec:
             one; it takes the same arguments and returns None for a form that it does not know.
         sections: A function from a solved task to the game's own sections of a report.
         untabled: A function from a game to what a report shows of it without a table, or to None.
-        commands: Further commands by name, each a typer app or a function.
+        commands: Further commands of ``solvent``, by name.
         hyperparameters: The module of the package that holds files of hyperparameters,
             ``ppo.yml`` and so on.
         bench: What ``solvent bench`` does with the game.
@@ -129,7 +141,7 @@ class GameSpec:
     play: Reference | None = None
     sections: Reference | None = None
     untabled: Reference | None = None
-    commands: Mapping[str, Reference] = field(default_factory=dict)
+    commands: Mapping[str, Command] = field(default_factory=dict)
     hyperparameters: Reference | None = None
     bench: tuple[BenchTask, ...] = ()
 

@@ -1,6 +1,6 @@
 """Football Strategy in all its forms, with a clock and without, as the toolkit knows it."""
 
-from solvent.model.registry import Environment, GameSpec
+from solvent.model.registry import Command, Environment, GameSpec
 
 SPEC = GameSpec(
     name="football-strategy",
@@ -24,6 +24,11 @@ SPEC = GameSpec(
     simulator="solvent.games.football_clock.simulation:sampler_of",
     sections="solvent.games.football.report.page:football_sections",
     untabled="solvent.games.football.report.page:untabled_football",
-    commands={"chart": "solvent.games.football.commands:chart_commands"},
+    commands={
+        "chart": Command(
+            "solvent.games.football.commands:chart_commands",
+            "Make, check and show charts of football games.",
+        )
+    },
     hyperparameters="solvent.games.football",
 )

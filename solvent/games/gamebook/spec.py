@@ -1,6 +1,6 @@
 """Gamebooks, as the toolkit knows them."""
 
-from solvent.model.registry import BenchTask, Environment, GameSpec
+from solvent.model.registry import BenchTask, Command, Environment, GameSpec
 
 SPEC = GameSpec(
     name="gamebook",
@@ -15,7 +15,12 @@ SPEC = GameSpec(
     argument="book",
     baselines="solvent.games.gamebook.baselines:BASELINES",
     sections="solvent.games.gamebook.report:gamebook_sections",
-    commands={"book": "solvent.games.gamebook.commands:book_commands"},
+    commands={
+        "book": Command(
+            "solvent.games.gamebook.commands:book_commands",
+            "Gamebook files: check one, solve it, or make one from a story of Twine.",
+        )
+    },
     hyperparameters="solvent.games.gamebook",
     bench=(BenchTask(environment="solvent/Gamebook-v0", seeds={"ppo": 1, "masked_dqn": 1}),),
 )
