@@ -2,14 +2,17 @@
 
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, load_model
-from solvent.training.callback import ExactEvalCallback
+from solvent.training.callback import (
+    ExactEvalCallback,
+    ReturnSoFar,
+    SelfPlayEvalCallback,
+    SelfPlayEvaluation,
+)
 from solvent.training.extract import Extraction, extract, extract_boltzmann, extract_policy
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
 from solvent.training.normalization import Normalization
-from solvent.training.self_play import SelfPlayResult, train_self_play
-from solvent.training.self_play_curve import SelfPlayEvalCallback, SelfPlayEvaluation
-from solvent.training.train import TrainingResult, train
+from solvent.training.train import TrainingResult, train, train_self_play
 from solvent.training.vec_env import NativeVecEnv
 
 __all__ = [
@@ -22,9 +25,9 @@ __all__ = [
     "MirrorDescent",
     "NativeVecEnv",
     "Normalization",
+    "ReturnSoFar",
     "SelfPlayEvalCallback",
     "SelfPlayEvaluation",
-    "SelfPlayResult",
     "TrainingResult",
     "extract",
     "extract_boltzmann",

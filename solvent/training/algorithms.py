@@ -1,4 +1,4 @@
-"""The learning algorithms by name, and networks from other people's files."""
+"""The learning algorithms by name, what is scheduled in them, and networks from other files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.model.files import open_file
 from solvent.model.parameters import brief, check_choice
@@ -56,6 +57,26 @@ def find_algorithm(name: str, among: Mapping[str, Algorithm] = ALGORITHMS) -> Al
         ValueError: If there is none of that name.
     """
     return among[check_choice(name, "algorithm", among)]
+
+
+class EntropyCallback(BaseCallback):
+    """Lets the entropy bonus fall in a line to 0, for learners that have one, in games for two.
+
+    Which action is best there depends on replies and later moves that are poor at first. A large
+    bonus (`ent_coef`, of PPO and MaskablePPO) keeps all actions alive meanwhile; with a small one
+    the policy makes up its mind before the values are right. At the end the bonus is 0, so that it
+    rewards nothing random in the policy that is kept.
+    """
+
+    def _init_callback(self) -> None:
+        self._begin = getattr(self.model, "ent_coef", 0.0)
+
+    def _on_rollout_start(self) -> None:
+        if isinstance(self.model, (PPO, MaskablePPO)):
+            self.model.ent_coef = self._begin * self.model._current_progress_remaining
+
+    def _on_step(self) -> bool:
+        return True
 
 
 def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> BaseAlgorithm:

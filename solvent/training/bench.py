@@ -2,8 +2,8 @@
 
 :func:`bench` works through tasks, each an environment with the trainings to run on it. It writes
 ``results.json`` (:mod:`solvent.exact.bench_records` says what is in it) and for each training a
-folder ``<task>/<algorithm>-<seed>`` with the files of :mod:`solvent.training.train`, or in a game
-for two of :mod:`solvent.training.self_play`.
+folder ``<task>/<algorithm>-<seed>`` with the files of :mod:`solvent.training.train`. In a
+game for two the training is self-play.
 
 Killed at any moment and run again, it reads finished trainings back, goes on with the others
 from their last checkpoints, and ends with the same results but for ``cpu_seconds``.
@@ -26,7 +26,7 @@ from typing import Any
 from rich.progress import Progress, TaskID
 
 from solvent.baselines.scored import score_baselines
-from solvent.exact import Score, solve
+from solvent.exact import solve
 from solvent.exact.bench_records import AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.store import remove_temporary
@@ -34,7 +34,6 @@ from solvent.model import TabularGame
 from solvent.training.algorithms import find_algorithm
 from solvent.training.environments import table_named
 from solvent.training.progress import Moment, gap_text, progress_bars
-from solvent.training.self_play import SelfPlayResult, train_self_play
 from solvent.training.train import TrainingResult, train
 
 
@@ -179,19 +178,13 @@ def bench(
     return results
 
 
-def _agent(run: Run, result: TrainingResult | SelfPlayResult) -> AgentRecord:
-    sampled: Sequence[Score]
-    mode: Sequence[Score]
-    if isinstance(result, SelfPlayResult):
-        sampled, mode = result.scores, result.mode_scores
-    else:
-        sampled, mode = (result.score,), (result.mode_score,)
+def _agent(run: Run, result: TrainingResult) -> AgentRecord:
     return AgentRecord(
         name=f"{run.algorithm} {run.seed}",
         algorithm=run.algorithm,
         seed=run.seed,
-        **figures(sampled),
-        **{f"mode_{name}": figure for name, figure in figures(mode).items()},
+        **figures(result.scores),
+        **{f"mode_{name}": figure for name, figure in figures(result.mode_scores).items()},
         timesteps=result.timesteps,
         cpu_seconds=round(result.cpu_seconds, 1),
         folder=run.folder,
@@ -201,7 +194,7 @@ def _agent(run: Run, result: TrainingResult | SelfPlayResult) -> AgentRecord:
 @contextmanager
 def _trainings(
     out: Path, tasks: Sequence[BenchTask], processes: int, progress: bool
-) -> Iterator[dict[Run, Future[TrainingResult | SelfPlayResult]]]:
+) -> Iterator[dict[Run, Future[TrainingResult]]]:
     """Start all trainings in processes of their own, and stop them if something goes wrong."""
     # The last tasks are the longest; begun first, they leave no processor idle at the end.
     runs = [run for item in reversed(tasks) for run in item.runs]
@@ -277,7 +270,7 @@ def _begin_worker(moments: Any, stop: Any) -> None:
     _worker.update(moments=moments, stop=stop)
 
 
-def _train(out: Path, run: Run) -> TrainingResult | SelfPlayResult:
+def _train(out: Path, run: Run) -> TrainingResult:
     """Run one training in a worker."""
 
     def report(moment: Moment) -> None:
@@ -285,23 +278,14 @@ def _train(out: Path, run: Run) -> TrainingResult | SelfPlayResult:
             raise _Stopped
         _worker["moments"].put((run, moment))
 
-    if run.table.info.players == 2:
-        return train_self_play(
-            run.env,
-            run.algorithm,
-            seed=run.seed,
-            timesteps=run.timesteps,
-            folder=out / run.folder,
-            env_kwargs=dict(run.parameters),
-            progress=report,
-        )
     return train(
         run.env,
         run.algorithm,
+        self_play=run.table.info.players == 2,
         seed=run.seed,
         timesteps=run.timesteps,
         folder=out / run.folder,
         env_kwargs=dict(run.parameters),
-        stakes=run.stakes,
+        exploring_starts=run.stakes or None,
         progress=report,
     )

@@ -1,8 +1,8 @@
-"""Exact learning curves.
+"""What is measured as a training goes on: callbacks that write its learning curve.
 
-The usual learning curve is a mean over evaluation episodes, with an error bar. Here the network
-becomes a table at every evaluation and its value and gap are computed: the curve has no noise
-but that of learning itself.
+The usual learning curve is a mean over evaluation episodes, with an error bar. Where a game has a
+table the network becomes one at every evaluation and its value and gap are computed: such a curve
+has no noise but that of learning itself.
 """
 
 from __future__ import annotations
@@ -10,25 +10,83 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.exact import Solution, solve
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame
+from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
-from solvent.training.extract import extract
-from solvent.training.learned_score import learned_score
+from solvent.training.extract import extract, extract_seats
+from solvent.training.scores import learned_exploitability, learned_score
+from solvent.training.snapshots import AveragePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPlayEvaluation(Evaluation):
+    """One point of a learning curve of self-play.
+
+    The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over both seats: `gap` is the mean
+    exploitability, half of NashConv, and `value` the mean of the policies' values against best
+    responses, which is 0 for a pair of optimal ones.
+
+    Attributes:
+        exploitability_0: Exact exploitability of the policy in seat 0, sampled.
+        exploitability_1: In seat 1.
+        mode_exploitability_0: Of its greedy policy in seat 0.
+        mode_exploitability_1: In seat 1.
+        average_exploitability_0: Of its average policy in seat 0.
+        average_exploitability_1: In seat 1.
+    """
+
+    exploitability_0: float
+    exploitability_1: float
+    mode_exploitability_0: float
+    mode_exploitability_1: float
+    average_exploitability_0: float
+    average_exploitability_1: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnSoFar:
+    """One point of a learning curve in a game without a table: returns as the learner explores.
+
+    Attributes:
+        timesteps: Steps taken so far, in all environments together.
+        plays: Episodes that have ended since the last point.
+        mean: The learner's mean return in them; 0 if there are none.
+        seconds: CPU time spent so far.
+    """
+
+    timesteps: int
+    plays: float
+    mean: float
+    seconds: float
+
+    @property
+    def summary(self) -> str:
+        """The mean return."""
+        return f"mean {self.mean:.3f}"
 
 
 class CurveCallback(BaseCallback, ABC):
     """Evaluates the network every so many steps and when training ends.
 
-    Evaluations happen between a learning step and the next collection of experience. Args and
-    attributes are those of :class:`ExactEvalCallback`.
+    Evaluations happen between a learning step and the next collection of transitions.
+
+    Args:
+        every: Steps between evaluations.
+        path: A CSV file for the curve, rewritten at every evaluation; None for none.
+        curve: Points of an earlier part of the same training.
+        after: Called after each evaluation.
+
+    Attributes:
+        curve: All points so far. They are also logged, under `section`.
     """
 
     kind: ClassVar[type[Any]]
@@ -95,7 +153,7 @@ class ExactEvalCallback(CurveCallback):
 
     For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
     takes, under ``VecNormalize`` with its statistics of the moment. Evaluations happen between a
-    learning step and the next collection of experience, and draw no random numbers: training is
+    learning step and the next collection of transitions, and draw no random numbers: training is
     the same with and without them.
 
     Args:
@@ -145,3 +203,67 @@ class ExactEvalCallback(CurveCallback):
             "mode_value": mode.value,
             "mode_gap": mode.optimality_gap,
         }
+
+
+class SelfPlayEvalCallback(ExactEvalCallback):
+    """Computes at each evaluation how exploitable the network is in either seat.
+
+    Args:
+        game: The table of a game for two.
+        averages: The average policies of both seats, as they grow.
+        arguments: The others of :class:`ExactEvalCallback`.
+    """
+
+    kind: ClassVar[type[Any]] = SelfPlayEvaluation
+    curve: list[SelfPlayEvaluation]
+
+    def __init__(
+        self, game: TabularGame, *, averages: Sequence[AveragePolicy], **arguments: Any
+    ) -> None:
+        super().__init__(game, **arguments)
+        self._averages = averages
+
+    def _measure(self) -> dict[str, Any]:
+        figures: dict[str, Any] = {"value": 0, "gap": 0, "mode_value": 0, "mode_gap": 0}
+        seats = extract_seats(self.model, self.game, observation=self.observation)
+        for seat, policies in enumerate(seats):
+            for prefix, policy in (("", policies.sampled), ("mode_", policies.mode)):
+                gap = learned_exploitability(self.game, policy, self.solution)
+                figures[f"{prefix}exploitability_{seat}"] = gap
+                figures[f"{prefix}value"] += ((1 - 2 * seat) * self.solution.value - gap) / 2
+                figures[f"{prefix}gap"] += gap / 2
+            average = self._averages[seat].policy()
+            gap = learned_exploitability(self.game, average, self.solution)
+            figures[f"average_exploitability_{seat}"] = gap
+        return figures
+
+
+class ReturnCallback(CurveCallback):
+    """Notes the returns of the episodes of training, as the learner explores.
+
+    Args:
+        arguments: Those of :class:`CurveCallback`.
+    """
+
+    kind = ReturnSoFar
+    section = "plays"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._episodes, self._total = 0, 0.0
+        self._return: Floats | None = None
+
+    def _on_step(self) -> bool:
+        rewards, dones = self.locals["rewards"], self.locals["dones"]
+        if self._return is None:
+            self._return = np.zeros(len(rewards))
+        self._return += rewards
+        self._episodes += int(dones.sum())
+        self._total += float(self._return[dones].sum())
+        self._return[dones] = 0.0
+        return True
+
+    def _measure(self) -> dict[str, Any]:
+        figures = {"plays": self._episodes, "mean": self._total / max(self._episodes, 1)}
+        self._episodes, self._total = 0, 0.0
+        return figures

@@ -12,6 +12,9 @@ with the same network to the last bit. For that a checkpoint holds
 
 All of these are numbers, so a checkpoint is plain arrays with a JSON header and a checksum, like
 every other file of the project: nothing is unpickled when training goes on.
+
+Most of a replay buffer is one-hot observations in float32. Arrays of only zeros and ones are kept
+in one bit for each entry, which takes a thirty-second of the memory, and a fraction of the time.
 """
 
 from __future__ import annotations
@@ -34,7 +37,6 @@ from solvent.exact import ArraySchema, Schema, StoreError, read_archive, write_a
 from solvent.exact.archive import LARGEST
 from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model.parameters import is_number, shown
-from solvent.training.packed_bits import is_binary, pack, unpack
 from solvent.training.vec_env import NativeVecEnv
 
 Arrays = dict[str, NDArray[Any]]
@@ -119,7 +121,10 @@ def save_checkpoint(
         contents = {k: v[:filled] for k, v in _contents(buffer).items()}
         binary = {k: v.shape for k, v in contents.items() if is_binary(v)}
         header["replay"] = [buffer.pos, buffer.full, binary]
-        kept = {k: pack(v) if k in binary else v for k, v in contents.items()}
+        kept = {
+            k: np.packbits(v.astype(bool, copy=False)) if k in binary else v
+            for k, v in contents.items()
+        }
         arrays |= _prefixed("replay", kept)
     write_archive(path, header, arrays)
 
@@ -203,7 +208,7 @@ def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
         if name in binary:
             if kept.size != -(-math.prod(shape) // 8):
                 raise ValueError(f"{name} of the replay buffer has {kept.size} bytes")
-            kept = unpack(kept, shape)
+            kept = np.unpackbits(kept, count=math.prod(shape)).reshape(shape)
         if kept.shape != shape:
             raise ValueError(f"{name} of the replay buffer has the shape {kept.shape}")
         contents[name][:filled] = kept
@@ -218,6 +223,13 @@ def _restore_generators(model: BaseAlgorithm, header: dict[str, Any], arrays: Ar
     name, *rest = header["numpy"]
     np.random.set_state((name, arrays["numpy"], *rest))  # noqa: NPY002
     torch.set_rng_state(torch.from_numpy(arrays["torch"]))
+
+
+def is_binary(array: NDArray[Any]) -> bool:
+    """Whether every entry is exactly 0 or 1 (a negative zero is neither)."""
+    if array.dtype == np.bool_:
+        return True
+    return bool(((array == 0) | (array == 1)).all() and not np.signbit(array).any())
 
 
 def _env(model: BaseAlgorithm) -> NativeVecEnv:

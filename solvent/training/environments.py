@@ -10,9 +10,18 @@ import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from solvent.envs import SeatVectorEnv, TabularVectorEnv, register_envs
-from solvent.envs.registration import ENVIRONMENTS, compiled_game
-from solvent.model import Game, TabularGame, against
+from solvent.envs.registration import ENVIRONMENTS, SIMULATED, compiled_game
+from solvent.model import Game, TabularGame, against, compile_game
 from solvent.model.parameters import check_choice, shown
+
+
+def has_table(game: str | Game | TabularGame) -> bool:
+    """Whether a game is trained on by its table; otherwise it is sampled by a simulator.
+
+    Args:
+        game: The id of an environment, or a game.
+    """
+    return not (isinstance(game, str) and game in SIMULATED)
 
 
 def make_vector_env(
@@ -29,18 +38,17 @@ def make_vector_env(
         ValueError: If there is no such environment, it has no table, or an argument is not one
             of its own.
     """
-    same_step = AutoresetMode.SAME_STEP.value
     if not isinstance(game, str):
-        return TabularVectorEnv(game, num_envs, autoreset_mode=same_step, **env_kwargs)
+        return TabularVectorEnv(
+            game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs
+        )
     register_envs()
     try:
         gym.spec(game)
     except (gym.error.Error, ImportError):
         check_choice(game, "environment", ENVIRONMENTS)
     try:
-        env: VectorEnv[Any, Any, Any] = gym.make_vec(
-            game, num_envs=num_envs, autoreset_mode=same_step, **env_kwargs
-        )
+        env = make_registered_env(game, num_envs, env_kwargs)
     except (gym.error.Error, TypeError) as error:
         raise ValueError(f"environment {game!r} cannot be made: {error}") from error
     if not isinstance(getattr(env.unwrapped, "game", None), TabularGame):
@@ -49,8 +57,28 @@ def make_vector_env(
     return env
 
 
+def make_registered_env(
+    env_id: str, num_envs: int, env_kwargs: Mapping[str, Any]
+) -> VectorEnv[Any, Any, Any]:
+    """The native vector environment of an id, in the mode that training needs.
+
+    Args:
+        env_id: The id.
+        num_envs: How many environments.
+        env_kwargs: The environment's own arguments.
+    """
+    register_envs()
+    return gym.make_vec(
+        env_id, num_envs=num_envs, autoreset_mode=AutoresetMode.SAME_STEP.value, **env_kwargs
+    )
+
+
 def game_of(env_id: str, env_kwargs: Mapping[str, Any] | None = None) -> TabularGame:
     """The table that an environment samples.
+
+    Args:
+        env_id: Its id.
+        env_kwargs: Its own arguments.
 
     Raises:
         ValueError: As for :func:`make_vector_env`.
@@ -74,9 +102,33 @@ def table_named(env_id: str, parameters: Mapping[str, Any]) -> TabularGame:
     return compiled_game(entry.game, {**entry.parameters, **parameters})[1]
 
 
+def table_for_self_play(
+    game: str | Game | TabularGame, parameters: Mapping[str, Any]
+) -> TabularGame:
+    """The table of a game for two.
+
+    Args:
+        game: The id of an environment, or the game.
+        parameters: With an id, the game's own, where they are not those of the environment.
+
+    Raises:
+        ValueError: If it is no game for two, there is no such environment, or a parameter is
+            unknown or not allowed.
+    """
+    if isinstance(game, str):
+        table = table_named(game, parameters)
+    elif parameters:
+        raise ValueError(f"env_kwargs has {', '.join(parameters)}; a game has its parameters")
+    else:
+        table = game if isinstance(game, TabularGame) else compile_game(game)
+    if table.info.players != 2:
+        raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
+    return table
+
+
 @dataclass(frozen=True, eq=False)
-class Task:
-    """What is learned in an environment.
+class LearnedSeat:
+    """What is learned in an environment against opponents who do not change.
 
     Attributes:
         game: The game that is played.
@@ -91,7 +143,7 @@ class Task:
     player: int
 
 
-def task_of(env: VectorEnv[Any, Any, Any], player: int = 0) -> Task:
+def learned_seat(env: VectorEnv[Any, Any, Any], player: int = 0) -> LearnedSeat:
     """What is learned in a native vector environment.
 
     Args:
@@ -103,15 +155,14 @@ def task_of(env: VectorEnv[Any, Any, Any], player: int = 0) -> Task:
     """
     game, native = table_of(env), env.unwrapped
     if not isinstance(native, SeatVectorEnv):
-        return Task(game, game, player)
+        return LearnedSeat(game, game, player)
     if len(native.seats) > 1:
         raise ValueError(
-            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by "
-            "solvent.training.train_self_play"
+            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by self-play"
         )
     several = len(native.opponents) > 1
     left = game if several else against(game, native.opponents[0][0])
-    return Task(game, left, native.seats[0])
+    return LearnedSeat(game, left, native.seats[0])
 
 
 def table_of(env: VectorEnv[Any, Any, Any]) -> TabularGame:

@@ -1,4 +1,4 @@
-"""Networks as tabular policies: the bridge from learning to exact scores.
+"""Networks as policies that need no torch: as tables, the bridge to exact scores, or as arrays.
 
 A policy network is a function of the observation, and a finite game has finitely many of those.
 Evaluating the network on every one of them gives the table of its action probabilities, and from
@@ -17,7 +17,7 @@ checks.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -30,13 +30,21 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.dqn.policies import DQNPolicy
+from torch import nn
 from torch.distributions import Categorical
 
+from solvent.baselines.network import Network, NetworkPlayer
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats
 from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
 from solvent.training.normalization import Normalization
-from solvent.training.seen import inputs
+from solvent.training.role_conditioning import with_roles, without_roles
+from solvent.training.seen import inputs, refuse_changes
+
+SEATS = (0, 1)
+
+ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
+"""What may stand between the layers of a network that is kept as plain arrays."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +76,17 @@ def extract_policy(
     name: str | None = None,
     normalization: Normalization | VecNormalize | None = None,
 ) -> TabularPolicy:
-    """The policy that a network plays; the arguments are those of :func:`extract`.
+    """The policy that a network plays.
 
     Args:
-        model: See :func:`extract`.
-        game: See there.
-        observation: See there.
-        player: See there.
+        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN.
+        game: The table that its environment samples.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        player: Whose policy it is.
         deterministic: Whether the network's mode is wanted, as in its ``predict``.
-        batch_size: See there.
-        name: See there.
-        normalization: See there.
+        batch_size: How many states are evaluated at once.
+        name: Of the policy; that of the algorithm's class if left out.
+        normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
 
     Raises:
         ValueError: As for :func:`extract`.
@@ -123,7 +131,7 @@ def extract(
             other observations, other actions or another game.
     """
     mask = game.mask[player]
-    sampled = _ask(
+    sampled = _probabilities(
         model, _action_probabilities, game, observation, player, batch_size, normalization
     )
     best = np.eye(mask.shape[1])[sampled.argmax(axis=1)]
@@ -135,6 +143,31 @@ def extract(
         np.where(mask, 0.0, sampled).sum(axis=1),
         np.where(mask, 0.0, mode).sum(axis=1),
     )
+
+
+def extract_seats(
+    model: BaseAlgorithm, game: TabularGame, *, observation: str = "onehot", name: str | None = None
+) -> tuple[Extraction, Extraction]:
+    """The policies of a network that learned both seats, in seat 0 and in seat 1.
+
+    Args:
+        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN, trained on ``with_roles(game)``.
+        game: A game for two.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        name: Of the policies; that of the algorithm's class if left out.
+
+    Raises:
+        ValueError: As for :func:`extract`.
+    """
+    learned = with_roles(game)
+
+    def own(player: int) -> Extraction:
+        found = extract(model, learned, observation=observation, player=player, name=name)
+        return replace(
+            found, sampled=without_roles(found.sampled, game), mode=without_roles(found.mode, game)
+        )
+
+    return own(0), own(1)
 
 
 def extract_boltzmann(
@@ -157,13 +190,13 @@ def extract_boltzmann(
     Args:
         model: Of DQN or MaskedDQN. As in :func:`extract`, the latter chooses among legal actions,
             and an illegal choice of the former counts as the lowest legal action.
-        game: See :func:`extract`.
+        game: The table that its environment samples.
         temperature: T, in the unit of the rewards.
-        observation: See there.
-        player: See there.
-        batch_size: See there.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        player: Whose policy it is.
+        batch_size: How many states are evaluated at once.
         name: Of the policy; that of the algorithm's class and T if left out.
-        normalization: See there.
+        normalization: The statistics of ``VecNormalize``, as for :func:`extract`.
 
     Raises:
         ValueError: If `temperature` is not a positive number, the network has no action values,
@@ -179,7 +212,9 @@ def extract_boltzmann(
     def softened(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
         return np.asarray(softmax(_action_values(model, seen, legal) / temperature, axis=1))
 
-    probabilities = _ask(model, softened, game, observation, player, batch_size, normalization)
+    probabilities = _probabilities(
+        model, softened, game, observation, player, batch_size, normalization
+    )
     return TabularPolicy.of(
         game,
         project(probabilities, game.mask[player]),
@@ -188,36 +223,72 @@ def extract_boltzmann(
     )
 
 
-Answer = Callable[[BaseAlgorithm, NDArray[np.generic], Bools], Floats]
+def network_player(
+    model: BaseAlgorithm,
+    *,
+    masked: bool,
+    observation: str,
+    mode: bool = False,
+    name: str = "network",
+) -> NetworkPlayer:
+    """What a learner plays now, as plain arrays that need no torch.
+
+    Args:
+        model: Of PPO, MaskablePPO, DQN or MaskedDQN.
+        masked: Whether it is told the legal actions.
+        observation: What it sees.
+        mode: Whether the greedy policy is wanted; of a DQN it always is.
+        name: What to call it.
+
+    Raises:
+        ValueError: If the network is of another kind, depends on the past, or sees something
+            else than its game shows.
+    """
+    refuse_changes(model)
+    policy = model.policy
+    if isinstance(policy, DQNPolicy):
+        modules = list(policy.q_net.q_net)
+    elif isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
+        modules = [*policy.mlp_extractor.policy_net, policy.action_net]
+    else:
+        raise ValueError(
+            f"the network is a {type(policy).__name__}; allowed are those of PPO, "
+            f"MaskablePPO and DQN"
+        )
+    rule = "mode" if mode or isinstance(policy, DQNPolicy) else "sampled"
+    return NetworkPlayer(_network(modules), rule, masked, observation, name)
+
+
+Weights = Callable[[BaseAlgorithm, NDArray[np.generic], Bools], Floats]
 """Weights of the actions, [n, A], from a network, n observations and the legal actions."""
 
 
-def _ask(
+def _probabilities(
     model: BaseAlgorithm,
-    answer: Answer,
+    weigh: Weights,
     game: TabularGame,
     observation: str,
     player: int,
     batch_size: int,
     normalization: Normalization | VecNormalize | None,
 ) -> Floats:
-    """A network's answers in all states in which the player acts, as probabilities, [S, A]."""
+    """A network's weights in all states in which the player acts, as probabilities, [S, A]."""
     mask = game.mask[player]
     _check_kind(model, mask)
     seen = inputs(model, game, observation, player, normalization)
     acting = np.flatnonzero(game.on_turn(player))
     # Where it is the other's turn the player has one action, and is not asked.
-    answers = np.where(game.on_turn(player)[:, None], 0.0, mask)
+    probabilities = np.where(game.on_turn(player)[:, None], 0.0, mask)
     was_training = model.policy.training
     model.policy.set_training_mode(False)
     with torch.no_grad():
         for first in range(0, len(acting), batch_size):
             batch = acting[first : first + batch_size]
             # float64 before dividing, so that the rows sum to 1 as exactly as floats can.
-            weights = answer(model, seen[batch], mask[batch]).astype(np.float64)
-            answers[batch] = weights / weights.sum(axis=1, keepdims=True)
+            weights = weigh(model, seen[batch], mask[batch]).astype(np.float64)
+            probabilities[batch] = weights / weights.sum(axis=1, keepdims=True)
     model.policy.set_training_mode(was_training)
-    return answers
+    return probabilities
 
 
 def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
@@ -264,3 +335,17 @@ def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
         raise ValueError(
             f"the network chooses among {actions} actions, the game has {mask.shape[1]}"
         )
+
+
+def _network(modules: list[nn.Module]) -> Network:
+    """The layers of a network, which have to be affine with one kind of activation between."""
+    layers = [module for module in modules if isinstance(module, nn.Linear)]
+    between = {type(module) for module in modules if not isinstance(module, nn.Linear)}
+    if len(between) > 1 or not between <= set(ACTIVATIONS):
+        names = ", ".join(sorted(kind.__name__ for kind in between))
+        raise ValueError(f"the network has {names} between its layers; allowed are ReLU or Tanh")
+    return Network(
+        tuple(np.ascontiguousarray(layer.weight.detach().cpu().numpy().T) for layer in layers),
+        tuple(layer.bias.detach().cpu().numpy().copy() for layer in layers),
+        ACTIVATIONS[between.pop()] if between else "relu",
+    )

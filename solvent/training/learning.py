@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
-from solvent.exact import write_atomically
+from solvent.exact import Solution, write_atomically
 from solvent.exact.learning_curve import CurvePoint
+from solvent.model import Game, TabularGame
 from solvent.training.algorithms import Algorithm
 from solvent.training.callback import CurveCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
@@ -25,10 +28,135 @@ from solvent.training.run_folder import RunFolder
 from solvent.training.vec_env import NativeVecEnv
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingRequest:
+    """What was asked for; None is what the kind of training decides.
+
+    Attributes:
+        game: The id of an environment, or a game.
+        algorithm: That learns.
+        setup: Its hyperparameters.
+        env_kwargs: Of the environment, without the opponent if that is the learner itself.
+        record: What the folder's record holds of every kind of training.
+        self_play: Whether the learner meets itself.
+        exploring_starts: Share of exploring starts.
+        snapshots: How many are in the pool at most.
+        latest: The chance of meeting the latest.
+        refresh: Steps between one snapshot and the next.
+        evaluations: How many points the learning curve has besides the first.
+        solution: Of the game that is played, if it is at hand.
+    """
+
+    game: str | Game | TabularGame
+    algorithm: Algorithm
+    setup: Hyperparameters
+    env_kwargs: Mapping[str, Any]
+    record: Mapping[str, Any]
+    self_play: bool
+    exploring_starts: float | None
+    snapshots: int | None
+    latest: float | None
+    refresh: int | None
+    evaluations: int | None
+    solution: Solution | None
+
+    def name(self, game: Game | TabularGame) -> str:
+        """The id of the environment, or the name of the game that was given."""
+        return self.game if isinstance(self.game, str) else game.info.name
+
+
+class Training(ABC):
+    """A kind of training: whom the learner meets, how it is scored, and what is kept of it.
+
+    Args:
+        asked: What was asked for.
+
+    Attributes:
+        asked: The same.
+        title: What it is called while it goes on.
+        players: Of the game.
+        request: What the folder's record says was asked for.
+
+    Raises:
+        ValueError: If it is not allowed.
+    """
+
+    title: str
+    players: int
+    request: dict[str, Any]
+
+    def __init__(self, asked: TrainingRequest) -> None:
+        self.asked = asked
+
+    @abstractmethod
+    def make_env(self) -> NativeVecEnv:
+        """The learner's environment."""
+
+    @abstractmethod
+    def make_curve(self, venv: NativeVecEnv, *, every: int, path: Path) -> CurveCallback:
+        """What writes the learning curve.
+
+        Args:
+            venv: The learner's environment.
+            every: Steps between evaluations.
+            path: The curve's file.
+        """
+
+    @abstractmethod
+    def save(
+        self, folder: Path, model: BaseAlgorithm, venv: NativeVecEnv, origin: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Save what was learned; what the record's result says of it.
+
+        Args:
+            folder: Where to.
+            model: The learner.
+            venv: Its environment.
+            origin: What its files say of where they come from.
+        """
+
+    @abstractmethod
+    def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of :class:`~solvent.training.train.TrainingResult` that differ by kind.
+
+        Args:
+            folder: Where it was saved.
+            result: What the record says of it.
+
+        Raises:
+            StoreError: If a file is missing or damaged.
+            LookupError: If the record lacks something.
+            TypeError: If it has something else.
+        """
+
+    def scored_again(self, found: Mapping[str, Any], record: Path) -> dict[str, Any]:
+        """Those of them that are computed from the policies, which have to be what is stated.
+
+        Args:
+            found: What :meth:`read` returned.
+            record: The record's file.
+
+        Raises:
+            StoreError: If they are not.
+        """
+        return {}
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the environment."""
+
+
 def new_model(
     algorithm: Algorithm, setup: Hyperparameters, venv: NativeVecEnv, seed: int
 ) -> BaseAlgorithm:
-    """A learner that has learned nothing yet, on environments with seeds of their own."""
+    """A learner that has learned nothing yet, on environments with seeds of their own.
+
+    Args:
+        algorithm: That learns.
+        setup: Its hyperparameters.
+        venv: Its environment.
+        seed: Of everything random.
+    """
     model = algorithm.model(setup.policy, venv, seed=seed, device="cpu", **setup.arguments)
     # Seeds of their own for the environments of each run: seed + i, as is the custom, would
     # give runs with neighbouring seeds almost the same environments.
@@ -83,6 +211,10 @@ def learn(
 
 def save_model(folder: Path, model: BaseAlgorithm) -> None:
     """Save the network as Stable-Baselines3 does.
+
+    Args:
+        folder: Where to; the file is ``model.zip``.
+        model: The learner.
 
     Raises:
         StoreError: If the file cannot be written.

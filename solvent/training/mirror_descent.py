@@ -181,7 +181,7 @@ class MirrorDescent(MaskablePPO):
     """Magnetic mirror descent for both seats of a game in which both act at once.
 
     It plays, is extracted and is saved as sb3-contrib's MaskablePPO is. Learning needs the
-    environment of :func:`~solvent.training.self_play.train_self_play` with ``past_selves=0``.
+    environment of self-play with ``snapshots=0``.
 
     Args:
         policy: ``"MlpPolicy"``.

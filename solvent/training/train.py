@@ -2,63 +2,76 @@
 
 A training writes everything into one folder:
 
-====================  =====================================================================
-``run.json``          what was asked for, with which versions, and the exact result
-``curve.csv``         the exact learning curve (:class:`~solvent.exact.learning_curve.Evaluation`)
-``policy.npz``        the network's policy as it is sampled, as a table
-``policy_mode.npz``   its most probable actions, as a table
-``model.zip``         the network as Stable-Baselines3 saves it
-``tensorboard/``      the curve and the learner's own figures
-``checkpoint.npz``    where to go on from, while the training is not finished
-====================  =====================================================================
+==========================  ================================================================
+``run.json``                what was asked for, with which versions, and the exact result
+``curve.csv``               the learning curve (:mod:`solvent.training.callback`)
+``model.zip``               the network as Stable-Baselines3 saves it
+``tensorboard/``            the curve and the learner's own figures
+``checkpoint.npz``          where to go on from, while the training is not finished
+``policy.npz``              the network's policy as it is sampled, as a table
+``policy_mode.npz``         its greedy policy, which takes the most probable actions, as a table
+==========================  ================================================================
 
-It may be killed at any moment. Called again with the same arguments it goes on from the last
-checkpoint and ends with the same policy as if it had not been interrupted; a finished training
+By self-play one network learns both seats, and each has its files: ``policy_0.npz`` and
+``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``, and the average policies,
+``policy_average_0.npz`` and ``policy_average_1.npz``. In a game that is too large for a table there
+are ``network.npz`` and ``network_mode.npz`` in the place of policies: the network as it is sampled
+and as it is greedy, without torch or pickles.
+
+A training may be killed at any moment. Called again with the same arguments it goes on from the
+last checkpoint and ends with the same policy as if it had not been interrupted; a finished training
 is read back, and its policies are scored again.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from gymnasium.vector import VectorEnv
-
-from solvent.envs import TabularVectorEnv
-from solvent.exact import (
-    Score,
-    Solution,
-    StoreError,
-    load_policy,
-    save_policy,
-    solve,
-)
+from solvent.baselines.network import NetworkPlayer
+from solvent.exact import Score, Solution, StoreError
 from solvent.exact.layered.lock import FolderLock
-from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import Game, TabularGame, TabularPolicy
-from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown
-from solvent.training.algorithms import Algorithm, find_algorithm
-from solvent.training.callback import ExactEvalCallback
-from solvent.training.entropy import EntropyCallback
-from solvent.training.environments import Task, make_vector_env, task_of
-from solvent.training.extract import extract
-from solvent.training.hyperparameters import Hyperparameters, prepare, requested
-from solvent.training.learned_score import learned_exploitability, learned_score
-from solvent.training.learning import learn, new_model, one_thread, save_model
-from solvent.training.plain_score import checked, from_plain, plain
+from solvent.training.algorithms import (
+    ALGORITHMS,
+    SELF_PLAY_ALGORITHMS,
+    EntropyCallback,
+    find_algorithm,
+)
+from solvent.training.environments import has_table
+from solvent.training.hyperparameters import prepare, requested
+from solvent.training.learning import (
+    Training,
+    TrainingRequest,
+    learn,
+    new_model,
+    one_thread,
+    save_model,
+)
 from solvent.training.progress import Report, bar_for
 from solvent.training.run_folder import RunFolder
-from solvent.training.starts import begin_at_stakes
-from solvent.training.vec_env import NativeVecEnv
+from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
+from solvent.training.with_table import OneSeat, SelfPlay
+from solvent.training.without_table import WithoutTable
+
+SELF_PLAY = "self-play"
+"""The opponent that is the learner itself, as it was."""
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingResult:
     """A finished training.
+
+    What there is one of for each seat that was learned is a tuple: of one, or after self-play of
+    two, seat 0 first. In a game without a table these are empty, and there are `networks`.
 
     Attributes:
         folder: Where its files are.
@@ -66,11 +79,15 @@ class TrainingResult:
         seed: Of everything random in it.
         timesteps: Steps taken, in all environments together.
         cpu_seconds: CPU time spent, exact evaluations included.
-        policy: As it is sampled.
-        mode: Its most probable actions.
-        score: Of `policy`; its `exploitability` is always that in the game for two.
-        mode_score: Of `mode`.
-        curve: The exact learning curve.
+        curve: The learning curve, of points of the class that its callback in
+            :mod:`solvent.training.callback` names.
+        policies: As they are sampled.
+        modes: The greedy policies, which take the most probable actions.
+        averages: After self-play, the average policies.
+        scores: Of `policies`; their `exploitability` is always that in the game for two.
+        mode_scores: Of `modes`.
+        average_scores: Of `averages`.
+        networks: Without a table, the network as it is sampled and the network as it is greedy.
     """
 
     folder: Path
@@ -78,50 +95,142 @@ class TrainingResult:
     seed: int
     timesteps: int
     cpu_seconds: float
-    policy: TabularPolicy
-    mode: TabularPolicy
-    score: Score
-    mode_score: Score
-    curve: list[Evaluation]
+    curve: list[Any]
+    policies: tuple[TabularPolicy, ...] = ()
+    modes: tuple[TabularPolicy, ...] = ()
+    averages: tuple[TabularPolicy, ...] = ()
+    scores: tuple[Score, ...] = ()
+    mode_scores: tuple[Score, ...] = ()
+    average_scores: tuple[Score, ...] = ()
+    networks: tuple[NetworkPlayer, ...] = ()
+
+    @property
+    def policy(self) -> TabularPolicy:
+        """The policy of the only seat that was learned, as it is sampled."""
+        return _only(self.policies)
+
+    @property
+    def mode(self) -> TabularPolicy:
+        """The greedy policy of the only seat that was learned."""
+        return _only(self.modes)
+
+    @property
+    def score(self) -> Score:
+        """Of `policy`."""
+        return _only(self.scores)
+
+    @property
+    def mode_score(self) -> Score:
+        """Of `mode`."""
+        return _only(self.mode_scores)
+
+    @property
+    def exploitability(self) -> float:
+        """Of the sampled policies, mean over the seats; after self-play half of NashConv."""
+        return _mean_exploitability(self.scores)
+
+    @property
+    def mode_exploitability(self) -> float:
+        """Of the greedy policies, mean over the seats."""
+        return _mean_exploitability(self.mode_scores)
+
+    @property
+    def average_exploitability(self) -> float:
+        """Of the average policies, mean over the seats."""
+        return _mean_exploitability(self.average_scores)
+
+
+def _only(items: tuple[Item, ...]) -> Item:
+    """The only one of a tuple.
+
+    Raises:
+        ValueError: If there are others, or none.
+    """
+    if len(items) != 1:
+        raise ValueError(
+            f"the training has {len(items)} policies as tables, not one: two after self-play "
+            f"(policies, modes, scores), none in a game without a table (networks)"
+        )
+    return items[0]
+
+
+def _mean_exploitability(scores: tuple[Score, ...]) -> float:
+    """The mean over some scores; NaN in a game for one player or without scores."""
+    found = [score.exploitability for score in scores if score.exploitability is not None]
+    return sum(found) / len(found) if found else nan
 
 
 def train(
     game: str | Game | TabularGame,
     algorithm: str = "ppo",
     *,
+    self_play: bool = False,
     seed: int = 0,
     timesteps: int | None = None,
     folder: str | Path,
     env_kwargs: Mapping[str, Any] | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
-    stakes: float = 0.0,
-    evaluations: int = 20,
+    exploring_starts: float | None = None,
+    snapshots: int | None = None,
+    latest: float | None = None,
+    refresh: int | None = None,
+    evaluations: int | None = None,
     solution: Solution | None = None,
     progress: bool | Report = True,
     resume: bool = True,
+    stakes: float | None = None,
 ) -> TrainingResult:
     """Train a network and score it exactly.
 
+    **Against opponents**, or alone, it learns one seat. In an environment for one seat of a game
+    for two, scores are against its opponent, if it has one only, and the optimum is the best
+    response to that one; among several, scores are against the worst opponent there is.
+
+    **By self-play** one network learns both seats. It can, since each player sees the game from its
+    own side; where the players have different actions it is told its role
+    (:mod:`solvent.training.role_conditioning`). Where one acts after the other it takes a seat
+    drawn at each episode, and snapshots of itself take the other one
+    (:mod:`solvent.training.snapshots`). Where both act at once it takes both seats of every
+    episode; there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
+
+    **Without a table**, in a game that is too large for one, it learns against an opponent or
+    snapshots of itself all the same. The curve is then a mean of returns, with exploration: an
+    exact score means evaluating the network everywhere, which is done once, afterwards.
+
     Args:
-        game: The id of an environment such as ``"solvent/FFCombat-v0"``, or a game of your own,
-            in which only one player has a choice. In an environment for one seat of a game for
-            two, scores are against its opponent, if it has one only, and the optimum is the best
-            answer to that one; among several, scores are against the worst opponent there is.
-        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`.
+        game: The id of an environment such as ``"solvent/Greed-v0"``, or a game of your own; unless
+            it is for self-play, one in which only one player has a choice.
+        algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`; with self-play of
+            :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, of which
+            ``"mirror_descent"`` only where the learner takes both seats.
+        self_play: Whether to learn both seats of a game for two.
         seed: Of networks, exploration and environments.
         timesteps: Steps in all environments together; as tuned if left out.
         folder: Where the module's table of files is written.
         env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
+            With self-play the game's own parameters besides. ``opponent="self-play"`` is the same
+            as `self_play`. Without a table ``seat`` is ``"random"`` unless it says otherwise.
         hyperparameters: To use instead of the tuned ones of the same name.
-        stakes: Share of the plays of training, within 0..1, that begin in any state, in
-            proportion to what is at stake there (:mod:`solvent.training.starts`), against one
-            opponent as in a game for one. Against several it has to be 0. Scores are from the
-            game's own start.
+        exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
+            (:mod:`solvent.training.exploring_starts`): for one seat, in any state in proportion to
+            the importance of its choice, against one opponent as in a game for one; with self-play,
+            where both have a choice, or if there is no such state anywhere. If left out, 0 for one
+            seat; with self-play 0.1, or where the learner takes both seats 0.5. Against several
+            opponents and without a table it has to be 0. Scores are from the game's own start.
+        snapshots: With self-play, how many are in the pool at most; with 0 the learner takes both
+            seats of every episode. If left out, 0 where both ever act at once and otherwise 3;
+            without a table 5.
+        latest: With self-play, the chance of meeting the latest snapshot, in (0, 1]. If left out,
+            0.7; without a table all are met equally often.
+        refresh: With self-play, steps after which a snapshot joins the pool and the average. If
+            left out, 50,000, or where the learner takes both seats a 125th of the training if that
+            is more; without a table 100,000.
         evaluations: How many points the learning curve has besides the first; there is a
-            checkpoint at each.
+            checkpoint at each. If left out 20, with self-play in a game that has a table 10.
         solution: Of the game that is played, if it is at hand.
         progress: Whether to show a bar, or what to report to instead.
         resume: Whether to go on with what is in the folder; otherwise it is begun again.
+        stakes: The former name of `exploring_starts`.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
@@ -129,184 +238,160 @@ def train(
         StoreError: If a file in the folder is damaged or cannot be written, or another process is
             at work in it.
     """
-    chosen = find_algorithm(algorithm)
-    seed = check_integer(seed, "seed", 0, 2**31 - 1)
-    evaluations = check_integer(evaluations, "evaluations", 1, 10**6)
-    if isinstance(stakes, bool) or not isinstance(stakes, (int, float)) or not 0 <= stakes <= 1:
-        raise ValueError(f"stakes is {shown(stakes)}; allowed are numbers from 0 to 1")
-    env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
+    if stakes is not None:
+        warnings.warn("stakes is now exploring_starts", DeprecationWarning, stacklevel=2)
+        exploring_starts = stakes
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
+    env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
+    if env_kwargs.get("opponent") == SELF_PLAY:
+        del env_kwargs["opponent"]
+        self_play = True
+    chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
     setup = prepare(raw, chosen.model)
-    env = make_vector_env(game, setup.n_envs, env_kwargs)
+    asked = TrainingRequest(
+        game=env_id or game,
+        algorithm=chosen,
+        setup=setup,
+        env_kwargs=env_kwargs,
+        record={
+            "algorithm": algorithm,
+            "seed": check_integer(seed, "seed", 0, 2**31 - 1),
+            "hyperparameters": raw,
+        },
+        self_play=self_play,
+        exploring_starts=_share(exploring_starts, "exploring_starts"),
+        snapshots=_whole(snapshots, "snapshots", 0, 1000),
+        latest=_share(latest, "latest", positive=True),
+        refresh=_whole(refresh, "refresh", 1, 10**12),
+        evaluations=_whole(evaluations, "evaluations", 1, 10**6),
+        solution=solution,
+    )
+    kind: type[Training] = SelfPlay if self_play else OneSeat
+    training = (kind if has_table(asked.game) else WithoutTable)(asked)
     try:
-        task = task_of(env, env_kwargs.get("player", 0))
-        table = task.left
-        run = RunFolder(
-            Path(folder),
-            {
-                "environment": env_id or table.info.name,
-                "model_hash": table.model_hash,
-                "algorithm": algorithm,
-                "seed": seed,
-                "env_kwargs": env_kwargs,
-                "hyperparameters": raw,
-                "stakes": stakes,
-                "evaluations": evaluations,
-            },
-        )
+        run = RunFolder(Path(folder), training.request)
         if resume and run.can_be_read_back():
-            return _read_back(run, task, solution, again=True)
+            return _result(run, training, again=True)
         with FolderLock(run.folder):
             finished = run.open(resume)
             if not finished:
-                bar = bar_for(f"{env_id or table.info.name} {algorithm} seed {seed}")
-                solution = solution or solve(task.game)
-                optimum = solution if task.left is task.game else solve(task.left)
-                if stakes > 0:
-                    env = _at_stakes(env, task, optimum, stakes, env_kwargs)
+                bar = bar_for(f"{training.title} seed {seed}")
                 with bar if progress is True else nullcontext(progress or None) as report:
-                    _learn(run, chosen, setup, env, task, solution, optimum, report)
-            return _read_back(run, task, solution, again=finished)
+                    _learn(run, training, report)
+            return _result(run, training, again=finished)
     finally:
-        env.close()
+        training.close()
 
 
-def _at_stakes(
-    env: VectorEnv[Any, Any, Any],
-    task: Task,
-    optimum: Solution,
-    share: float,
-    env_kwargs: Mapping[str, Any],
-) -> VectorEnv[Any, Any, Any]:
-    """The same environment, a share of whose plays begins where something is at stake.
-
-    Against one opponent that opponent is folded into chance.
-
-    Args:
-        env: The environment.
-        task: What is learned in it.
-        optimum: The solution of `task.left`.
-        share: Of the plays.
-        env_kwargs: The environment's own arguments.
+def _share(value: float | None, name: str, *, positive: bool = False) -> float | None:
+    """A share that was asked for, if any.
 
     Raises:
-        ValueError: If there are several opponents.
+        ValueError: If it is no number within 0..1, or has to be positive and is 0.
     """
-    if not isinstance(env.unwrapped, TabularVectorEnv) and task.left is task.game:
-        raise ValueError(f"stakes is {shown(share)}; it has to be 0 against several opponents")
-    own = {name: env_kwargs[name] for name in ("observation", "illegal") if name in env_kwargs}
-    return make_vector_env(
-        begin_at_stakes(task.left, optimum, share), env.num_envs, {**own, "player": task.player}
-    )
+    if value is None:
+        return None
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (positive and value == 0):
+        allowed = "above 0 and up to 1" if positive else "from 0 to 1"
+        raise ValueError(f"{name} is {shown(value)}; allowed are numbers {allowed}")
+    return value
 
 
-def _learn(
-    run: RunFolder,
-    algorithm: Algorithm,
-    setup: Hyperparameters,
-    env: VectorEnv[Any, Any, Any],
-    task: Task,
-    solution: Solution,
-    optimum: Solution,
-    report: Report | None,
-) -> None:
+def _whole(value: int | None, name: str, least: int, most: int) -> int | None:
+    """A whole number that was asked for, if any.
+
+    Raises:
+        ValueError: If it is another.
+    """
+    return None if value is None else check_integer(value, name, least, most)
+
+
+def _learn(run: RunFolder, training: Training, report: Report | None) -> None:
     """Train from the checkpoint, if there is one, to the end, and write all results.
 
     Args:
         run: The folder.
-        algorithm: That learns.
-        setup: Its hyperparameters.
-        env: In which it learns.
-        task: What is learned.
-        solution: Of `task.game`.
-        optimum: Of `task.left`.
+        training: What is learned.
         report: Called as training goes on, if given.
     """
-    table, seed = task.left, run.request["seed"]
-    view = {"observation": run.request["env_kwargs"]["observation"], "player": task.player}
+    request, setup = run.request, training.asked.setup
+    venv = training.make_env()
     with one_thread():
-        model = new_model(algorithm, setup, NativeVecEnv(env), seed)
-        evaluation = ExactEvalCallback(
-            table,
-            every=max(setup.n_timesteps // run.request["evaluations"], 1),
-            solution=optimum,
+        model = new_model(training.asked.algorithm, setup, venv, request["seed"])
+        before: list[Any] = [EntropyCallback()] if training.players == 2 else []
+        if isinstance(venv, SelfPlayEnv):
+            venv.remember(model)
+            # Before the evaluation, so that a checkpoint has the snapshot of its own step.
+            before.append(SnapshotCallback(venv, request["refresh"]))
+        evaluation = training.make_curve(
+            venv,
+            every=max(setup.n_timesteps // request["evaluations"], 1),
             path=run.folder / "curve.csv",
-            **view,
         )
-        before = [EntropyCallback()] if task.game.info.players == 2 else []
         learn(run, model, evaluation, setup.n_timesteps, report, before=before)
-        policies = extract(model, table, name=f"{run.request['algorithm']} {seed}", **view)
-    origin = {"request": run.request, "timesteps": model.num_timesteps}
-    scores = {}
-    for file, name, policy, illegal in (
-        ("policy.npz", "score", policies.sampled, policies.illegal),
-        ("policy_mode.npz", "mode_score", policies.mode, policies.illegal_mode),
-    ):
-        policy = replace(policy, model_hash=task.game.model_hash)
-        scores[name] = plain(_score(task, policy, solution, optimum, illegal))
-        save_policy(run.folder / file, policy, origin)
+        origin = {"request": request, "timesteps": model.num_timesteps}
+        result = training.save(run.folder, model, venv, origin)
     save_model(run.folder, model)
-    run.write(
-        {
-            "timesteps": model.num_timesteps,
-            "cpu_seconds": evaluation.curve[-1].seconds,
-            **scores,
-        }
-    )
+    seconds = evaluation.curve[-1].seconds
+    run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
 
 
-def _score(
-    task: Task,
-    policy: TabularPolicy,
-    solution: Solution,
-    optimum: Solution,
-    illegal: Floats | None = None,
-) -> Score:
-    """The score of a policy for the game that is played, as :class:`TrainingResult` has it."""
-    own = replace(policy, model_hash=task.left.model_hash)
-    result = learned_score(task.left, own, optimum, illegal=illegal)
-    if task.left is task.game:
-        return result
-    # The gap is to the best answer to one opponent, exploitability to the worst opponent.
-    worst = learned_exploitability(task.game, policy, solution)
-    return replace(result, exploitability=worst)
-
-
-def _read_back(
-    run: RunFolder, task: Task, solution: Solution | None, *, again: bool
-) -> TrainingResult:
+def _result(run: RunFolder, training: Training, *, again: bool) -> TrainingResult:
     """The result of a finished run, from its files.
 
     Args:
         run: The folder.
-        task: What was learned.
-        solution: Of `task.game`, if it is at hand.
+        training: What was learned.
         again: Whether it was finished before, so that its scores are to be computed again.
     """
-    table = task.game
     result = run.read()["result"]
     try:
-        found = TrainingResult(
-            folder=run.folder,
-            algorithm=run.request["algorithm"],
-            seed=run.request["seed"],
-            timesteps=result["timesteps"],
-            cpu_seconds=result["cpu_seconds"],
-            policy=load_policy(run.folder / "policy.npz", table),
-            mode=load_policy(run.folder / "policy_mode.npz", table),
-            score=from_plain(result["score"], table),
-            mode_score=from_plain(result["mode_score"], table),
-            curve=read_curve(run.folder / "curve.csv"),
-        )
-    except (KeyError, TypeError) as error:
+        found = training.read(run.folder, result)
+        facts = {name: result[name] for name in ("timesteps", "cpu_seconds")}
+    except (KeyError, TypeError, IndexError) as error:
         raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
-    if not again:
-        return found
-    solution = solution or solve(table)
-    optimum = solution if task.left is table else solve(task.left)
-    score, mode_score = (
-        checked(stated, _score(task, policy, solution, optimum), run.record)
-        for stated, policy in ((found.score, found.policy), (found.mode_score, found.mode))
+    if again:
+        found |= training.scored_again(found, run.record)
+    return TrainingResult(
+        folder=run.folder,
+        algorithm=run.request["algorithm"],
+        seed=run.request["seed"],
+        **facts,
+        **found,
     )
-    return replace(found, score=score, mode_score=mode_score)
+
+
+def train_self_play(
+    game: str | Game | TabularGame,
+    algorithm: str = "ppo",
+    *,
+    past_selves: int | None = None,
+    exploring: float | None = None,
+    **arguments: Any,
+) -> TrainingResult:
+    """Train one network for both seats: :func:`train` with ``self_play=True``.
+
+    Args:
+        game: The id of an environment such as ``"solvent/Greed-v0"``, or a game for two of your
+            own.
+        algorithm: A key of :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`.
+        past_selves: How many snapshots are in the pool at most, `snapshots` of :func:`train`.
+        exploring: The share of exploring starts, `exploring_starts` of :func:`train`.
+        arguments: The others of :func:`train`.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed, or the folder holds another
+            training.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
+    """
+    return train(
+        game,
+        algorithm,
+        self_play=True,
+        snapshots=past_selves,
+        exploring_starts=exploring,
+        **arguments,
+    )

@@ -1,4 +1,10 @@
-"""Scores as JSON."""
+"""Scores of what was learned, and such scores as JSON.
+
+They never cost a training: where no value is proved they are NaN. A network can come to play so
+nearly the same that the best response waits for its blunders, a million moves if need be. The
+longer it waits, the wider is the bracket of what it gets (:mod:`solvent.exact.certificate`). Or an
+episode that costs nothing need not end, and has no value.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact import Score, StoreError
-from solvent.model import TabularGame
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    Score,
+    Solution,
+    StoreError,
+    score,
+)
+from solvent.exact.response import response_values
+from solvent.exact.scoring import LEARNED
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
 from solvent.model.parameters import is_number, shown
 
 FIGURES = (
@@ -21,6 +37,56 @@ FIGURES = (
 ROUNDING = 1e-9
 """How far a stated figure may be from the computed one, in units of the latter if it is larger
 than 1."""
+
+
+def learned_score(
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution,
+    *,
+    illegal: Floats | None = None,
+) -> Score:
+    """The score of a learned policy; if it cannot be proved, all but the optimum is NaN.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`.
+        illegal: [S] probability that the learner gave to illegal actions before they were made
+            legal; none if left out.
+    """
+    try:
+        return score(game, policy, solution, illegal=illegal, tolerance=LEARNED)
+    except (CertificateError, ImproperGameError):
+        unknown = float("nan")
+        sign = 1 if policy.player == 0 else -1
+        return Score(
+            value=unknown,
+            optimum=sign * solution.value,
+            optimality_gap=unknown,
+            exploitability=unknown if game.info.players == 2 else None,
+            normalized=unknown,
+            illegal_mass=unknown,
+            worst_start_gap=unknown,
+            worst_start=game.states[int(np.flatnonzero(game.initial)[0])],
+        )
+
+
+def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
+    """The exploitability of a learned policy; NaN if it cannot be proved.
+
+    It takes a fraction of the time of a score, which tells more.
+
+    Args:
+        game: A game for two.
+        policy: Either player's.
+        solution: Of `game`.
+    """
+    try:
+        value = game.at_start(response_values(game, policy, tolerance=LEARNED))
+    except (CertificateError, ImproperGameError):
+        return float("nan")
+    return (1 - 2 * policy.player) * (solution.value - value)
 
 
 def plain(result: Score) -> dict[str, Any]:

@@ -1,0 +1,356 @@
+"""Snapshots of a learner: the opponents that it meets in self-play, and the average of them all.
+
+A learner that plays only its present self can go round in circles: it learns to beat what it does
+now, forgets what it beat before, and comes back to it. So every so many steps a snapshot of it
+joins a *pool* of opponents, from which each episode draws one (fictitious self-play: Heinrich,
+Lanctot and Silver 2015). A snapshot plays as a table of action probabilities for each seat where
+the game has a table, and else as a network.
+
+**The average policy** is the one that self-play is known to improve. In a game in which both act at
+once the best policies are mixed, and learners that respond to each other go round them: the mixed
+strategy is in the average of what they play, not in what they play last. That is the theorem of
+fictitious play (Robinson 1951) and of learning without regret, for one matrix game; in a game of
+many states the average is taken in each state. Early policies know little, so the k-th counts k^2
+times (quadratic averaging, as in discounted regret minimization: Brown and Sandholm 2019).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+
+from solvent.baselines.network import Network, NetworkPlayer
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
+from solvent.training.extract import SEATS, extract
+from solvent.training.role_conditioning import without_roles
+from solvent.training.vec_env import NativeVecEnv
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A learner as it was.
+
+    Attributes:
+        timesteps: The steps that it had taken; -1 if that is not kept.
+        parameters: What it is made again from, by name.
+        opponent: What it plays in the other seat, as the environment takes its opponents.
+    """
+
+    timesteps: int
+    parameters: Arrays
+    opponent: Any
+
+
+class SelfPlayEnv(NativeVecEnv, ABC):
+    """A native environment in which a learner meets snapshots of itself.
+
+    Until :meth:`remember` is called for the first time it meets the opponents that the environment
+    was made with.
+
+    Args:
+        env: The environment. Unless `size` is 0 it has ``set_opponents``.
+        size: How many snapshots are in the pool at most; the oldest goes first. With 0 there is no
+            pool: the learner takes every seat.
+        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
+            all are met equally often.
+
+    Attributes:
+        snapshots: Those in the pool, the latest last.
+        remembered: The steps that the learner had taken when it was remembered last; -1 if it
+            was not.
+    """
+
+    def __init__(
+        self, env: VectorEnv[Any, Any, Any], *, size: int, latest: float | None = None
+    ) -> None:
+        super().__init__(env)
+        self.snapshots: list[Snapshot] = []
+        self.remembered = -1
+        self._size, self._latest = size, latest
+
+    @property
+    def weights(self) -> list[float] | None:
+        """The chances of meeting each of the snapshots; None if all are equal."""
+        if self._latest is None:
+            return None
+        others = len(self.snapshots) - 1
+        return [(1 - self._latest) / others] * others + [self._latest] if others else [1.0]
+
+    def remember(self, learner: BaseAlgorithm) -> None:
+        """Put a learner as it is now into the pool.
+
+        Episodes that are under way go on against an opponent that is drawn from the new pool.
+        """
+        self.remembered = learner.num_timesteps
+        snapshot = self._taken(learner)
+        if self._size:
+            self._meet([*self.snapshots, snapshot][-self._size :])
+
+    def get_state(self) -> Arrays:
+        """What the environment needs to go on from here, the snapshots included."""
+        state = super().get_state()
+        state["remembered"] = np.array([self.remembered, self._count])
+        for k, snapshot in enumerate(self.snapshots):
+            state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
+        return state
+
+    def set_state(self, state: Arrays) -> None:
+        """Go on from what :meth:`get_state` returned; a learner must have been remembered.
+
+        Raises:
+            ValueError: If an array is not of that form.
+            KeyError: If one is missing.
+        """
+        saved = state["remembered"]
+        if saved.shape != (2,) or saved.dtype.kind != "i" or saved[0] < -1 or saved[1] < 0:
+            raise ValueError(
+                f"saved remembered is {shown(saved.tolist())}; expected whole numbers from -1 and 0"
+            )
+        self.remembered = int(saved[0])
+        snapshots = self._restored(state, int(saved[1]))
+        if self._size:
+            self._meet(snapshots)
+        super().set_state(state)
+
+    def _meet(self, snapshots: list[Snapshot]) -> None:
+        self.snapshots = snapshots
+        self._native.set_opponents([one.opponent for one in snapshots], self.weights)
+
+    @property
+    @abstractmethod
+    def _count(self) -> int:
+        """How many policies are remembered."""
+
+    @abstractmethod
+    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
+        """A snapshot of a learner."""
+
+    @abstractmethod
+    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
+        """The snapshots that were saved, and what else is remembered.
+
+        Args:
+            state: What was saved.
+            count: How many policies were remembered.
+        """
+
+
+class TableSelfPlayEnv(SelfPlayEnv):
+    """Self-play in a game that has a table, with the average of what the learner plays.
+
+    Args:
+        env: The environment, over ``with_roles(game)``; its episodes may begin elsewhere.
+        game: The game.
+        observation: What the learner sees in it.
+        size: How many snapshots are in the pool at most; with 0 the learner takes both seats.
+        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
+            all are met equally often.
+
+    Attributes:
+        averages: The average policy in seat 0 and in seat 1, for `game`, over all times at which
+            the learner was remembered.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        game: TabularGame,
+        *,
+        observation: str,
+        size: int = 0,
+        latest: float | None = None,
+    ) -> None:
+        super().__init__(env, size=size, latest=latest)
+        self.averages = tuple(AveragePolicy(game, seat) for seat in SEATS)
+        self._game, self._observation = game, observation
+        self._learner: BaseAlgorithm | None = None
+
+    def get_state(self) -> Arrays:
+        """What the environment needs to go on from here, snapshots and averages included."""
+        state = super().get_state()
+        if self._size:
+            state["past"] = np.array([one.timesteps for one in self.snapshots])
+        return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
+
+    @property
+    def _count(self) -> int:
+        return self.averages[0].count
+
+    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
+        self._learner = learner
+        snapshot = self._snapshot(learner, learner.num_timesteps)
+        for average, policy in zip(self.averages, snapshot.opponent, strict=True):
+            average.add(without_roles(policy, self._game))
+        return snapshot
+
+    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
+        for k, average in enumerate(self.averages):
+            average.restore(count, state[f"average {k}"])
+        if not self._size:
+            return []
+        assert self._learner is not None
+        policy = self._learner.policy
+        present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+        snapshots = []
+        for k, timesteps in enumerate(state["past"].tolist()):
+            # The tables are made again: the same parameters give the same ones.
+            policy.load_state_dict(
+                {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
+            )
+            snapshots.append(self._snapshot(self._learner, timesteps))
+        policy.load_state_dict(present)
+        return snapshots
+
+    def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
+        game, name = self._native.game, f"self at {timesteps}"
+        policies = tuple(
+            extract(learner, game, observation=self._observation, player=seat, name=name).sampled
+            for seat in SEATS
+        )
+        weights = learner.policy.state_dict()
+        copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+        return Snapshot(timesteps, copies, policies)
+
+
+class NetworkSelfPlayEnv(SelfPlayEnv):
+    """Self-play in a game without a table: snapshots play as networks.
+
+    Args:
+        env: The environment.
+        player: Makes a player of the learner as it is.
+        size: How many snapshots are in the pool at most.
+        latest: The chance of meeting the latest, the others sharing the rest evenly; if left out,
+            all are met equally often.
+    """
+
+    def __init__(
+        self,
+        env: VectorEnv[Any, Any, Any],
+        player: Callable[[BaseAlgorithm], NetworkPlayer],
+        *,
+        size: int,
+        latest: float | None = None,
+    ) -> None:
+        super().__init__(env, size=size, latest=latest)
+        self._player = player
+
+    @property
+    def _count(self) -> int:
+        return len(self.snapshots)
+
+    def _taken(self, learner: BaseAlgorithm) -> Snapshot:
+        return _network_snapshot(self._player(learner), learner.num_timesteps)
+
+    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
+        like: NetworkPlayer = self.snapshots[-1].opponent
+        layers = range(len(like.network.weights))
+        snapshots = []
+        for k in range(count):
+            weights, biases = (
+                tuple(state[f"past {k} {name} {layer}"] for layer in layers)
+                for name in ("weights", "biases")
+            )
+            network = Network(weights, biases, like.network.activation)
+            snapshots.append(_network_snapshot(replace(like, network=network), -1))
+        return snapshots
+
+
+def _network_snapshot(player: NetworkPlayer, timesteps: int) -> Snapshot:
+    arrays = {
+        f" {name} {layer}": array
+        for name in ("weights", "biases")
+        for layer, array in enumerate(getattr(player.network, name))
+    }
+    return Snapshot(timesteps, arrays, player)
+
+
+class SnapshotCallback(BaseCallback):
+    """Has the environment remember the learner every so many steps.
+
+    Args:
+        venv: The learner's environment, in which it has been remembered once.
+        every: Steps between one snapshot and the next.
+    """
+
+    def __init__(self, venv: SelfPlayEnv, every: int) -> None:
+        super().__init__()
+        self._venv, self._every = venv, every
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps // self._every > self._venv.remembered // self._every:
+            self._venv.remember(self.model)
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class AveragePolicy:
+    """A mean of a player's policies in each state, in which the k-th has the weight k^2.
+
+    Args:
+        game: The game.
+        player: Whose policies they are.
+
+    Attributes:
+        count: How many policies are in it.
+        mean: [S, A] their mean; uniform while there are none.
+    """
+
+    def __init__(self, game: TabularGame, player: int) -> None:
+        self._game, self._player = game, player
+        self.count = 0
+        self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
+
+    def add(self, policy: TabularPolicy) -> None:
+        """Take one more policy into the mean.
+
+        Args:
+            policy: The player's.
+
+        Raises:
+            ValueError: If the policy is for another game.
+        """
+        policy.check_is_for(self._game)
+        self.count += 1
+        # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
+        share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
+        self.mean += share * (policy.probabilities - self.mean)
+
+    def restore(self, count: int, mean: Floats) -> None:
+        """Go on from another average of the same kind.
+
+        Args:
+            count: How many policies are in it, at least 0.
+            mean: [S, A] their mean.
+
+        Raises:
+            ValueError: If these are no policies' number and mean.
+        """
+        if count < 0:
+            raise ValueError(f"count of the average is {count}; allowed are numbers from 0")
+        TabularPolicy.of(self._game, mean, player=self._player, name="average")
+        self.count, self.mean = count, np.array(mean, np.float64)
+
+    def policy(self, name: str = "average") -> TabularPolicy:
+        """The mean so far.
+
+        Args:
+            name: The policy's.
+        """
+        # Rounding leaves sums that are off by some units in the last place.
+        total = self.mean.sum(axis=1, keepdims=True)
+        mean = self.mean / np.where(total > 0, total, 1.0)
+        return TabularPolicy.of(self._game, mean, player=self._player, name=name)
