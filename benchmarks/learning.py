@@ -20,8 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.exact.bench_records import TaskRecord
+from solvent.model.registry import BenchTask
 from solvent.report.statistics import estimate
-from solvent.training.bench import bench, task
+from solvent.training.bench import bench
 
 
 def main() -> None:
@@ -35,15 +36,16 @@ def main() -> None:
 
     seeds, few = arguments.seeds, arguments.random_seeds
     tasks = [
-        task(
-            "solvent/FFCombat-v0",
-            arguments.timesteps,
-            ppo=seeds,
-            maskable_ppo=seeds,
-            dqn=seeds,
-            masked_dqn=seeds,
+        BenchTask(
+            environment="solvent/FFCombat-v0",
+            timesteps=arguments.timesteps,
+            seeds=dict.fromkeys(("ppo", "maskable_ppo", "dqn", "masked_dqn"), seeds),
         ),
-        task("solvent/FFCombatRandom-v0", arguments.timesteps, ppo=few, dqn=few),
+        BenchTask(
+            environment="solvent/FFCombatRandom-v0",
+            timesteps=arguments.timesteps,
+            seeds={"ppo": few, "dqn": few},
+        ),
     ]
     out = arguments.out or Path(tempfile.mkdtemp(prefix="solvent-learning-"))
     try:

@@ -457,6 +457,11 @@ def _network_policy(
 
 @app.command()
 def bench(
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[GAME]...", help="Games whose tasks to do; all of this package."),
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
 ) -> None:
     """Solve, train, score and report: the suite's main job.
@@ -467,9 +472,11 @@ def bench(
     from solvent.exact.bench_records import read_results
     from solvent.report import write_report
     from solvent.training.bench import bench as run_bench
+    from solvent.training.bench import tasks_of
 
+    tasks = tasks_of(games or ())
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
-        run_bench(out)
+        run_bench(out, tasks=tasks)
         page = write_report(out, out / "report.html")
     show_results(Console(), read_results(out))
     typer.echo(f"\nreport: {page}")

@@ -150,6 +150,11 @@ class GameSpec:
         made: Callable[..., Game] = load(self.make) if isinstance(self.make, str) else self.make
         return made
 
+    def make_is_in(self, package: str) -> bool:
+        """Whether the game is made by a module of a package."""
+        module = self.make if isinstance(self.make, str) else self.make.__module__
+        return module.partition(".")[0] == package
+
     def ask(self, what: str, *arguments: Any) -> Any:
         """Call one of the spec's functions.
 

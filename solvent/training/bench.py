@@ -15,7 +15,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,6 +31,7 @@ from solvent.exact.bench_records import AgentRecord, TaskRecord, figures, write_
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.store import remove_temporary
 from solvent.model import TabularGame
+from solvent.model.registry import BenchTask, find_spec, game_specs
 from solvent.training.algorithms import find_algorithm
 from solvent.training.environments import table_named
 from solvent.training.progress import Moment, gap_text, progress_bars
@@ -69,65 +70,37 @@ class Run:
         return table_named(self.env, dict(self.parameters))
 
 
-@dataclass(frozen=True, slots=True)
-class BenchTask:
-    """An environment and the trainings to run on it.
-
-    Attributes:
-        env: Id of the environment; each is in one task only.
-        runs: The trainings.
-        parameters: As of a :class:`Run`.
-    """
-
-    env: str
-    runs: tuple[Run, ...]
-    parameters: tuple[tuple[str, Any], ...] = ()
-
-
-def task(
-    env: str,
-    timesteps: int | None = None,
-    *,
-    parameters: Mapping[str, Any] | None = None,
-    stakes: float = 0.0,
-    **seeds: int,
-) -> BenchTask:
-    """A task in which each algorithm named is run with so many seeds.
-
-    Args:
-        env: Id of the environment.
-        timesteps: Of each training; as tuned if left out.
-        parameters: The game's, where they are not those of the environment.
-        stakes: Of each training, as for :func:`solvent.training.train`.
-        seeds: How many seeds, by name of the algorithm.
-    """
-    own = tuple((parameters or {}).items())
-    return BenchTask(
-        env,
-        tuple(
-            Run(env, algorithm, seed, timesteps, own, stakes)
-            for algorithm, count in seeds.items()
-            for seed in range(count)
-        ),
-        own,
+def runs_of(task: BenchTask) -> tuple[Run, ...]:
+    """The trainings of a task."""
+    own = tuple(task.parameters.items())
+    return tuple(
+        Run(task.environment, algorithm, seed, task.timesteps, own, task.exploring_starts)
+        for algorithm, count in task.seeds.items()
+        for seed in range(count)
     )
 
 
-TASKS = (
-    task("solvent/FFCombat-v0", ppo=3, dqn=3),
-    task("solvent/FFCombatRandom-v0", stakes=0.5, ppo=1, dqn=1),
-    task("solvent/Gamebook-v0", ppo=1, masked_dqn=1),
-    task(
-        "solvent/Greed-v0", 1_000_000, parameters={"limit": 20, "sides": 4}, ppo=1, maskable_ppo=1
-    ),
-)
-"""What ``solvent bench`` does."""
+def tasks_of(games: Sequence[str] = ()) -> tuple[BenchTask, ...]:
+    """What ``solvent bench`` does, as the specs of games say.
+
+    Args:
+        games: Names of those that are wanted; all of this package if there is none.
+
+    Raises:
+        ValueError: If there is no such game, or its spec names no task.
+    """
+    own = [name for name, spec in game_specs().items() if spec.make_is_in("solvent")]
+    specs = [find_spec(name) for name in games or own]
+    for spec in specs:
+        if games and not spec.bench:
+            raise ValueError(f"the spec of the game {spec.name} names no task for a bench")
+    return tuple(task for spec in specs for task in spec.bench)
 
 
 def bench(
     out: str | Path,
     *,
-    tasks: Sequence[BenchTask] = TASKS,
+    tasks: Sequence[BenchTask] | None = None,
     processes: int = 2,
     progress: bool = True,
 ) -> tuple[TaskRecord, ...]:
@@ -135,7 +108,8 @@ def bench(
 
     Args:
         out: The folder for the results.
-        tasks: What to do.
+        tasks: What to do, each environment in one task only; what :func:`tasks_of` says if left
+            out.
         processes: How many trainings run at the same time.
         progress: Whether to show bars.
 
@@ -148,10 +122,13 @@ def bench(
             `out`.
     """
     out = Path(out)
+    tasks = tasks_of() if tasks is None else tasks
     for item in tasks:
-        for run in item.runs:
+        for run in runs_of(item):
             find_algorithm(run.algorithm)
-    games = {item.env: table_named(item.env, dict(item.parameters)) for item in tasks}
+    games = {
+        item.environment: table_named(item.environment, dict(item.parameters)) for item in tasks
+    }
     with FolderLock(out):
         remove_temporary(out)
         with _trainings(out, tasks, processes, progress) as futures:
@@ -164,13 +141,13 @@ def bench(
 
         results = tuple(
             TaskRecord(
-                env=item.env,
-                game=games[item.env].info.name,
-                parameters=dict(games[item.env].info.parameters),
-                optimum=solutions[item.env].value,
-                bracket=(solutions[item.env].lower, solutions[item.env].upper),
-                agents=tuple(_agent(run, trained[run]) for run in item.runs),
-                baselines=baselines[item.env],
+                env=item.environment,
+                game=games[item.environment].info.name,
+                parameters=dict(games[item.environment].info.parameters),
+                optimum=solutions[item.environment].value,
+                bracket=(solutions[item.environment].lower, solutions[item.environment].upper),
+                agents=tuple(_agent(run, trained[run]) for run in runs_of(item)),
+                baselines=baselines[item.environment],
             )
             for item in tasks
         )
@@ -197,7 +174,7 @@ def _trainings(
 ) -> Iterator[dict[Run, Future[TrainingResult]]]:
     """Start all trainings in processes of their own, and stop them if something goes wrong."""
     # The last tasks are the longest; begun first, they leave no processor idle at the end.
-    runs = [run for item in reversed(tasks) for run in item.runs]
+    runs = [run for item in reversed(tasks) for run in runs_of(item)]
     context = multiprocessing.get_context("spawn")
     moments: multiprocessing.Queue[tuple[Run, Moment] | None] = context.Queue()
     stop = context.Event()

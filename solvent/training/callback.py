@@ -31,8 +31,8 @@ from solvent.training.snapshots import AveragePolicy
 class SelfPlayEvaluation(Evaluation):
     """One point of a learning curve of self-play.
 
-    The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over both seats: `gap` is the mean
-    exploitability, half of NashConv, and `value` the mean of the policies' values against best
+    The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over
+    both seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of the policies' values against best
     responses, which is 0 for a pair of optimal ones.
 
     Attributes:

@@ -98,11 +98,12 @@ def two_minutes(folder: Path, **arguments: Any) -> Any:
 
 def bench_again(folder: Path) -> Any:
     """The results of a small bench, which goes on with what is in its folder."""
-    from solvent.training.bench import bench, task
+    from solvent.model.registry import BenchTask
+    from solvent.training.bench import bench
 
     tasks = [
-        task(FF, 512, parameters=FIGHT, ppo=1),
-        task(GREED_ID, 512, parameters=BOARD, maskable_ppo=1),
+        BenchTask(environment=FF, timesteps=512, parameters=FIGHT, seeds={"ppo": 1}),
+        BenchTask(environment=GREED_ID, timesteps=512, parameters=BOARD, seeds={"maskable_ppo": 1}),
     ]
     return bench(folder / "bench", tasks=tasks, processes=1, progress=False)
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
+from solvent.training.simulated import train_simulated
 
 from solvent.exact import StoreError
 from solvent.exact.layered.lock import NAME, FolderLock
 from solvent.model import TabularGame
+from solvent.model.registry import BenchTask
 from solvent.training import load_model, train, train_self_play
-from solvent.training.bench import bench, task
-from solvent.training.simulated import train_simulated
+from solvent.training.bench import bench
 
 SMALL = {
     "ppo": {"n_envs": 8, "n_steps": 32, "batch_size": 64, "n_epochs": 2},
@@ -80,7 +81,11 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
             "solvent/Greed-v0", folder=folder, env_kwargs={"limit": 4, "sides": 2}, progress=False
         ),
         lambda: train_simulated("solvent/FootballHalf-v0", folder=folder, progress=False),
-        lambda: bench(folder, tasks=[task("solvent/FFCombat-v0", ppo=1)], progress=False),
+        lambda: bench(
+            folder,
+            tasks=[BenchTask(environment="solvent/FFCombat-v0", seeds={"ppo": 1})],
+            progress=False,
+        ),
     ]
     with FolderLock(folder):
         for call in calls:

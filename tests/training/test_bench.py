@@ -12,15 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from solvent.training.self_play_curve import SelfPlayEvaluation
 
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
 from solvent.exact.bench_records import TaskRecord, read_results
 from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
-from solvent.training.bench import TASKS, bench, task
+from solvent.model.registry import BenchTask
+from solvent.training.bench import bench, runs_of, tasks_of
 from solvent.training.environments import game_of
-from solvent.training.self_play_curve import SelfPlayEvaluation
 
 ENV = "solvent/FFCombat-v0"
 GREED = "solvent/Greed-v0"
@@ -34,7 +35,7 @@ def without_times(results: tuple[TaskRecord, ...]) -> tuple[TaskRecord, ...]:
 
 
 def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
-    tasks = [task(ENV, 2_500, ppo=1, dqn=1)]
+    tasks = [BenchTask(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 1})]
     returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
     assert read_results(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
@@ -68,7 +69,9 @@ def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
 
 
 def test_what_it_does_by_default_is_what_the_project_promises() -> None:
-    assert {(item.env, run.algorithm): run.seed + 1 for item in TASKS for run in item.runs} == {
+    assert {
+        (run.env, run.algorithm): run.seed + 1 for task in tasks_of() for run in runs_of(task)
+    } == {
         (ENV, "ppo"): 3,
         (ENV, "dqn"): 3,
         ("solvent/FFCombatRandom-v0", "ppo"): 1,
@@ -78,12 +81,19 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
         (GREED, "ppo"): 1,
         (GREED, "maskable_ppo"): 1,
     }
-    assert [dict(item.parameters) for item in TASKS] == [{}, {}, {}, {"limit": 20, "sides": 4}]
+    assert [dict(task.parameters) for task in tasks_of()] == [{}, {}, {}, {"limit": 20, "sides": 4}]
 
 
 @pytest.mark.slow
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
-    tasks = [task(GREED, 2048, parameters={"limit": 6, "sides": 3}, maskable_ppo=1)]
+    tasks = [
+        BenchTask(
+            environment=GREED,
+            timesteps=2048,
+            parameters={"limit": 6, "sides": 3},
+            seeds={"maskable_ppo": 1},
+        )
+    ]
     returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
     assert read_results(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
@@ -121,8 +131,9 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        f"task({ENV!r}, 60_000, ppo=2, dqn=1)",
-        f"task({GREED!r}, 120_000, parameters={{'limit': 9, 'sides': 4}}, maskable_ppo=2)",
+        f"BenchTask(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))",
+        f"BenchTask(environment={GREED!r}, timesteps=120_000, "
+        "parameters={'limit': 9, 'sides': 4}, seeds=dict(maskable_ppo=2))",
     ],
 )
 def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -> None:
@@ -130,7 +141,8 @@ def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -
     whole = bench(tmp_path / "whole", tasks=tasks, progress=False)
     out = tmp_path / "killed"
     code = (
-        "from solvent.training.bench import bench, task\n"
+        "from solvent.model.registry import BenchTask\n"
+        "from solvent.training.bench import bench\n"
         "if __name__ == '__main__':\n"
         f"    bench({str(out)!r}, tasks=[{call}], progress=False)\n"
     )
@@ -159,7 +171,12 @@ def test_a_failing_training_stops_the_others(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "run.json").write_text("damaged")
     with pytest.raises(StoreError, match=r"run\.json: not the record"):
-        bench(tmp_path, tasks=[task(ENV, 2_500, ppo=1, dqn=2)], processes=1, progress=False)
+        bench(
+            tmp_path,
+            tasks=[BenchTask(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 2})],
+            processes=1,
+            progress=False,
+        )
     assert not (tmp_path / "results.json").exists()
 
 
@@ -171,5 +188,5 @@ def test_bad_tasks_are_refused_at_once(
     env: str, algorithm: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        bench(tmp_path, tasks=[task(env, **{algorithm: 1})], progress=False)
+        bench(tmp_path, tasks=[BenchTask(environment=env, seeds={algorithm: 1})], progress=False)
     assert list(tmp_path.iterdir()) == []
