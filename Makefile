@@ -72,7 +72,7 @@ docs: $(STAMPS)/docs ## build the documentation into site/
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
 	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env \
-		football_points gamebook_solver decision_tree timed_football simulated_vector_env; do \
+		football_points gamebook_solver expectimax timed_football simulated_vector_env; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 

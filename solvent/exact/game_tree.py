@@ -32,7 +32,7 @@ BEFORE_PLAY = Reached(None)
 
 @dataclass(frozen=True)
 class GameTree:
-    """The rules of a game in the form that the solver of decision trees takes.
+    """The rules of a game in the form that :func:`~solvent.exact.solve_tree` takes.
 
     Attributes:
         game: A game for one, or for two of whom one is on turn in every state.

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvent.exact.components import end_components, free_rows, leaving_rows
 from solvent.exact.solution import ImproperGameError, Solution
-from solvent.exact.solver import solve
+from solvent.exact.solver import solve_table
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -43,7 +43,7 @@ def solve_with_nonterminating_play(
     """
     label = end_components(game, free_rows(game))
     holding = label >= 0
-    solution = solve(with_absorbing_action(game, player, holding), tolerance=tolerance)
+    solution = solve_table(with_absorbing_action(game, player, holding), tolerance=tolerance)
     probabilities = solution.policies[player].probabilities
     policies = list(solution.policies)
     policies[player] = replace(

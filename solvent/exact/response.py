@@ -19,7 +19,7 @@ from solvent.exact.components import components
 from solvent.exact.evaluation import policy_value
 from solvent.exact.nonterminating import solve_with_nonterminating_play
 from solvent.exact.solution import ImproperGameError, Solution
-from solvent.exact.solver import solve
+from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 
@@ -55,7 +55,7 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
     policy = without_negligible(policy)
     left = against(game, policy)
     try:
-        solution = solve(left, tolerance=tolerance)
+        solution = solve_table(left, tolerance=tolerance)
     except ImproperGameError:
         solution = solve_with_nonterminating_play(left, other, tolerance=tolerance)
     response = replace(
@@ -133,7 +133,7 @@ def exploitability(
         ImproperGameError: If play that is paid on the way need not end.
         CertificateError: As :func:`best_response`.
     """
-    solution = solution or solve(game)
+    solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     if not (game.action_count[1 - policy.player] > 1).any():

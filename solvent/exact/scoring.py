@@ -29,7 +29,7 @@ import numpy as np
 from solvent.exact.evaluation import policy_value, row_weights, state_visitation
 from solvent.exact.response import best_response
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
-from solvent.exact.solver import solve
+from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
 
@@ -115,7 +115,7 @@ def score(
         CertificateError: If the best response cannot be proved within `tolerance`.
     """
     policy.check_is_for(game)
-    solution = solution or solve(game)
+    solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy, tolerance)
@@ -168,7 +168,7 @@ def locate_gap(
         CertificateError: If the best response cannot be proved within `tolerance`.
     """
     policy.check_is_for(game)
-    solution = solution or solve(game)
+    solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy, tolerance)

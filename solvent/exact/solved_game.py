@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, overload, runtime_checkable
 
 from solvent.exact.solution import Solution
-from solvent.exact.solver import solve as solve_table
+from solvent.exact.solver import solve_table
 from solvent.model import Game, TabularGame, compile_game
 from solvent.model.registry import spec_of
 

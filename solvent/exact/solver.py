@@ -18,24 +18,17 @@ from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 
 
-def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
-    """Find the value of every state and an optimal policy of each player, and prove it.
-
-    Policies that end play for certain are compared. Where rewards cancel in a loop (+1, then -1)
-    going round for ever has no value, so it is not among them.
+def solve_table(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
+    """Solve a table as it is, with a certificate.
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        tolerance: Widest bracket accepted, in units of the largest value or reward that play from
-            the start can meet, or of 1 if that is larger.
-
-    Returns:
-        The solution with its bracket; where both players mix, the policies are optimal up to the
-        accuracy of the matrix games.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
+            from the start, or of 1 if that is larger.
 
     Raises:
-        ImproperGameError: If from some state no end can be reached, or a player does best by
-            never ending; the message names a state.
+        ImproperGameError: If from some state no end can be reached, or a player does best by never
+            ending.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     values, policies, method = optimum(game)

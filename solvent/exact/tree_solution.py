@@ -1,4 +1,4 @@
-"""What a decision tree's solution says: the best choice everywhere, and what becomes of it.
+"""What the solution of a tree says: the best choice everywhere, and what follows.
 
 States that can be reached in several ways are solved once, so what is called a tree is kept as a
 graph: state i has a value, its choices with their values, and the outcomes of the best one.

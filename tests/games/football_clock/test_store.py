@@ -21,11 +21,11 @@ from bad_files import no_files
 from killed_solves import long_half
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 
+from solvent.exact import solve
 from solvent.exact.layered.folder import SheetFolder
 from solvent.exact.layered.lock import NAME
 from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetRecord, SheetStore
-from solvent.exact.solver import solve
 from solvent.exact.store import StoreError
 from solvent.games.football_clock.baselines.players import optimal_player
 from solvent.games.football_clock.rules import TimedFootball

@@ -15,7 +15,7 @@ import pytest
 
 from solvent.baselines import make_baseline
 from solvent.exact import Solution, policy_value, solve, solve_exactly
-from solvent.exact.best_play import best_play
+from solvent.exact.occupancy import best_play
 from solvent.games.gamebook.book import FightingFantasyFight, Repeat, ResultsTableFight, Shop
 from solvent.games.gamebook.library import book_names, book_path, open_book
 from solvent.games.gamebook.loader import check_book

@@ -1,11 +1,11 @@
-"""Parts of a decision tree solved at the same time, each in a process of its own.
+"""Parallel expectimax: parts of a tree solved at the same time, each in a process of its own.
 
-The first moves are played out until there are states enough to share out. Each process solves
+The first moves are expanded until there are states enough to share out. Each process solves
 those it is given, with all that can follow, and hands its solved states back.
 
 Processes share no memory of what is solved: a state that two parts can both reach is solved in
-both, and every solved state travels between processes. So this pays where little is shared and
-`choices` is slow, some hundred microseconds a state or more (``benchmarks/decision_tree.py``
+both, and every solved state travels between processes. So this is worth it where little is shared
+and `choices` is slow, some hundred microseconds a state or more (``benchmarks/expectimax.py``
 measures it). With fast rules or much in common one process is faster.
 """
 
@@ -13,14 +13,33 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
-from solvent.exact.decision_tree import TreeSolver
-from solvent.exact.tree_solution import Graph
+from solvent.exact.tree_solution import Graph, Outcomes
 
 PARTS_PER_WORKER = 8
 """States to begin with for each process, so that uneven parts even out."""
+
+
+class TreeSolver(Protocol):
+    """What is asked of :class:`solvent.exact.expectimax.Expectimax`, which stands above."""
+
+    graph: Graph
+    score: Callable[[Any], Any]
+
+    def unsolved(self) -> TreeSolver:
+        """The same rules with nothing solved yet."""
+        ...
+
+    def expand(self, i: int) -> list[tuple[Any, Outcomes]]:
+        """The choices of a state of the graph."""
+        ...
+
+    def solve(self, state: Any) -> int:
+        """Solve a state and all that can follow; return its index in the graph."""
+        ...
 
 
 def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
@@ -28,19 +47,25 @@ def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
 
     Processes are spawned, so a script that calls this needs ``if __name__ == "__main__":``.
 
+    Args:
+        solver: With nothing solved yet.
+        state: Where the game begins.
+        workers: How many processes.
+
     Raises:
         ValueError: If the rules cannot be sent to another process.
-        CycleError: As :func:`~solvent.exact.decision_tree.solve_tree`, like other errors.
+        CycleError: If a state can come again in one episode; other errors of
+            :func:`~solvent.exact.solve_tree` are raised likewise.
     """
-    rules = (solver.choices, solver.score, solver.exact, solver.player, solver.max_states)
+    unsolved = solver.unsolved()
     try:
-        pickle.dumps((rules, state))
+        pickle.dumps((unsolved, state))
     except Exception as error:
         raise ValueError(
             f"workers is {workers}, but the rules cannot be sent to another process ({error}); "
             f"define choices, score and player at the top of a module, or leave workers at 1"
         ) from error
-    begun = _first_states(TreeSolver(*rules), state, workers * PARTS_PER_WORKER)
+    begun = _first_states(solver.unsolved(), state, workers * PARTS_PER_WORKER)
     if len(begun) < 2:
         return
     # Neighbours have much in common, so each process takes a run of them at a time.
@@ -49,7 +74,7 @@ def solve_parts(solver: TreeSolver, state: Any, workers: int) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context) as pool:
         try:
-            for graph in pool.map(_solve_part, [(*rules, part) for part in parts]):
+            for graph in pool.map(_solve_part, [(unsolved, part) for part in parts]):
                 solver.graph.merge(graph)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -72,9 +97,8 @@ def _first_states(solver: TreeSolver, state: Any, wanted: int) -> list[Any]:
     return [graph.states[i] for i in layer]
 
 
-def _solve_part(task: tuple[Any, ...]) -> Graph:
-    *rules, part = task
-    solver = TreeSolver(*rules)
+def _solve_part(task: tuple[TreeSolver, list[Any]]) -> Graph:
+    solver, part = task
     for state in part:
         solver.solve(state)
     return solver.graph

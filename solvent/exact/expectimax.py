@@ -1,16 +1,16 @@
-"""A solver for any game without loops, given by two functions of its states.
+"""Expectimax with memory: any game without loops, given by two functions of its states.
 
     choices(state)   the choices there, at least one: pairs of a description and a distribution,
                      which is a list of pairs of a state and its probability
-    score(state)     what the state is worth if play ends there, else None
+    score(state)     the value of the state if the game ends there, else None
 
 The value of a state is its score or, where there is none, that of its best choice:
 
     V(s)  =  score(s),  or  max over choices of  sum over outcomes of  p V(s').
 
 Each state is solved once, however many ways lead to it. That needs no state to come again in one
-play; a loop is found and named. It suits games of up to a million states or so. A die that shows 3
-and may be thrown twice more:
+episode; a loop is found and named. It suits games of up to a million states or so. A die that shows
+3 and may be thrown twice more:
 
     def choices(state):
         throws_left, last = state
@@ -26,7 +26,7 @@ and may be thrown twice more:
 In a game for two, `player` says whose choice it is; player 1 chooses the least value. The method is
 backward induction with memory, as in the "simple solver" with which gamebooks of the series Lone
 Wolf have been solved, but without its recursion: the path to the state in hand is kept in a list,
-so that play may be a million moves long.
+so that an episode may be a million moves long.
 
 **Exact arithmetic.** Values are Fractions. Probabilities and scores are whole numbers or Fractions
 (a float is read as the decimal it prints) and a distribution sums to 1 as an equality. The terms
@@ -45,6 +45,7 @@ from numbers import Integral, Rational
 from operator import mul
 from typing import Any, TypeAlias
 
+from solvent.exact.parallel_expectimax import solve_parts
 from solvent.exact.tree_solution import Graph, Number, Outcomes, TreeSolution
 from solvent.model import TooManyStatesError
 from solvent.model.parameters import check_integer
@@ -58,7 +59,7 @@ Player: TypeAlias = Callable[[Any], int]
 
 
 class CycleError(ValueError):
-    """A state can come again in one play.
+    """A state can come again in one episode.
 
     Attributes:
         cycle: The states of one loop, the first of them again at the end.
@@ -90,21 +91,19 @@ def solve_tree(
             who wants little. All choices are player 0's if left out.
         max_states: Refuse larger games instead of filling the memory.
         workers: How many processes solve parts of the game at the same time
-            (:mod:`solvent.exact.tree_processes` says when that pays). The functions must then be
-            defined at the top of a module.
+            (:mod:`solvent.exact.parallel_expectimax` says when that is worth it). The functions
+            must then be defined at the top of a module.
 
     Raises:
-        CycleError: If a state can come again in one play.
+        CycleError: If a state can come again in one episode.
         TooManyStatesError: If there are more than `max_states` states.
         TypeError: If a state cannot be hashed.
         ValueError: If a state has no choices, a distribution does not sum to 1, or a probability
             or score is not a number; the message names the state.
     """
     check_integer(workers, "workers", 1, 1024)
-    solver = TreeSolver(choices, score, exact, player, max_states)
+    solver = Expectimax(choices, score, exact, player, max_states)
     if workers > 1:
-        from solvent.exact.tree_processes import solve_parts
-
         solve_parts(solver, state, workers)
     return TreeSolution(solver.graph, solver.solve(state), exact)
 
@@ -117,7 +116,7 @@ def regroup(distribution: Distribution) -> list[tuple[Any, Any]]:
     return list(merged.items())
 
 
-class TreeSolver:
+class Expectimax:
     """Backward induction with memory; see :func:`solve_tree` for the arguments."""
 
     def __init__(
@@ -136,6 +135,10 @@ class TreeSolver:
         self._expectation = _exact_expectation if exact else _float_expectation
         # The choices of the states on the path from the start to the state in hand.
         self._open: dict[int, list[tuple[Any, Outcomes]]] = {}
+
+    def unsolved(self) -> Expectimax:
+        """The same rules with nothing solved yet."""
+        return Expectimax(self.choices, self.score, self.exact, self.player, self.max_states)
 
     def solve(self, state: Any) -> int:
         """Solve a state and all that can follow; return its index in the graph."""
