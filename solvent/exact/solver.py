@@ -13,7 +13,7 @@ from solvent.exact.certificate import bracket
 from solvent.exact.components import reached
 from solvent.exact.decomposition import optimum
 from solvent.exact.evaluation import expectation
-from solvent.exact.solution import CertificateError, Solution
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 
@@ -33,6 +33,12 @@ def solve_table(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
     """
     values, policies, method = optimum(game)
     lower, upper = bracket(game, values, policies)
+    if lower > upper:
+        # Each policy is sure of more than the other one leaves, against whoever ends play.
+        raise ImproperGameError(
+            f"{game.info.name}: both players do best by never ending (ending, player 0 can be sure "
+            f"of {lower:.6g}, and player 1 of {upper:.6g})"
+        )
     if not upper - lower <= tolerance and not upper - lower <= tolerance * (
         scale := _scale(game, values)
     ):

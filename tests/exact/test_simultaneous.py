@@ -11,6 +11,7 @@ from random_games import RandomGame
 
 from solvent.exact import (
     CertificateError,
+    ImproperGameError,
     best_response,
     decomposition,
     markov_game,
@@ -107,6 +108,24 @@ def test_games_of_one_level_are_solved_together(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("again", [Fraction(1, 10), Fraction(2, 3)])
 def test_cycles_of_matrix_games(again: Fraction) -> None:
     check(Staircase(4, 3, again))
+
+
+@pytest.mark.parametrize("bet", [0, 3])
+def test_a_war_of_attrition_is_refused(bet: int) -> None:
+    """Who ends loses 1. While both stay they bet on a fair coin, which gains neither anything."""
+
+    class War(Staircase):
+        def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+            return ((0, 1), (0, 1))
+
+        def transition(self, state: Any, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+            first, second = joint_action
+            if first or second:
+                return (Outcome(Fraction(1), (0, 0), second - first),)
+            return tuple(Outcome(Fraction(1, 2), state, reward) for reward in (bet, -bet))
+
+    with pytest.raises(ImproperGameError, match="never ending"):
+        solve(compile_game(War(1, 1)))
 
 
 def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
