@@ -544,7 +544,7 @@ def report(
 def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
     """The page about a game, solved now."""
     from solvent.games import TimedFootball
-    from solvent.report import write_game_report
+    from solvent.report import write_report
 
     if isinstance(game, TimedFootball):
         from solvent.games.football_clock.commands_play import made_solution
@@ -556,14 +556,16 @@ def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -
             f"half; {game.info.name} with these parameters is none"
         )
     with console.status("drawing"):
-        return write_game_report(game, out)
+        return write_report(game, out)
 
 
 def _solution_report(solution: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
     """The page about a solution of football with a clock."""
     from solvent.games.football_clock.commands import rated_agent
-    from solvent.report import write_solution_report
+    from solvent.games.football_clock.report.page import paper_agent_sections
+    from solvent.report import write_report
 
     agent = rated_agent(solution) if paper_agent else None
     with console.status("drawing"):
-        return write_solution_report(solution, out, agent)
+        sections = [] if agent is None else paper_agent_sections(solution, agent)
+        return write_report(solution, out, sections=sections)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from solvent.report.page import write_game_report, write_report, write_solution_report
+    from solvent.report.page import write_report
 
-__all__ = ["write_game_report", "write_report", "write_solution_report"]
+__all__ = ["write_report"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the page only when it is asked for: the rest of this room needs no template engine."""
-    if name in __all__:
-        from solvent.report import page
+    if name not in ("write_report", "write_game_report"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from solvent.report.page import write_report
 
-        return getattr(page, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "write_game_report":
+        warnings.warn("write_game_report is write_report now", DeprecationWarning, stacklevel=2)
+    return write_report

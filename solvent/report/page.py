@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
-from solvent.exact import write_atomically
+from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
 from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
-from solvent.model import Game, TooManyStatesError
+from solvent.model import Game
+from solvent.model.registry import spec_of
 from solvent.report.colours import ALGORITHMS
 from solvent.report.cross import CrossTable, everybody
 from solvent.report.curves import ends, panels
 from solvent.report.distances import Distances, distances
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import brief, exact, small, whole
-from solvent.report.sections import Section, Untabled, sections_of, untabled
-from solvent.report.solved import SolvedTask, solve_game, solve_task
+from solvent.report.sections import Section, Untabled
+from solvent.report.solved import SolvedTask, game_task, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
-
-if TYPE_CHECKING:
-    from solvent.games.football_clock.report.agent import AgentScores
-    from solvent.games.football_clock.solver.solution import TimedSolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,20 @@ class TaskView:
     sections: tuple[Section, ...]
 
 
-def write_report(folder: str | Path, out: str | Path) -> Path:
-    """Write the page about the results in a folder.
+def write_report(
+    subject: str | Path | Game | SolvedGame,
+    out: str | Path,
+    *,
+    sections: Sequence[Section] = (),
+) -> Path:
+    """Write the page about the results of a bench, or about a game.
 
     Args:
-        folder: In which `solvent bench` wrote.
+        subject: The folder in which `solvent bench` wrote. Or a game, which is solved now, or one
+            that is solved; the page has its optimum, the baselines and its own sections, and
+            nothing is trained.
         out: The page.
+        sections: Put after the game's own.
 
     Returns:
         `out`.
@@ -76,76 +81,26 @@ def write_report(folder: str | Path, out: str | Path) -> Path:
     Raises:
         StoreError: If the folder does not hold results, they contradict the policies, or the page
             cannot be written.
-        ValueError: If there is no such game.
+        ValueError: If there is no such game, or it cannot be solved.
     """
     out = Path(out)
-    write_atomically(out, render(folder).encode())
+    write_atomically(out, render(subject, sections=sections).encode())
     return out
 
 
-def write_game_report(game: Game, out: str | Path) -> Path:
-    """Write the page about a game: its optimum, the baselines and its own sections.
+def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Section] = ()) -> str:
+    """The page about the results of a bench, or about a game; the same subject, the same text.
 
     Args:
-        game: Any; nothing is trained.
-        out: The page.
-
-    Returns:
-        `out`.
-
-    Raises:
-        ValueError: If the game cannot be solved.
-        StoreError: If the page cannot be written.
+        subject: As for :func:`write_report`.
+        sections: Put after the game's own.
     """
-    out = Path(out)
-    write_atomically(out, render_game(game).encode())
-    return out
-
-
-def write_solution_report(
-    solution: TimedSolution, out: str | Path, agent: AgentScores | None = None
-) -> Path:
-    """Write the page about a solution of football with a clock.
-
-    Args:
-        solution: Of any of its forms.
-        out: The page.
-        agent: What the published agent gets in it, of
-            :func:`solvent.games.football_clock.report.agent.rate_agent`, if the page is to show
-            that.
-
-    Returns:
-        `out`.
-
-    Raises:
-        StoreError: If a sheet is damaged, or the page cannot be written.
-    """
-    from solvent.games.football_clock.report.page import untabled_timed
-
-    out = Path(out)
-    page = _page([_view_untabled(solution.game, untabled_timed(solution, agent))])
-    write_atomically(out, page.encode())
-    return out
-
-
-def render(folder: str | Path) -> str:
-    """The page about the results in a folder; the same results give the same text."""
-    folder = Path(folder)
-    tasks = read_results(folder)
-    return _page([_view(solve_task(task, folder)) for task in tasks])
-
-
-def render_game(game: Game) -> str:
-    """The page about a game."""
-    known = untabled(game, too_large=False)
-    if known is None:
-        try:
-            return _page([_view(solve_game(game))])
-        except TooManyStatesError:
-            known = untabled(game, too_large=True)
-            if known is None:
-                raise
-    return _page([_view_untabled(game, known)])
+    if isinstance(subject, str | Path):
+        folder = Path(subject)
+        views = [_view(solve_task(task, folder)) for task in read_results(folder)]
+    else:
+        views = [_view_game(subject)]
+    return _page([replace(view, sections=(*view.sections, *sections)) for view in views])
 
 
 def _page(views: Sequence[TaskView]) -> str:
@@ -197,18 +152,34 @@ def _view(solved: SolvedTask) -> TaskView:
             for policy, location in zip(item.policies, item.locations, strict=True)
         ),
         cross=everybody(solved) if solved.table.info.players == 2 else None,
-        sections=tuple(sections_of(solved)),
+        sections=_sections(solved),
     )
 
 
-def _view_untabled(game: Game, known: Untabled) -> TaskView:
+def _sections(solved: SolvedTask) -> tuple[Section, ...]:
+    """The sections that a game adds; none for a game that adds nothing."""
+    spec = spec_of(solved.table)
+    return tuple(spec.ask("sections", solved) or ()) if spec is not None else ()
+
+
+def _view_game(subject: Game | SolvedGame) -> TaskView:
+    game = cast(Game, subject if hasattr(subject, "info") else subject.game)
+    spec = spec_of(game)
+    if spec is not None and subject is game:
+        subject = spec.ask("solver", game) or game
+    known: Untabled | None = None if spec is None else spec.ask("untabled", subject)
+    if known is None:
+        solved = cast(SolvedGame, solve(game) if subject is game else subject)
+        if isinstance(solved, SolvedTable):
+            return _view(game_task(solved))
+        known = Untabled(solved.value, solved.lower, solved.upper, solved.method)
     info = game.info
     task = TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
-        optimum=known.optimum,
-        bracket=known.bracket,
+        optimum=known.value,
+        bracket=(known.lower, known.upper),
         agents=(),
         baselines=known.baselines,
     )

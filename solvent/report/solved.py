@@ -21,6 +21,7 @@ from solvent.baselines.scored import score_baselines
 from solvent.exact import (
     GapLocation,
     Solution,
+    SolvedTable,
     StoreError,
     load_policy,
     locate_gap,
@@ -30,8 +31,8 @@ from solvent.exact import (
 from solvent.exact.bench_records import AgentRecord, TaskRecord, figures
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
-from solvent.games import make_game
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
+from solvent.model.registry import make_game
 
 TOLERANCE = 1e-9
 """How far a stated figure may be from the computed one, in units of the computed one if that is
@@ -132,26 +133,23 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     )
 
 
-def solve_game(game: Game) -> SolvedTask:
-    """Solve a game and score the baselines, with no agents.
+def game_task(solved: SolvedTable) -> SolvedTask:
+    """A task of a game that is solved, with its baselines scored and no agents.
 
-    Raises:
-        TooManyStatesError: If the game is too large for a table.
-        ValueError: If the game cannot be solved.
+    Args:
+        solved: The game with its table and the optimum.
     """
-    table = compile_game(game)
-    solution = solve(table)
-    info = game.info
+    info = solved.game.info
     task = TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
-        optimum=solution.value,
-        bracket=(solution.lower, solution.upper),
+        optimum=solved.value,
+        bracket=(solved.lower, solved.upper),
         agents=(),
-        baselines=score_baselines(table, solution),
+        baselines=score_baselines(solved.table, solved.solution),
     )
-    return SolvedTask(task, game, table, solution, ())
+    return SolvedTask(task, solved.game, solved.table, solved.solution, ())
 
 
 def _solve_agent(

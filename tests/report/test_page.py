@@ -15,8 +15,8 @@ from solvent.baselines import baseline_policies
 from solvent.exact import StoreError, score, solve
 from solvent.games import make_game
 from solvent.model import compile_game
-from solvent.report import write_game_report, write_report
-from solvent.report.page import render, render_game
+from solvent.report import write_report
+from solvent.report.page import render
 from solvent.report.statistics import estimate
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -213,8 +213,8 @@ def test_the_page_is_written_where_it_is_asked_for(
 def test_the_page_of_a_game_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
     game = make_game("pig", target=5)
     out = tmp_path / "pig.html"
-    assert write_game_report(game, out) == out
-    assert out.read_text("utf-8") == render_game(game)
+    assert write_report(game, out) == out
+    assert out.read_text("utf-8") == render(game)
 
 
 def test_a_place_that_cannot_be_written_is_refused(results: Path, tmp_path: Path) -> None:
@@ -245,7 +245,7 @@ def test_a_game_has_a_page_without_any_training(
     name: str, parameters: dict[str, Any], words: str
 ) -> None:
     game = make_game(name, **parameters)
-    text = render_game(game)
+    text = render(game)
     page = Page(text)
     table = compile_game(game)
     solution = solve(table)

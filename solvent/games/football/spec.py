@@ -23,7 +23,7 @@ SPEC = GameSpec(
     baselines="solvent.games.football.baselines.players:BASELINES",
     simulator="solvent.games.football_clock.simulation:sampler_of",
     sections="solvent.games.football.report.page:football_sections",
-    untabled="solvent.games.football.report.page:untabled_football",
+    untabled="solvent.games.football_clock.report.page:untabled",
     commands={
         "chart": Command(
             "solvent.games.football.commands:chart_commands",

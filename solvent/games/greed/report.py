@@ -23,8 +23,8 @@ import numpy as np
 
 from solvent.exact import GapLocation, write_atomically
 from solvent.games.greed.kernel import GreedSolution, solve_greed
-from solvent.games.greed.rules import Greed, Position
-from solvent.model import TabularGame, TabularPolicy
+from solvent.games.greed.rules import Greed, Position, refuse_large_table
+from solvent.model import Game, TabularGame, TabularPolicy, TooManyStatesError
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
 from solvent.report.cells import runs
@@ -162,15 +162,22 @@ def maps_section(solution: GreedSolution) -> Section:
     return Section("Optimal play at every pair of scores", html, script)
 
 
-def untabled_greed(game: Greed) -> Untabled:
-    """The optimum and the maps of a game that is too large for a table."""
-    solution = solve_greed(game.limit, game.sides)
-    return Untabled(
-        solution.value,
-        (solution.lower, solution.upper),
-        "sliding windows over all pairs of scores, without a table of outcomes",
-        (maps_section(solution),),
-    )
+def untabled_greed(game: Game) -> Untabled | None:
+    """The optimum and the maps of a game that is too large for a table, or else None."""
+    if not isinstance(game, Greed):
+        return None
+    try:
+        refuse_large_table(game)
+    except TooManyStatesError:
+        solution = solve_greed(game.limit, game.sides)
+        return Untabled(
+            solution.value,
+            solution.lower,
+            solution.upper,
+            "sliding windows over all pairs of scores, without a table of outcomes",
+            (maps_section(solution),),
+        )
+    return None
 
 
 def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:

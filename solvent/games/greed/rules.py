@@ -205,7 +205,7 @@ def _tabulate(game: Greed) -> TabularGame:
     rolls are legal in them and have the same sums, so that one template serves them all.
     """
     top = game.limit + 1
-    _refuse_large_table(game)
+    refuse_large_table(game)
     templates = [_template(game, score) for score in range(top)]
     live = _live_positions(game)
     final = _final_scores(game, live)
@@ -314,8 +314,15 @@ def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
     return [float(p) for p in exactly], [float(p) for p in more][::-1]
 
 
-def _refuse_large_table(game: Greed) -> None:
-    """Count the outcomes, a few too many, before any of them is made."""
+def refuse_large_table(game: Greed) -> None:
+    """Count the outcomes, a few too many, before any of them is made.
+
+    Args:
+        game: Whose table is wanted.
+
+    Raises:
+        TooManyStatesError: If there are more than :data:`LARGEST_TABLE`.
+    """
     outcomes = 0
     for score in range(game.limit + 1):
         room = game.limit - score

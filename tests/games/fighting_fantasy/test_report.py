@@ -17,7 +17,7 @@ from solvent.games import make_game
 from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat
 from solvent.model import compile_game
-from solvent.report.page import render, render_game
+from solvent.report.page import render
 from solvent.report.solved import SolvedTask, solve_task
 
 COSTLY, TIED = 8, 4
@@ -80,7 +80,7 @@ def test_maps_know_the_odds_and_the_score_of_the_combat(parameters: dict[str, An
     start = {"stamina": 4, "opponent_stamina": 4, "luck": 2}
     sooner = make_game("ff-combat", **{**parameters, **start})
     assert values[0, 2, 3, 3] * best == pytest.approx(solve(compile_game(sooner)).value)
-    text = render_game(game)
+    text = render(game)
     assert ("100% expected score" in text) == (best != 1)
     assert ("100% probability of victory" in text) == (best == 1)
 

@@ -32,7 +32,7 @@ from solvent.games.football.solver.responses import Mixes, offence_view
 from solvent.games.football.solver.table import FootballTable
 from solvent.games.football.solver.values import all_by_value, tables_of
 from solvent.model import TabularPolicy, compile_game
-from solvent.report import write_game_report
+from solvent.report import write_report
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
 RULESET = Ruleset.read(RULES)
@@ -205,7 +205,7 @@ def test_what_is_for_one_chart_refuses_two(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected points are of 'mixed' against 'wide'"):
         best_response_points(rules_of(chart), points, **mixes)
     with pytest.raises(ValueError, match="report on form 'points' is for both sides on one chart"):
-        write_game_report(game, tmp_path / "page.html")
+        write_report(game, tmp_path / "page.html")
     assert not BASELINES["paper-agent"].suits(table, 0)
 
 

@@ -30,12 +30,13 @@ from solvent.games.football_clock.report.agent import (
 )
 from solvent.games.football_clock.report.agent_game import cost_of_mix, priced_game
 from solvent.games.football_clock.report.chances import clock_of
-from solvent.games.football_clock.report.page import untabled_timed
+from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.report.page import render
 
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
 
@@ -177,10 +178,11 @@ def test_the_sections_come_only_when_they_are_asked_for(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     solution: TimedSolution = request.getfixturevalue(name)
-    without = untabled_timed(solution).sections
-    sections = untabled_timed(solution, rate_agent(solution)).sections
-    titles = [section.title for section in sections]
-    assert titles == [*(section.title for section in without), *AGENT_TITLES]
+    sections = paper_agent_sections(solution, rate_agent(solution))
+    assert [section.title for section in sections] == AGENT_TITLES
+    page = render(solution, sections=sections)
+    places = [page.index(title) for title in ("A game, play by play", *AGENT_TITLES)]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(

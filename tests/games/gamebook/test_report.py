@@ -10,13 +10,13 @@ import pytest
 from gamebooks import small
 from small_mill import small_mill
 
-from solvent.exact import locate_gap, policy_value, solve
+from solvent.exact import SolvedTable, locate_gap, policy_value, solve
 from solvent.games.gamebook.report import gamebook_sections
 from solvent.games.gamebook.report_map import layout
 from solvent.games.gamebook.report_reading import losses, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.report.solved import ScoredAgent, SolvedTask, solve_game
+from solvent.report.solved import ScoredAgent, SolvedTask, game_task
 
 FORK = Gamebook(
     small(
@@ -49,7 +49,7 @@ FORK = Gamebook(
 
 @pytest.fixture(scope="module")
 def mill() -> SolvedTask:
-    return solve_game(small_mill())
+    return game_task(cast(SolvedTable, solve(small_mill())))
 
 
 def test_a_reading_is_what_one_calculates_by_hand() -> None:
@@ -121,7 +121,7 @@ def test_every_line_of_the_map_leads_to_the_right(game: Gamebook) -> None:
 
 
 def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> None:
-    solved = solve_game(FORK)
+    solved = game_task(cast(SolvedTable, solve(FORK)))
     html = "".join(section.html for section in gamebook_sections(solved))
     assert sorted(re.findall(r'data-section="(\d+)"', html)) == ["1", "2", "3", "4"]
     assert "<b>" not in html

@@ -26,7 +26,7 @@ from solvent.games.greed.report import (
     write_pictures,
 )
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.page import render, render_game
+from solvent.report.page import render
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -98,7 +98,7 @@ def test_the_pictures_in_the_documentation_are_those_of_the_solver(tmp_path: Pat
 
 
 def test_the_page_holds_the_numbers_of_every_cell() -> None:
-    text = render_game(make_game("greed", limit=20, sides=4))
+    text = render(make_game("greed", limit=20, sides=4))
     found = re.findall(
         r'data-map="([\w-]+)".*?<script type="application/json">(.*?)</script>', text, re.DOTALL
     )
@@ -150,7 +150,7 @@ def test_agents_have_their_own_maps(results: Path) -> None:
 
 
 def test_too_large_a_game_has_its_maps_alone() -> None:
-    text = render_game(make_game("greed", limit=150))
+    text = render(make_game("greed", limit=150))
     assert f"{solve_greed(150).value:.6f}" in text
     assert "too large for a table of its outcomes, so baselines are not scored" in text
     assert "<h3>Baselines</h3>" not in text

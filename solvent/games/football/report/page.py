@@ -34,8 +34,9 @@ def untabled_football(game: FootballStrategy) -> Untabled | None:
     if game.form == "drive":
         error = float(solved.error[start_chances(game, solved)[0]].max())
     return Untabled(
-        optimum=value,
-        bracket=(value - error, value + error),
+        value=value,
+        lower=value - error,
+        upper=value + error,
         method="matrix games of all situations, by the kernels",
         sections=_sections(solved),
         baselines=scored_baselines(game, solved),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from solvent.games.football.report.page import untabled_football
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football_clock.report.agent import AgentScores, agent_section
 from solvent.games.football_clock.report.agent_game import agent_game_section
 from solvent.games.football_clock.report.chances import chances_section, points_section
@@ -13,15 +15,29 @@ from solvent.games.football_clock.report.decisions import (
 from solvent.games.football_clock.report.transcript import transcript_section
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.model import Game
 from solvent.report.sections import Section, Untabled
 
 
-def untabled_timed(solution: TimedSolution, agent: AgentScores | None = None) -> Untabled:
-    """What is known of a solved form.
+def untabled(subject: Game | TimedSolution) -> Untabled | None:
+    """What is known of any form of Football Strategy without its table.
+
+    Args:
+        subject: The rules, or the solution of a form with a clock.
+
+    Returns:
+        None for a form that needs its table.
+    """
+    if isinstance(subject, TimedSolution):
+        return untabled_timed(subject)
+    return untabled_football(subject) if isinstance(subject, FootballStrategy) else None
+
+
+def untabled_timed(solution: TimedSolution) -> Untabled:
+    """What is known of a solved form with a clock.
 
     Args:
         solution: Of the form.
-        agent: What the published agent gets in it, if the page is to show that.
     """
     layout = solution.layout
     tables = timed_tables(layout.rules)
@@ -34,11 +50,21 @@ def untabled_timed(solution: TimedSolution, agent: AgentScores | None = None) ->
             sections.append(timeouts_section(solution))
         sections.append(onside_section(solution, tables))
     sections.append(transcript_section(solution))
-    if agent is not None:
-        sections += [agent_section(solution, agent), agent_game_section(solution, agent)]
     return Untabled(
-        optimum=solution.value,
-        bracket=(solution.lower, solution.upper),
+        value=solution.value,
+        lower=solution.lower,
+        upper=solution.upper,
         method="matrix games backward in time, by the kernels",
         sections=tuple(sections),
     )
+
+
+def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Section]:
+    """What the published agent gives away in a solved form, and a game that it plays.
+
+    Args:
+        solution: Of the form.
+        agent: What the agent gets in it, of
+            :func:`solvent.games.football_clock.report.agent.rate_agent`.
+    """
+    return [agent_section(solution, agent), agent_game_section(solution, agent)]
