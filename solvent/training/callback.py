@@ -32,8 +32,8 @@ class SelfPlayEvaluation(Evaluation):
     """One point of a learning curve of self-play.
 
     The figures that it shares with :class:`~solvent.exact.learning_curve.Evaluation` are means over
-    both seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of the policies' values against best
-    responses, which is 0 for a pair of optimal ones.
+    both seats: `gap` is the mean exploitability, half of NashConv, and `value` the mean of the
+    policies' values against best responses, which is 0 for a pair of optimal ones.
 
     Attributes:
         exploitability_0: Exact exploitability of the policy in seat 0, sampled.

@@ -23,8 +23,8 @@ import numpy as np
 
 from solvent.exact import GapLocation, write_atomically
 from solvent.games.greed.kernel import GreedSolution, solve_greed
-from solvent.games.greed.rules import Greed, Position, refuse_large_table
-from solvent.model import Game, TabularGame, TabularPolicy, TooManyStatesError
+from solvent.games.greed.rules import Greed, Position, fits_a_table
+from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
 from solvent.report.cells import runs
@@ -164,20 +164,16 @@ def maps_section(solution: GreedSolution) -> Section:
 
 def untabled_greed(game: Game) -> Untabled | None:
     """The optimum and the maps of a game that is too large for a table, or else None."""
-    if not isinstance(game, Greed):
+    if not isinstance(game, Greed) or fits_a_table(game):
         return None
-    try:
-        refuse_large_table(game)
-    except TooManyStatesError:
-        solution = solve_greed(game.limit, game.sides)
-        return Untabled(
-            solution.value,
-            solution.lower,
-            solution.upper,
-            "sliding windows over all pairs of scores, without a table of outcomes",
-            (maps_section(solution),),
-        )
-    return None
+    solution = solve_greed(game.limit, game.sides)
+    return Untabled(
+        solution.value,
+        solution.lower,
+        solution.upper,
+        "sliding windows over all pairs of scores, without a table of outcomes",
+        (maps_section(solution),),
+    )
 
 
 def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:

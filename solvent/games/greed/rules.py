@@ -205,7 +205,11 @@ def _tabulate(game: Greed) -> TabularGame:
     rolls are legal in them and have the same sums, so that one template serves them all.
     """
     top = game.limit + 1
-    refuse_large_table(game)
+    if not fits_a_table(game):
+        raise TooManyStatesError(
+            f"greed with limit {game.limit} and sides {game.sides} has more than {LARGEST_TABLE} "
+            f"outcomes, too many for a table; solvent.games.greed.kernel solves it without one"
+        )
     templates = [_template(game, score) for score in range(top)]
     live = _live_positions(game)
     final = _final_scores(game, live)
@@ -314,15 +318,8 @@ def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
     return [float(p) for p in exactly], [float(p) for p in more][::-1]
 
 
-def refuse_large_table(game: Greed) -> None:
-    """Count the outcomes, a few too many, before any of them is made.
-
-    Args:
-        game: Whose table is wanted.
-
-    Raises:
-        TooManyStatesError: If there are more than :data:`LARGEST_TABLE`.
-    """
+def fits_a_table(game: Greed) -> bool:
+    """Whether there are no more outcomes than :data:`LARGEST_TABLE`; it counts a few too many."""
     outcomes = 0
     for score in range(game.limit + 1):
         room = game.limit - score
@@ -330,11 +327,8 @@ def refuse_large_table(game: Greed) -> None:
         sums = np.minimum(dice * game.sides, room) - dice + 1
         outcomes += 4 * (game.limit + 1) * int((np.maximum(sums, 0) + 1).sum())
         if outcomes > LARGEST_TABLE:
-            raise TooManyStatesError(
-                f"greed with limit {game.limit} and sides {game.sides} has more than "
-                f"{LARGEST_TABLE} outcomes, too many for a table; "
-                f"solvent.games.greed.kernel solves it without one"
-            )
+            return False
+    return True
 
 
 def _live_positions(game: Greed) -> Bools:

@@ -8,6 +8,7 @@ SPEC = GameSpec(
     environments={"solvent/Greed-v0": Environment(opponent="optimal", optimum=0.5138417330406193)},
     pettingzoo={},
     baselines="solvent.games.greed.baselines:BASELINES",
+    solver="solvent.games.greed.solver:solved_greed",
     sections="solvent.games.greed.report:greed_sections",
     untabled="solvent.games.greed.report:untabled_greed",
     hyperparameters="solvent.games.greed",

@@ -36,7 +36,6 @@ from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.baselines.players import (
     BASELINES,
     MIXES,
-    equilibrium_mixes,
     largest_miss,
     optimal_football,
 )
@@ -48,6 +47,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import solve_points
 from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.solved import solved_by_kernels
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
 
@@ -111,8 +111,8 @@ def test_all_are_legal_and_no_better_than_the_optimum(chart: Chart, player: int)
 
 def test_the_kernels_equilibrium_is_one_of_the_table() -> None:
     football = small()
-    found, kick = equilibrium_mixes(football)
-    both = [football.policy(found, player, kick=kick) for player in (0, 1)]
+    found = solved_by_kernels(football.strategy)
+    both = [football.policy(found.mixes, player, kick=found.kick) for player in (0, 1)]
     assert largest_miss(football.game, both[0], both[1]) < 1e-9
     start = football.game.at_start(policy_value(football.game, *both))
     assert start == pytest.approx(solve(football.game).value, abs=1e-9)
@@ -299,7 +299,7 @@ def test_who_never_trusts_plays_the_equilibrium() -> None:
     football = small()
     opponent = football.policy(habit_mixes(football.rules), 1)
     policy = TendencyLearner(football, opponent, trust=0).policy()
-    equilibrium = football.policy(equilibrium_mixes(football)[0], 0)
+    equilibrium = football.policy(solved_by_kernels(football.strategy).mixes, 0)
     np.testing.assert_allclose(policy.probabilities, equilibrium.probabilities, atol=1e-12)
 
 
@@ -375,7 +375,9 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
         "as defence, likewise": losses().of_defence(last),
         "as defence, if only punt formation is its own": losses().of_defence(formation),
         "a best response gets from its defence": best_response(game, defence).value,
-        "the optimal offence gets": gets(football.policy(equilibrium_mixes(football)[0], 0)),
+        "the optimal offence gets": gets(
+            football.policy(solved_by_kernels(football.strategy).mixes, 0)
+        ),
         "uniform play gets": gets(TabularPolicy.uniform(game)),
         "the regression's constants lose as offence": losses().of_offence(fitted),
         "its constants lose as defence": losses().of_defence(fitted),

@@ -37,11 +37,11 @@ from solvent.games.football.report.page import untabled_football
 from solvent.games.football.report.pictures import write_pictures
 from solvent.games.football.report.points import by_chart, points_by_down
 from solvent.games.football.report.sheets import both_sides, sheets_data, sheets_section
-from solvent.games.football.report.solved import SolvedFootball, solve_football
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import best_response_drive, call_sheet, solve_points
 from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
 

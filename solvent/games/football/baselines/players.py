@@ -25,21 +25,15 @@ import numpy as np
 
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import optimal
-from solvent.exact import CertificateError, ImproperGameError, policy_value
+from solvent.exact import policy_value
 from solvent.exact.evaluation import expectation
 from solvent.games.football.baselines.agent import agent_mixes
 from solvent.games.football.baselines.fit import fitted_mixes
 from solvent.games.football.baselines.habits import habit_mixes, run_or_pass_mixes
-from solvent.games.football.packed import NORMAL_KICK, PackedRules
-from solvent.games.football.solver import (
-    DriveSolution,
-    PointsSolution,
-    solve_drive,
-    solve_points,
-)
+from solvent.games.football.packed import PackedRules
 from solvent.games.football.solver.responses import Mixes
-from solvent.games.football.solver.table import FootballTable, football_table
-from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
+from solvent.games.football.solver.solved import solve_football
+from solvent.games.football.solver.table import football_table
 from solvent.model import TabularGame, TabularPolicy
 
 Maker: TypeAlias = Callable[[PackedRules], Mixes]
@@ -85,34 +79,25 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
 
     They are not for a single play, nor for a table whose parameters do not say all of what it is
     or whose kickoff has not its own value; and there are charts on which they prove nothing.
+
+    Args:
+        game: A table of Football Strategy.
+        player: 0 or 1.
     """
     if not suits_football(game):
         return optimal(game, player)
     if game not in _solved:
         table = football_table(game)
-        try:
-            mixes, kick = equilibrium_mixes(table)
-        except (ImproperGameError, CertificateError):
+        solved = solve_football(table.strategy)
+        if solved is None:
             return optimal(game, player)
-        first, second = (table.policy(mixes, p, name="optimal", kick=kick) for p in (0, 1))
+        first, second = (
+            table.policy(solved.mixes, p, name="optimal", kick=solved.kick) for p in (0, 1)
+        )
         if not largest_miss(game, first, second) <= LARGEST_MISS:
             return optimal(game, player)
         _solved[game] = first, second
     return _solved[game][player]
-
-
-def equilibrium_mixes(table: FootballTable) -> tuple[Mixes, int]:
-    """The kernels' equilibrium of a table, and which kickoff it chooses."""
-    rules, kick = table.rules, NORMAL_KICK
-    solution: PointsSolution | DriveSolution
-    if table.strategy.form == "points":
-        solution = solve_points(rules)
-        kick = int(np.argmin(solution.kicks))
-    else:
-        solution = solve_drive(rules, table.strategy.loaded_points)
-    tables = tables_of(rules)
-    choices = choices_by_value(tables, solution.view, 1.0, all_by_value(tables))
-    return Mixes(solution.offence_mix, solution.defence_mix, choices), kick
 
 
 def largest_miss(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:

@@ -17,9 +17,9 @@ from numba import njit
 
 from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
 from solvent.games.football.baselines.habits import situation_classes
-from solvent.games.football.baselines.players import equilibrium_mixes
 from solvent.games.football.solver import best_response_drive
 from solvent.games.football.solver.responses import Mixes, one_hot
+from solvent.games.football.solver.solved import solved_by_kernels
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
@@ -62,7 +62,7 @@ class TendencyLearner:
         down, distance = situation_classes(table.rules)
         punting = table.rules.situation[:, 3].astype(np.int64)
         self._class = (down + punting) * DISTANCES + distance
-        self._equilibrium, _ = equilibrium_mixes(table)
+        self._equilibrium = solved_by_kernels(table.strategy).mixes
         known = self._equilibrium[opponent.player]
         self.calls = np.zeros((int(self._class.max()) + 1, known.shape[1]))
         self.drives = 0

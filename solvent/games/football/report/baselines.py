@@ -18,9 +18,9 @@ from solvent.games.football.baselines.losses import (
 from solvent.games.football.baselines.players import MIXES
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.position import Position
-from solvent.games.football.report.solved import SolvedFootball
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
 
 ROUNDING = 1e-9

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from solvent.games.football.report.solved import SolvedFootball
 from solvent.games.football.situation import Situation, ordinal
+from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
 from solvent.report.cells import runs

@@ -12,21 +12,21 @@ from solvent.games.football.report.baselines import scored_baselines, start_chan
 from solvent.games.football.report.fourth_down import fourth_down_section
 from solvent.games.football.report.points import points_section
 from solvent.games.football.report.sheets import sheets_section
-from solvent.games.football.report.solved import SolvedFootball, solve_football
 from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
 
 def football_sections(task: SolvedTask) -> list[Section]:
     """The sections of a solved task; none for a single play."""
-    solved = solve_football(cast(FootballStrategy, task.game))
+    solved = _solved(cast(FootballStrategy, task.game))
     return [] if solved is None else list(_sections(solved))
 
 
 def untabled_football(game: FootballStrategy) -> Untabled | None:
     """The optimum, the baselines and the sections by the kernels; None if they do not solve it."""
-    solved = solve_football(game)
+    solved = _solved(game)
     if solved is None:
         return None
     value = start_value(game, solved)
@@ -37,10 +37,25 @@ def untabled_football(game: FootballStrategy) -> Untabled | None:
         value=value,
         lower=value - error,
         upper=value + error,
-        method="matrix games of all situations, by the kernels",
+        method=solved.method,
         sections=_sections(solved),
         baselines=scored_baselines(game, solved),
     )
+
+
+def _solved(game: FootballStrategy) -> SolvedFootball | None:
+    """The game as the kernels solve it; None if they do not.
+
+    Raises:
+        ValueError: If each side plays from a chart of its own until the next score.
+    """
+    if game.form == "points" and game.two_charts:
+        raise ValueError(
+            "the report on form 'points' is for both sides on one chart; with other_chart it shows "
+            "form 'drive', one side's chart at a time, and `solvent chart points CHART "
+            "--other-chart OTHER` prints the values of both"
+        )
+    return solve_football(game)
 
 
 def _sections(solved: SolvedFootball) -> tuple[Section, ...]:

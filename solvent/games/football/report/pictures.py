@@ -7,8 +7,8 @@ from pathlib import Path
 from solvent.exact import write_atomically
 from solvent.games.football.report import fourth_down
 from solvent.games.football.report.points import by_chart, line_colour, panel, points_by_down
-from solvent.games.football.report.solved import SolvedFootball, solve_football
 from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.report import panel as points
 from solvent.report.legends import keys
 from solvent.report.panel import side_by_side

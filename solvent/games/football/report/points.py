@@ -9,8 +9,8 @@ import numpy as np
 
 from solvent.games.football.chart_files import SHIPPED, load_chart
 from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
-from solvent.games.football.report.solved import SolvedFootball
 from solvent.games.football.situation import Situation, ordinal
+from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats
 from solvent.report.axes import Axis
 from solvent.report.colours import ALGORITHMS

@@ -17,9 +17,9 @@ import numpy as np
 
 from solvent.games.football.calls import Actions
 from solvent.games.football.chart import Chart
-from solvent.games.football.report.solved import SolvedFootball
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver import CallSheet
+from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats
 from solvent.report.sections import Section
 

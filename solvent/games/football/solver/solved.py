@@ -1,0 +1,251 @@
+"""Football Strategy without a clock, solved by its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvent.exact import CertificateError, ImproperGameError
+from solvent.exact.lookahead import action_values, best_of, choice_values
+from solvent.games.football.expected_points import ExpectedPoints
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules, pack_rules
+from solvent.games.football.position import Position
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver.call_values import CallValues, call_values
+from solvent.games.football.solver.one_drive import solve_drive
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
+from solvent.model import Game
+from solvent.model.arrays import Floats, Ints
+
+SAME = 1e-6
+"""Points by which a given value of the kickoff may differ from the endless game's."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedFootball:
+    """A :class:`solvent.exact.SolvedGame`: values and mixed strategies of all situations.
+
+    Attributes:
+        game: A drive, or the game until the next score with both sides on one chart.
+        rules: Its chart and ruleset as arrays.
+        values: [S] to the side that has the ball.
+        error: [S] proved bound of the error of `values`.
+        offence_mix: [S, A].
+        defence_mix: [S, m].
+        view: [2(S+2)] the values of all there is, as the kernels read them.
+        after: The values with which a drive ends.
+        kickoff_error: Proved bound of the error of the kickoff's value; 0 if it was given.
+    """
+
+    game: FootballStrategy
+    rules: PackedRules
+    values: Floats
+    error: Floats
+    offence_mix: Floats
+    defence_mix: Floats
+    view: Floats
+    after: ExpectedPoints
+    kickoff_error: float
+
+    @property
+    def value(self) -> float:
+        """To player 0, at the start."""
+        if self.game.form == "points":
+            return self.after.kickoff
+        starts = self.game.initial()
+        return sum(float(start.probability) * self.value_of(start.state) for start in starts)
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
+        return self.value - self._value_error
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
+        return self.value + self._value_error
+
+    @property
+    def _value_error(self) -> float:
+        if self.game.form == "drive":
+            starts = self.game.initial()
+            at = self.numbers([start.state.situation for start in starts])
+            chances = np.array([float(start.probability) for start in starts])
+            return float(chances @ self.error[at])
+        # Right where a score costs as much, the kickoff's value moves no more than that does.
+        miss = abs(self.after.kickoff - self.game.kickoff)
+        return 2 * self.kickoff_error + miss if miss else self.kickoff_error
+
+    @property
+    def method(self) -> str:
+        """How the optimum was found."""
+        return "matrix games of all situations, by the kernels"
+
+    def value_of(self, state: Position) -> float:
+        """The value of a state, to player 0.
+
+        Args:
+            state: In any phase.
+        """
+        if state.phase == "over":
+            return 0.0
+        if state.phase == "call":
+            value = float(self.values[self.rules.index(state.situation)])
+            return value if state.offence == 0 else -value
+        values = choice_values(self.game, self.value_of, state)
+        return best_of(values.values(), self._chooser(state))
+
+    def action_values(self, state: Position, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to against optimal play of the other.
+
+        Args:
+            state: One in which play has not ended.
+            player: 0 or 1.
+
+        Returns:
+            Values to player 0, by action.
+        """
+        if state.phase != "call":
+            return action_values(self.game, self.value_of, state, player)
+        situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
+        if player == state.offence:
+            values = self.calls.offence[situation, list(legal)]
+        else:
+            values = self.calls.defence[situation]
+        to_first = values if state.offence == 0 else -values
+        return dict(zip(legal, to_first.tolist(), strict=True))
+
+    def policy(self, state: Position, player: int) -> Mapping[int, float]:
+        """An optimal strategy of a player in a state.
+
+        Of a penalty and a play that are worth the same it takes the play, of two kickoffs the
+        ordinary one.
+
+        Args:
+            state: One in which play has not ended.
+            player: 0 or 1.
+
+        Returns:
+            The probability of every legal action.
+        """
+        legal = self.game.legal_actions(state)[player]
+        if len(legal) == 1:
+            return {legal[0]: 1.0}
+        if state.phase == "call":
+            situation = self.rules.index(state.situation)
+            attacks = player == state.offence
+            chances = (
+                self.offence_mix[situation, list(legal)] if attacks else self.defence_mix[situation]
+            )
+            return dict(zip(legal, chances.tolist(), strict=True))
+        values = choice_values(self.game, self.value_of, state)
+        plain = legal[-1] if state.phase == "choice" else legal[0]
+        gain = best_of(values.values(), player) - values[plain]
+        taken = plain if gain == 0 else legal[0] + legal[1] - plain
+        return {action: float(action == taken) for action in legal}
+
+    def _chooser(self, state: Position) -> int:
+        """Who decides on a penalty, or kicks."""
+        return self.game.who_chooses(state) if state.phase == "choice" else state.offence
+
+    @cached_property
+    def calls(self) -> CallValues:
+        """The value of every call against the other side's mixed strategy."""
+        return call_values(self.rules, self.view, self.offence_mix, self.defence_mix)
+
+    @cached_property
+    def mixes(self) -> Mixes:
+        """What both sides do, penalties and plays being taken by value."""
+        tables = tables_of(self.rules)
+        choices = choices_by_value(tables, self.view, 1.0, all_by_value(tables))
+        return Mixes(self.offence_mix, self.defence_mix, choices)
+
+    @property
+    def kick(self) -> int:
+        """Which kickoff is better for the side that kicks: 0, or 1 for an onside kick."""
+        if self.game.form == "drive":
+            return NORMAL_KICK
+        return int(self.policy(Position("kickoff", offence=1), 1)[self._onside])
+
+    @property
+    def _onside(self) -> int:
+        return self.game.actions[1].kick + ONSIDE_KICK
+
+    def numbers(self, situations: list[Situation]) -> Ints:
+        """The numbers of situations."""
+        return np.array([self.rules.index(situation) for situation in situations])
+
+
+def solve_football(game: Game) -> SolvedFootball | None:
+    """Solve a drive, or the game until the next score; None for what the kernels do not solve.
+
+    They do not solve a single play, nor the game until the next score with a chart for each side or
+    with a value of the kickoff that is not the endless game's, nor what they cannot prove to end,
+    as with a play that for certain is a penalty at the offence's own goal line. The general solver
+    does.
+
+    Args:
+        game: The rules; None for those of another game, too.
+    """
+    if not isinstance(game, FootballStrategy) or game.form == "play":
+        return None
+    if game.form == "points" and game.two_charts:
+        return None
+    try:
+        found = solved_by_kernels(game)
+    except (ImproperGameError, CertificateError):
+        return None
+    if game.form == "points" and abs(found.after.kickoff - game.kickoff) > SAME:
+        return None
+    return found
+
+
+def solved_by_kernels(game: FootballStrategy) -> SolvedFootball:
+    """Solve a drive, or the game until the next score with the endless game's kickoff.
+
+    Args:
+        game: One of the two, with both sides on one chart until the next score.
+
+    Raises:
+        ImproperGameError: If play need not end.
+        CertificateError: If the values could not be proved.
+    """
+    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
+    return _solved_drive(game, rules) if game.form == "drive" else _solved_points(game, rules)
+
+
+def _solved_drive(game: FootballStrategy, rules: PackedRules) -> SolvedFootball:
+    after = game.loaded_points
+    found = solve_drive(rules, after)
+    return SolvedFootball(
+        game=game,
+        rules=rules,
+        values=found.values,
+        error=found.error,
+        offence_mix=found.offence_mix,
+        defence_mix=found.defence_mix,
+        view=found.view,
+        after=after,
+        kickoff_error=0.0,
+    )
+
+
+def _solved_points(game: FootballStrategy, rules: PackedRules) -> SolvedFootball:
+    found = solve_points(rules)
+    return SolvedFootball(
+        game=game,
+        rules=rules,
+        values=found.values,
+        error=found.error,
+        offence_mix=found.offence_mix,
+        defence_mix=found.defence_mix,
+        view=found.view,
+        after=found.expected_points(rules),
+        kickoff_error=(found.upper - found.lower) / 2,
+    )

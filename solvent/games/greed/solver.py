@@ -1,0 +1,105 @@
+"""Greed with a limit that is too large for a table, solved by its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from solvent.games.greed.kernel import GreedSolution, solve_greed
+from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
+from solvent.model import Game
+
+
+@dataclass(frozen=True, eq=False)
+class SolvedGreed:
+    """A :class:`solvent.exact.SolvedGame`; ratings are to the player on turn, values to player 0.
+
+    Attributes:
+        game: The rules.
+        solution: The rating of every position.
+    """
+
+    game: Greed
+    solution: GreedSolution
+
+    @property
+    def value(self) -> float:
+        """To player 0, at the start."""
+        return self.solution.value
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
+        return self.solution.lower
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
+        return self.solution.upper
+
+    @property
+    def method(self) -> str:
+        """How the optimum was found."""
+        return "sliding sums over the scores, by the kernel"
+
+    def value_of(self, state: Position) -> float:
+        """The value of a state, to player 0."""
+        if state.phase == "over":
+            return 0.0
+        rating = self.solution.last if state.phase == "last" else self.solution.normal
+        return _to_first(float(rating[self._scores(state)]), state.player)
+
+    def action_values(self, state: Position, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to against optimal play of the other.
+
+        Args:
+            state: One in which play has not ended.
+            player: 0 or 1; the one who waits has one action.
+
+        Returns:
+            Values to player 0, by action.
+        """
+        if player != state.player:
+            return {STAND: self.value_of(state)}
+        own, other = self._scores(state)
+        ratings = self.solution.ratings(own, other, last=state.phase == "last")
+        return {dice: _to_first(rating, player) for dice, rating in enumerate(ratings.tolist())}
+
+    def policy(self, state: Position, player: int) -> Mapping[int, float]:
+        """An optimal strategy of a player in a state: the fewest dice that are optimal.
+
+        Args:
+            state: One in which play has not ended.
+            player: 0 or 1; the one who waits has one action.
+
+        Returns:
+            The probability of every legal action.
+        """
+        if player != state.player:
+            return {STAND: 1.0}
+        rolls = self.solution.last_roll if state.phase == "last" else self.solution.normal_roll
+        best = int(rolls[self._scores(state)])
+        return {dice: float(dice == best) for dice in self.game.legal_actions(state)[player]}
+
+    def _scores(self, state: Position) -> tuple[int, int]:
+        """Of the player on turn, and of the other."""
+        return state.scores[state.player], state.scores[1 - state.player]
+
+
+def _to_first(rating: float, player: int) -> float:
+    """A player's rating as player 0 has it."""
+    return rating if player == 0 else 1 - rating
+
+
+def solved_greed(game: Game) -> SolvedGreed | None:
+    """Solve Greed without a table; None where it has one, or where it is another game.
+
+    Args:
+        game: The rules.
+
+    Raises:
+        CertificateError: If the error of the ratings could not be bounded.
+    """
+    if not isinstance(game, Greed) or fits_a_table(game):
+        return None
+    return SolvedGreed(game, solve_greed(game.limit, game.sides))
