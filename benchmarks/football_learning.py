@@ -32,7 +32,6 @@ from solvent.baselines import make_baseline
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.model import TabularGame, TabularPolicy
 from solvent.training import (
-    SelfPlayResult,
     TrainingResult,
     extract_boltzmann,
     load_model,
@@ -41,7 +40,7 @@ from solvent.training import (
 )
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import tuned
-from solvent.training.learned_score import learned_exploitability
+from solvent.training.scores import learned_exploitability
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"
@@ -176,7 +175,7 @@ def fixed(
         seed=seed,
         timesteps=arguments.timesteps,
         hyperparameters=hyperparameters,
-        stakes=STAKES,
+        exploring_starts=STAKES,
         evaluations=arguments.evaluations,
         solution=solution,
         folder=out / f"{env_id.removeprefix('solvent/')}-{algorithm}-{seed}",
@@ -199,7 +198,7 @@ def lost(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
     return learned_exploitability(game, policy, solution)
 
 
-def cost(result: TrainingResult | SelfPlayResult) -> tuple[str, str]:
+def cost(result: TrainingResult | TrainingResult) -> tuple[str, str]:
     return f"{result.timesteps:,}", f"{result.cpu_seconds:.0f}"
 
 

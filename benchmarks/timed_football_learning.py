@@ -36,7 +36,8 @@ from solvent.games.football_clock.baselines.scores import (
     network_sheets,
     score_timed,
 )
-from solvent.training.simulated import SELF_PLAY, train_simulated
+from solvent.training import train
+from solvent.training.train import SELF_PLAY
 
 IDS = {"half": "solvent/FootballHalf-v0", "second-half": "solvent/FootballSecondHalf-v0"}
 ALGORITHMS = ("maskable_ppo", "masked_dqn")
@@ -78,7 +79,7 @@ def lines(
     parameters: dict[str, Any] = {"timeouts": 0, "opponent": opponent}
     if opponent == "optimal" and arguments.solution is not None:
         parameters["solution"] = str(arguments.solution)
-    result = train_simulated(
+    result = train(
         IDS[arguments.form],
         algorithm,
         seed=seed,
@@ -91,7 +92,7 @@ def lines(
     # A network of action values has no other rule than its mode.
     for rule in ("mode",) if algorithm == "masked_dqn" else arguments.rules:
         began = time.process_time()
-        policy = network_sheets(game, replace(result.player, rule=rule))
+        policy = network_sheets(game, replace(result.networks[0], rule=rule))
         score = score_timed(game, policy, solution=arguments.solution)
         gets = [f"{against.average:.4f}" for against in score.against.values()]
         spent = f"{time.process_time() - began:.0f}"

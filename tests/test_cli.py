@@ -536,10 +536,11 @@ def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "pair" / "run.json").read_text())["result"]
     first, second = (f"{score['optimality_gap']:.9g}" for score in record["average_scores"])
     told = " ".join(done.stdout.split())
-    assert f"average of what was played exploitability {first} and {second}" in told
+    assert f"average policy exploitability {first} and {second}" in told
     for seat in (0, 1):
         assert f"seat {seat}" in done.stdout
         assert (tmp_path / "pair" / f"policy_mode_{seat}.npz").is_file()
-    refused = run(*words, "--stakes", "0.5", "--out", str(tmp_path / "other"))
+    # By its former name as well.
+    refused = run(*words, "--stakes", "1.5", "--out", str(tmp_path / "other"))
     assert refused.exit_code == 2
-    assert "stakes is 0.5" in refused.stderr
+    assert "exploring_starts is 1.5" in refused.stderr

@@ -251,15 +251,19 @@ def train(
     timesteps: Annotated[
         int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
     ] = None,
-    stakes: Annotated[
-        float,
+    exploring_starts: Annotated[
+        float | None,
         typer.Option(
-            metavar="SHARE", help="Share of plays that begin where much is at stake, 0 to 1."
+            "--exploring-starts",
+            "--stakes",
+            metavar="SHARE",
+            help="Share of episodes, 0 to 1, that begin elsewhere: where a choice matters much, or "
+            "with --self-play where both players have one.",
         ),
-    ] = 0.0,
+    ] = None,
     self_play: Annotated[
         bool,
-        typer.Option("--self-play", help="Learn both seats of a game for two from past selves."),
+        typer.Option("--self-play", help="Learn both seats of a game for two."),
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
@@ -274,43 +278,19 @@ def train(
     parameters = parse_parameters(ctx.args)
     environment = find_environment(game)
 
-    from solvent.cli.printing import show_self_play, show_training
-    from solvent.envs.registration import SIMULATED
+    from solvent.cli.printing import show_training
     from solvent.training import train as train_agent
-    from solvent.training import train_self_play
 
-    if environment in SIMULATED:
-        from solvent.cli.networks import train_network
-
-        if stakes:
-            raise ValueError(f"stakes is {shown(stakes)}; it has to be 0 for {environment}")
-        if self_play:
-            parameters["opponent"] = "self-play"
-        train_network(environment, algorithm, seed, timesteps, out, parameters, resume=not fresh)
-        return
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
-        if self_play:
-            if stakes:
-                raise ValueError(f"stakes is {shown(stakes)}; it has to be 0 with --self-play")
-            pair = train_self_play(
-                environment,
-                algorithm,
-                seed=seed,
-                timesteps=timesteps,
-                folder=out,
-                env_kwargs=parameters,
-                resume=not fresh,
-            )
-            show_self_play(Console(), pair)
-            return
         result = train_agent(
             environment,
             algorithm,
+            self_play=self_play,
             seed=seed,
             timesteps=timesteps,
             folder=out,
             env_kwargs=parameters,
-            stakes=stakes,
+            exploring_starts=exploring_starts,
             resume=not fresh,
         )
     show_training(Console(), result)

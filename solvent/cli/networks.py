@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -21,43 +21,6 @@ from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
     from solvent.games.football_clock.solver.policies import SheetPolicy
-
-
-def train_network(
-    environment: str,
-    algorithm: str,
-    seed: int,
-    timesteps: int | None,
-    out: Path,
-    parameters: dict[str, Any],
-    *,
-    resume: bool,
-) -> None:
-    """Train a network, and print how it did in its last plays of training."""
-    from solvent.training.simulated import train_simulated
-
-    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
-        result = train_simulated(
-            environment,
-            algorithm,
-            seed=seed,
-            timesteps=timesteps,
-            folder=out,
-            env_kwargs=parameters,
-            resume=resume,
-        )
-    last = result.curve[-1]
-    Console().print(
-        facts(
-            {
-                "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-                f"{result.cpu_seconds:.1f} CPU seconds",
-                "last plays": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring",
-                "files": str(result.folder),
-                "next": f"solvent score {result.folder / 'network.npz'}",
-            }
-        )
-    )
 
 
 def check_request(

@@ -27,7 +27,7 @@ from solvent.report.numbers import exact, small
 from solvent.report.state_fields import field_names, field_values, state_text
 
 if TYPE_CHECKING:
-    from solvent.training import SelfPlayResult, TrainingResult
+    from solvent.training import TrainingResult
 
 ROUNDING = 1e-12
 """A gap below this is none."""
@@ -284,43 +284,42 @@ def show_rooms(console: Console) -> None:
 
 
 def show_training(console: Console, result: TrainingResult) -> None:
-    """What a training has come to."""
-    sampled, mode = result.score, result.mode_score
-    console.print(
-        facts(
-            {
-                "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-                f"{result.cpu_seconds:.1f} CPU seconds",
-                "optimum": f"{mode.optimum:.9g}",
-                "value": f"{mode.value:.9g}  (as sampled {sampled.value:.9g})",
-                "gap": f"{mode.optimality_gap:.9g}  (as sampled {sampled.optimality_gap:.9g})",
-                "normalized": f"{mode.normalized:.6f}  (0 uniform play, 1 the optimum)",
-                "worst start": f"{mode.worst_start_gap:.9g}",
-                "files": str(result.folder),
-            }
-        )
+    """What a training has come to: seat by seat after self-play, and by returns without a table."""
+    if result.networks:
+        last = result.curve[-1]
+        rows = {
+            "last episodes": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring",
+            "files": str(result.folder),
+            "next": f"solvent score {result.folder / 'network.npz'}",
+        }
+    elif len(result.scores) == 2:
+        averages = " and ".join(f"{one.optimality_gap:.9g}" for one in result.average_scores)
+        rows = {
+            **{
+                f"seat {seat}": f"exploitability {mode.optimality_gap:.9g}  "
+                f"(as sampled {sampled.optimality_gap:.9g})"
+                for seat, (mode, sampled) in enumerate(
+                    zip(result.mode_scores, result.scores, strict=True)
+                )
+            },
+            "average policy": f"exploitability {averages}",
+            "files": str(result.folder),
+        }
+    else:
+        sampled, mode = result.score, result.mode_score
+        rows = {
+            "optimum": f"{mode.optimum:.9g}",
+            "value": f"{mode.value:.9g}  (as sampled {sampled.value:.9g})",
+            "gap": f"{mode.optimality_gap:.9g}  (as sampled {sampled.optimality_gap:.9g})",
+            "normalized": f"{mode.normalized:.6f}  (0 uniform play, 1 the optimum)",
+            "worst start": f"{mode.worst_start_gap:.9g}",
+            "files": str(result.folder),
+        }
+    trained = (
+        f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+        f"{result.cpu_seconds:.1f} CPU seconds"
     )
-
-
-def show_self_play(console: Console, result: SelfPlayResult) -> None:
-    """What a training by self-play has come to, seat by seat."""
-    seats = {
-        f"seat {seat}": f"exploitability {mode.optimality_gap:.9g}  "
-        f"(as sampled {sampled.optimality_gap:.9g})"
-        for seat, (mode, sampled) in enumerate(zip(result.mode_scores, result.scores, strict=True))
-    }
-    averages = " and ".join(f"{average.optimality_gap:.9g}" for average in result.average_scores)
-    console.print(
-        facts(
-            {
-                "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-                f"{result.cpu_seconds:.1f} CPU seconds",
-                **seats,
-                "average of what was played": f"exploitability {averages}",
-                "files": str(result.folder),
-            }
-        )
-    )
+    console.print(facts({"trained": trained, **rows}))
 
 
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:

@@ -232,6 +232,16 @@ def is_binary(array: NDArray[Any]) -> bool:
     return bool(((array == 0) | (array == 1)).all() and not np.signbit(array).any())
 
 
+def pack(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The bits of a binary array of any shape, eight to a byte."""
+    return np.packbits(array.astype(bool, copy=False))
+
+
+def unpack(bits: NDArray[np.uint8], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """A binary array from its bits."""
+    return np.unpackbits(bits, count=math.prod(shape)).reshape(shape)
+
+
 def _env(model: BaseAlgorithm) -> NativeVecEnv:
     assert isinstance(model.env, NativeVecEnv)
     return model.env

@@ -66,7 +66,7 @@ def test_a_mask_beside_an_unknown_option_is_refused() -> None:
 def test_environments_of_training_refuse_them_too() -> None:
     pytest.importorskip("torch")
     from solvent.training.both_seats import BothSeatsVectorEnv
-    from solvent.training.roles import with_roles
+    from solvent.training.role_conditioning import with_roles
     from solvent.training.vec_env import NativeVecEnv
 
     both = BothSeatsVectorEnv(with_roles(compile_game(OneShot())), 2)

@@ -54,7 +54,7 @@ TWO_MINUTES_RUN: dict[str, Any] = {
     "seed": 3,
     "timesteps": 512,
     "hyperparameters": {**PPO_RUN["hyperparameters"], "n_envs": 16},
-    "past_selves": 2,
+    "snapshots": 2,
     "refresh": 128,
     "evaluations": 2,
 }
@@ -88,10 +88,10 @@ def both_seats(folder: Path, **arguments: Any) -> Any:
 
 def two_minutes(folder: Path, **arguments: Any) -> Any:
     """A training by self-play in football with a clock."""
-    from solvent.training.simulated import train_simulated
+    from solvent.training import train
 
     fixed = {"env_kwargs": {**TWO_MINUTES, "opponent": "self-play"}, "progress": False}
-    return train_simulated(
+    return train(
         TWO_MINUTES_ID, "maskable_ppo", folder=folder, **(TWO_MINUTES_RUN | fixed | arguments)
     )
 

@@ -8,7 +8,7 @@ from two_players import OneShot, random_policy
 
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularPolicy, compile_game
-from solvent.training.average import AveragePolicy
+from solvent.training.snapshots import AveragePolicy
 
 
 def test_the_kth_counts_k_squared_times() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
-from solvent.training.simulated import train_simulated
 
 from solvent.exact import StoreError
 from solvent.exact.layered.lock import NAME, FolderLock
@@ -80,7 +79,7 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
         lambda: train_self_play(
             "solvent/Greed-v0", folder=folder, env_kwargs={"limit": 4, "sides": 2}, progress=False
         ),
-        lambda: train_simulated("solvent/FootballHalf-v0", folder=folder, progress=False),
+        lambda: train("solvent/FootballHalf-v0", folder=folder, progress=False),
         lambda: bench(
             folder,
             tasks=[BenchTask(environment="solvent/FFCombat-v0", seeds={"ppo": 1})],

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from solvent.training.self_play_curve import SelfPlayEvaluation
 
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
 from solvent.exact.bench_records import TaskRecord, read_results
@@ -21,6 +20,7 @@ from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.registry import BenchTask
 from solvent.training.bench import bench, runs_of, tasks_of
+from solvent.training.callback import SelfPlayEvaluation
 from solvent.training.environments import game_of
 
 ENV = "solvent/FFCombat-v0"

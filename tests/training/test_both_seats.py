@@ -9,7 +9,7 @@ from reduced_football import reduced
 from solvent.envs.spaces import observations
 from solvent.model import TabularGame, compile_game
 from solvent.training.both_seats import BothSeatsVectorEnv
-from solvent.training.roles import with_roles
+from solvent.training.role_conditioning import with_roles
 
 PLAYS = 64
 

@@ -8,7 +8,7 @@ import pytest
 from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.model import TabularGame
-from solvent.training.entropy import EntropyCallback
+from solvent.training.algorithms import EntropyCallback
 
 
 class Record(BaseCallback):

@@ -15,12 +15,12 @@ from reduced_football import reduced
 from solvent.envs.spaces import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import MirrorDescent, SelfPlayResult, load_model, train, train_self_play
+from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play
 from solvent.training.both_seats import BothSeatsVectorEnv
+from solvent.training.extract import extract_seats
 from solvent.training.mirror_descent import Plays
 from solvent.training.progress import Moment
-from solvent.training.roles import with_roles
-from solvent.training.self_play_curve import extract_seats
+from solvent.training.role_conditioning import with_roles
 from solvent.training.vec_env import NativeVecEnv
 
 STEPS = 8_192
@@ -37,7 +37,7 @@ def football() -> TabularGame:
     return compile_game(reduced())
 
 
-def start(game: TabularGame, folder: Path, **kwargs: Any) -> SelfPlayResult:
+def start(game: TabularGame, folder: Path, **kwargs: Any) -> TrainingResult:
     arguments: dict[str, Any] = {
         "timesteps": STEPS,
         "evaluations": 2,
@@ -50,7 +50,7 @@ def start(game: TabularGame, folder: Path, **kwargs: Any) -> SelfPlayResult:
 
 
 @pytest.fixture(scope="module")
-def trained(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> SelfPlayResult:
+def trained(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     return start(football, tmp_path_factory.mktemp("football"))
 
 
@@ -212,7 +212,7 @@ def uniform_exploitability(game: TabularGame) -> float:
 
 
 def test_self_play_becomes_harder_to_exploit(
-    trained: SelfPlayResult, football: TabularGame
+    trained: TrainingResult, football: TabularGame
 ) -> None:
     assert trained.average_exploitability < 0.8 * uniform_exploitability(football)
 
@@ -224,7 +224,7 @@ def test_after_more_of_it_it_is_hard_to_exploit(football: TabularGame, tmp_path:
 
 
 def test_interrupted_it_ends_as_uninterrupted(
-    trained: SelfPlayResult, football: TabularGame, tmp_path: Path
+    trained: TrainingResult, football: TabularGame, tmp_path: Path
 ) -> None:
     def stop(moment: Moment) -> None:
         if moment.evaluation is not None and moment.evaluation.timesteps >= STEPS // 2:
@@ -242,7 +242,7 @@ def test_interrupted_it_ends_as_uninterrupted(
     ]
 
 
-def test_a_saved_network_plays_the_same(trained: SelfPlayResult, football: TabularGame) -> None:
+def test_a_saved_network_plays_the_same(trained: TrainingResult, football: TabularGame) -> None:
     model = load_model(trained.folder / "model.zip", "mirror_descent", trust=True)
     for loaded, kept in zip(extract_seats(model, football), trained.policies, strict=True):
         np.testing.assert_array_equal(loaded.sampled.probabilities, kept.probabilities)

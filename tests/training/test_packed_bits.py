@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvent.training.packed_bits import is_binary, pack, unpack
+from solvent.training.checkpoint import is_binary, pack, unpack
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])

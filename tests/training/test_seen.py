@@ -42,7 +42,7 @@ from solvent.training import (
     extract_policy,
     load_model,
 )
-from solvent.training.networks import network_player
+from solvent.training.extract import network_player
 
 SHORT: dict[str, dict[str, Any]] = {
     "ppo": {"n_steps": 64, "batch_size": 64, "n_epochs": 2},

@@ -15,9 +15,9 @@ from solvent.exact import StoreError, load_policy, nash_conv, score, solve
 from solvent.games import FightingFantasy
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
-from solvent.training import SelfPlayEvaluation, SelfPlayResult, read_curve, train_self_play
+from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train_self_play
+from solvent.training.exploring_starts import exploring_starts, free_choice
 from solvent.training.progress import Moment
-from solvent.training.self_play import exploring_starts
 
 STEPS = 4_096
 ENOUGH_TO_LEARN = 12_000
@@ -36,7 +36,7 @@ def greed() -> TabularGame:
     return compile_game(Greed(8, 3))
 
 
-def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> SelfPlayResult:
+def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> TrainingResult:
     arguments = {
         "timesteps": STEPS,
         "evaluations": 4,
@@ -49,7 +49,7 @@ def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> SelfPlay
 
 
 @pytest.fixture(scope="module")
-def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> SelfPlayResult:
+def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     return start(
         greed,
         "maskable_ppo",
@@ -88,7 +88,7 @@ def test_interrupted_self_play_ends_as_uninterrupted(
 
 
 def test_the_columns_are_exact_exploitabilities(
-    trained: SelfPlayResult, greed: TabularGame
+    trained: TrainingResult, greed: TabularGame
 ) -> None:
     last = trained.curve[-1]
     for (first, second), prefix in ((trained.policies, ""), (trained.modes, "mode_")):
@@ -103,11 +103,11 @@ def test_the_columns_are_exact_exploitabilities(
     assert read_curve(trained.folder / "curve.csv", SelfPlayEvaluation) == trained.curve
 
 
-def test_it_learns(trained: SelfPlayResult) -> None:
+def test_it_learns(trained: TrainingResult) -> None:
     assert trained.curve[-1].gap < trained.curve[0].gap / 2
 
 
-def test_each_seat_has_its_files(trained: SelfPlayResult, greed: TabularGame) -> None:
+def test_each_seat_has_its_files(trained: TrainingResult, greed: TabularGame) -> None:
     for seat in (0, 1):
         for name, policies in (("policy", trained.policies), ("policy_mode", trained.modes)):
             saved = load_policy(trained.folder / f"{name}_{seat}.npz", greed)
@@ -116,7 +116,7 @@ def test_each_seat_has_its_files(trained: SelfPlayResult, greed: TabularGame) ->
     assert not (trained.folder / "checkpoint.npz").exists()
 
 
-def test_one_network_plays_both_seats_alike(trained: SelfPlayResult, greed: TabularGame) -> None:
+def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: TabularGame) -> None:
     compared = 0
     for state in greed.states:
         assert isinstance(state, Position)
@@ -131,7 +131,7 @@ def test_one_network_plays_both_seats_alike(trained: SelfPlayResult, greed: Tabu
     assert compared > 50
 
 
-def test_a_finished_training_is_read_back(trained: SelfPlayResult, greed: TabularGame) -> None:
+def test_a_finished_training_is_read_back(trained: TrainingResult, greed: TabularGame) -> None:
     again = start(greed, "maskable_ppo", trained.folder, timesteps=ENOUGH_TO_LEARN, refresh=2000)
     assert again.scores == trained.scores
     assert again.curve == trained.curve
@@ -140,7 +140,7 @@ def test_a_finished_training_is_read_back(trained: SelfPlayResult, greed: Tabula
 
 
 def test_a_stated_score_that_the_policy_contradicts_is_refused(
-    greed: TabularGame, trained: SelfPlayResult, tmp_path: Path
+    greed: TabularGame, trained: TrainingResult, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(trained.folder, tmp_path / "run"))
     good = json.loads((folder / "run.json").read_text())
@@ -163,13 +163,15 @@ def test_a_damaged_record_is_refused(greed: TabularGame, tmp_path: Path) -> None
 
 
 def test_exploring_starts_are_a_share_of_all_states(greed: TabularGame) -> None:
-    begun = exploring_starts(greed, 0.25)
+    begun = exploring_starts(greed, 0.25, free_choice(greed))
     assert begun.initial.sum() == pytest.approx(1)
     assert (begun.initial[~greed.terminal] > 0).all()
     assert not begun.initial[greed.terminal].any()
     at_start = begun.initial[greed.initial > 0]
     assert at_start == pytest.approx(0.75 + 0.25 / (~greed.terminal).sum())
-    np.testing.assert_array_equal(exploring_starts(greed, 0).initial, greed.initial)
+    np.testing.assert_array_equal(
+        exploring_starts(greed, 0, free_choice(greed)).initial, greed.initial
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,10 +181,10 @@ def test_exploring_starts_are_a_share_of_all_states(greed: TabularGame) -> None:
         ({"game": "solvent/Greeed-v0"}, "environment is .* Did you mean 'solvent/Greed-v0'"),
         ({"game": Greed(4, 2), "env_kwargs": {"limit": 3}}, "env_kwargs has limit"),
         ({"algorithm": "pppo"}, "algorithm is 'pppo'"),
-        ({"past_selves": -1}, "past_selves is -1"),
+        ({"past_selves": -1}, "snapshots is -1"),
         ({"latest": 0.0}, "latest is 0.0; allowed are numbers above 0 and up to 1"),
         ({"latest": float("nan")}, "latest is nan"),
-        ({"exploring": 1.5}, "exploring is 1.5; allowed are numbers from 0 to 1"),
+        ({"exploring": 1.5}, "exploring_starts is 1.5; allowed are numbers from 0 to 1"),
         ({"refresh": 0}, "refresh is 0"),
         ({"seed": -1}, "seed is -1"),
         ({"env_kwargs": {"observation": "pixels"}}, "observation is 'pixels'"),

@@ -12,9 +12,9 @@ from reduced_football import reduced
 
 from solvent.exact import exploitability, load_policy
 from solvent.model import TabularGame, compile_game
-from solvent.training import SelfPlayResult, train_self_play
+from solvent.training import TrainingResult, train_self_play
+from solvent.training.exploring_starts import exploring_starts, free_choice
 from solvent.training.progress import Moment
-from solvent.training.self_play import exploring_starts
 
 STEPS = 4096
 SETTINGS = {"n_envs": 128, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
@@ -29,7 +29,7 @@ def football() -> TabularGame:
     return compile_game(reduced())
 
 
-def start(game: TabularGame, folder: Path, **kwargs: Any) -> SelfPlayResult:
+def start(game: TabularGame, folder: Path, **kwargs: Any) -> TrainingResult:
     arguments: dict[str, Any] = {
         "timesteps": STEPS,
         "evaluations": 2,
@@ -42,12 +42,12 @@ def start(game: TabularGame, folder: Path, **kwargs: Any) -> SelfPlayResult:
 
 
 @pytest.fixture(scope="module")
-def trained(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> SelfPlayResult:
+def trained(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     return start(football, tmp_path_factory.mktemp("football"))
 
 
 def test_interrupted_it_ends_as_uninterrupted(
-    trained: SelfPlayResult, football: TabularGame, tmp_path: Path
+    trained: TrainingResult, football: TabularGame, tmp_path: Path
 ) -> None:
     def stop(moment: Moment) -> None:
         if moment.evaluation is not None and moment.evaluation.timesteps >= STEPS // 2:
@@ -65,7 +65,7 @@ def test_interrupted_it_ends_as_uninterrupted(
     ]
 
 
-def test_the_average_is_scored_and_kept(trained: SelfPlayResult, football: TabularGame) -> None:
+def test_the_average_is_scored_and_kept(trained: TrainingResult, football: TabularGame) -> None:
     last = trained.curve[-1]
     for seat, average in enumerate(trained.averages):
         saved = load_policy(trained.folder / f"policy_average_{seat}.npz", football)
@@ -80,7 +80,7 @@ def test_the_average_is_scored_and_kept(trained: SelfPlayResult, football: Tabul
 
 
 def test_plays_are_explored_where_both_call(football: TabularGame) -> None:
-    begun = exploring_starts(football, 0.5).initial
+    begun = exploring_starts(football, 0.5, free_choice(football)).initial
     both = (football.action_count[0] > 1) & (football.action_count[1] > 1)
     assert begun.sum() == pytest.approx(1)
     assert (begun[both] > 0).all()
@@ -88,5 +88,7 @@ def test_plays_are_explored_where_both_call(football: TabularGame) -> None:
 
 
 def test_an_odd_number_of_seats_is_refused(football: TabularGame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="n_envs is 127; both seats of a play need an even number"):
+    with pytest.raises(
+        ValueError, match="n_envs is 127; both seats of an episode need an even number"
+    ):
         start(football, tmp_path, hyperparameters=SETTINGS | {"n_envs": 127})

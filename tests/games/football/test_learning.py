@@ -15,7 +15,7 @@ def test_a_short_training_beats_the_agent_by_more_than_optimal_play_does(tmp_pat
         "solvent/FootballAgent-v0",
         "maskable_ppo",
         timesteps=1_000_000,
-        stakes=0.5,
+        exploring_starts=0.5,
         evaluations=2,
         folder=tmp_path,
         progress=False,

@@ -17,9 +17,8 @@ from solvent.envs.registration import sampled_game
 from solvent.envs.simulation import Simulation
 from solvent.games import make_game
 from solvent.games.football_clock.baselines.scores import BEST_ANSWER, network_sheets, score_timed
-from solvent.training import load_model
-from solvent.training.networks import network_player
-from solvent.training.simulated import SimulatedResult, train_simulated
+from solvent.training import TrainingResult, load_model, train
+from solvent.training.extract import network_player
 
 HALF = "solvent/FootballHalf-v0"
 # A half of a minute and a half on a field of eight yards, with the calls of the standard chart.
@@ -32,32 +31,37 @@ SMALL = {"n_envs": 32, "n_steps": 16, "batch_size": 128}
 
 
 def trained(folder: Path, steps: int, opponent: Any = "uniform", **arguments: Any) -> Any:
-    return train_simulated(
+    return train(
         HALF,
         timesteps=steps,
         folder=folder,
         env_kwargs={**SHORT, "opponent": opponent},
         progress=False,
-        **{"hyperparameters": SMALL, "evaluations": 4, **arguments},
+        **{
+            "algorithm": "maskable_ppo",
+            "hyperparameters": SMALL,
+            "evaluations": 4,
+            **arguments,
+        },
     )
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> SimulatedResult:
-    result: SimulatedResult = trained(tmp_path_factory.mktemp("ppo"), 15_000)
+def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
+    result: TrainingResult = trained(tmp_path_factory.mktemp("ppo"), 15_000)
     return result
 
 
-def test_it_learns_to_score_against_random_calls(finished: SimulatedResult) -> None:
+def test_it_learns_to_score_against_random_calls(finished: TrainingResult) -> None:
     game = make_game("football-strategy", form="half", **SHORT)
-    score = score_timed(game, network_sheets(game, finished.player), opponents=())
+    score = score_timed(game, network_sheets(game, finished.networks[0]), opponents=())
     rolled = [point.mean for point in finished.curve if point.plays]
     assert rolled[-1] > rolled[0] + 1
     assert score.against[BEST_ANSWER].average < 0
     assert score.exploitability > 0
 
 
-def test_a_finished_training_is_read_back(finished: SimulatedResult) -> None:
+def test_a_finished_training_is_read_back(finished: TrainingResult) -> None:
     again = trained(finished.folder, 15_000)
     assert again.curve == finished.curve
     assert again.timesteps == finished.timesteps
@@ -76,7 +80,7 @@ def some_plays(observation: str) -> tuple[Simulation, np.ndarray]:
     return plays, everyone
 
 
-def test_a_saved_network_is_the_network_that_was_trained(finished: SimulatedResult) -> None:
+def test_a_saved_network_is_the_network_that_was_trained(finished: TrainingResult) -> None:
     model = load_model(finished.folder / "model.zip", "maskable_ppo", trust=True)
     saved = load_network(finished.folder / "network.npz")
     plays, everyone = some_plays("onehot")
@@ -105,8 +109,9 @@ def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, oppone
     arguments: dict[str, Any] = {"opponent": opponent, "refresh": 512}
     whole = trained(tmp_path / "whole", 3072, **arguments)
     with pytest.raises(InterruptedTestError):
-        train_simulated(
+        train(
             HALF,
+            "maskable_ppo",
             timesteps=3072,
             folder=tmp_path / "parts",
             env_kwargs={**SHORT, "opponent": opponent},
@@ -116,7 +121,9 @@ def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, oppone
             progress=interrupt,
         )
     parts = trained(tmp_path / "parts", 3072, **arguments)
-    for mine, other in zip(parts.player.network.weights, whole.player.network.weights, strict=True):
+    for mine, other in zip(
+        parts.networks[0].network.weights, whole.networks[0].network.weights, strict=True
+    ):
         np.testing.assert_array_equal(mine, other)
 
 
@@ -124,17 +131,17 @@ def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, oppone
 def test_other_algorithms_train_too(tmp_path: Path, algorithm: str) -> None:
     changes = SMALL if algorithm == "ppo" else {"n_envs": 32, "learning_starts": 500}
     result = trained(tmp_path, 2000, algorithm=algorithm, hyperparameters=changes)
-    assert result.player.masked == (algorithm == "masked_dqn")
-    assert result.player.rule == ("sampled" if algorithm == "ppo" else "mode")
+    assert result.networks[0].masked == (algorithm == "masked_dqn")
+    assert result.networks[0].rule == ("sampled" if algorithm == "ppo" else "mode")
     plays, everyone = some_plays("onehot")
     who = np.zeros(64, np.int64)
     live = everyone[plays.acts(everyone, who)]
-    mixes = result.player.mixes(plays, live, who[: len(live)])
+    mixes = result.networks[0].mixes(plays, live, who[: len(live)])
     np.testing.assert_allclose(mixes.sum(axis=1), 1)
     assert (mixes[plays.legal(live, who[: len(live)]) == 0] == 0).all()
 
 
-def test_a_trained_network_is_an_opponent(finished: SimulatedResult) -> None:
+def test_a_trained_network_is_an_opponent(finished: TrainingResult) -> None:
     env = gym.make_vec(
         HALF,
         num_envs=8,
@@ -150,7 +157,7 @@ def test_a_trained_network_is_an_opponent(finished: SimulatedResult) -> None:
 @pytest.mark.slow
 def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None:
     """PPO that met the optimal player in a half of full length."""
-    result = train_simulated(
+    result = train(
         HALF,
         "maskable_ppo",
         timesteps=1_000_000,
@@ -159,6 +166,6 @@ def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None
         progress=False,
     )
     game = make_game("football-strategy", form="half", timeouts=0)
-    score = score_timed(game, network_sheets(game, result.player), opponents=("optimal",))
+    score = score_timed(game, network_sheets(game, result.networks[0]), opponents=("optimal",))
     assert -8 < score.against["optimal"].average < 0
     assert score.against[BEST_ANSWER].average < score.against["optimal"].average

@@ -12,8 +12,7 @@ from solvent.envs import SeatVectorEnv
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import ALGORITHMS, extract
-from solvent.training.past_selves import PastSelvesEnv
-from solvent.training.self_play_env import RememberCallback
+from solvent.training.snapshots import SnapshotCallback, TableSelfPlayEnv
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +20,12 @@ def greed() -> TabularGame:
     return compile_game(Greed(6, 2))
 
 
-def make(game: TabularGame, most: int = 3, latest: float = 0.5) -> tuple[Any, PastSelvesEnv]:
+def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, TableSelfPlayEnv]:
     uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
     env = SeatVectorEnv(
         game, [uniform], 16, seat="random", observation="onehot", autoreset_mode="SameStep"
     )
-    venv = PastSelvesEnv(env, game, observation="onehot", most=most, latest=latest)
+    venv = TableSelfPlayEnv(env, game, observation="onehot", size=size, latest=latest)
     model = ALGORITHMS["maskable_ppo"].model(
         "MlpPolicy",
         venv,
@@ -39,24 +38,24 @@ def make(game: TabularGame, most: int = 3, latest: float = 0.5) -> tuple[Any, Pa
     return model, venv
 
 
-def test_the_pool_keeps_the_latest_selves(greed: TabularGame) -> None:
+def test_the_pool_keeps_the_latest_snapshots(greed: TabularGame) -> None:
     model, venv = make(greed)
     venv.remember(model)
     assert venv.weights == [1.0]
-    callback, played = RememberCallback(venv, 128), {}
+    callback, played = SnapshotCallback(venv, 128), {}
     for _ in range(5):
         played[model.num_timesteps] = [extract(model, greed, player=p).sampled for p in (0, 1)]
         model.learn(128, callback=callback, reset_num_timesteps=False)
     played[model.num_timesteps] = [extract(model, greed, player=p).sampled for p in (0, 1)]
-    # The last self is put in when the next experience is collected, and none was after the end.
-    assert [past.timesteps for past in venv.selves] == [256, 384, 512]
+    # A snapshot is taken when the next transitions are collected, and none were after the end.
+    assert [past.timesteps for past in venv.snapshots] == [256, 384, 512]
     assert venv.weights == [0.25, 0.25, 0.5]
     pool = venv.env.unwrapped.opponents  # type: ignore[attr-defined]
-    for past, opponent in zip(venv.selves, pool, strict=True):
+    for past, opponent in zip(venv.snapshots, pool, strict=True):
         by_player = {policy.player: policy for policy in opponent}
         for player in (0, 1):
             expected = played[past.timesteps][player].probabilities
-            np.testing.assert_array_equal(past.policies[player].probabilities, expected)
+            np.testing.assert_array_equal(past.opponent[player].probabilities, expected)
             np.testing.assert_array_equal(by_player[player].probabilities, expected)
 
 
@@ -89,7 +88,7 @@ def test_a_saved_average_of_another_form_is_refused(
 def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
     model, venv = make(greed)
     venv.remember(model)
-    model.learn(512, callback=RememberCallback(venv, 128))
+    model.learn(512, callback=SnapshotCallback(venv, 128))
     state = venv.get_state()
 
     other, again = make(greed)
@@ -99,11 +98,13 @@ def test_a_state_brings_the_pool_back(greed: TabularGame) -> None:
     again.set_state(state)
     for name, tensor in other.policy.state_dict().items():
         assert torch.equal(tensor, before[name]), "the learner itself has changed"
-    assert [past.timesteps for past in again.selves] == [past.timesteps for past in venv.selves]
-    for a, b in zip(again.selves, venv.selves, strict=True):
+    assert [past.timesteps for past in again.snapshots] == [
+        past.timesteps for past in venv.snapshots
+    ]
+    for a, b in zip(again.snapshots, venv.snapshots, strict=True):
         for seat in (0, 1):
-            np.testing.assert_array_equal(a.policies[seat].probabilities,
-                                          b.policies[seat].probabilities)  # fmt: skip
+            np.testing.assert_array_equal(a.opponent[seat].probabilities,
+                                          b.opponent[seat].probabilities)  # fmt: skip
     assert again.get_state().keys() == state.keys()
     actions = np.zeros(16, np.int64)
     for mine, theirs in zip(venv.step(actions)[:3], again.step(actions)[:3], strict=True):

@@ -12,7 +12,7 @@ from two_players import random_policy
 from solvent.exact import policy_value
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game, one_hot
-from solvent.training.roles import with_roles, without_roles
+from solvent.training.role_conditioning import with_roles, without_roles
 
 
 @pytest.fixture(scope="module")

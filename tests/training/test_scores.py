@@ -10,9 +10,8 @@ import pytest
 from solvent.exact import exploitability, score, solve
 from solvent.games import Pig
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.training import learned_score as module
-from solvent.training.learned_score import learned_exploitability, learned_score
-from solvent.training.plain_score import from_plain, plain
+from solvent.training import scores as module
+from solvent.training.scores import from_plain, learned_exploitability, learned_score, plain
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from solvent.exact import score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularPolicy, against, compile_game
 from solvent.training import TrainingResult, train
-from solvent.training.starts import begin_at_stakes, stakes
+from solvent.training.exploring_starts import exploring_starts, importance
 
 GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 
@@ -21,35 +21,35 @@ GAME = FightingFantasy(stamina=[2, 5], opponent_stamina=[2, 5], luck=[0, 3])
 def test_at_stake_is_what_the_worst_choice_loses() -> None:
     table = compile_game(GAME)
     solution = solve(table)
-    at_stake = stakes(table, solution)
+    weights = importance(table, solution)
     for s in range(table.n_states):
         rows = solution.action_values[table.row_start[s] : table.row_start[s + 1]]
-        assert at_stake[s] == (rows.max() - rows.min() if len(rows) else 0)
-    assert at_stake.max() > 0.1
+        assert weights[s] == (rows.max() - rows.min() if len(rows) else 0)
+    assert weights.max() > 0.1
 
 
 def test_player_1_has_stakes_as_well() -> None:
     pig = compile_game(Pig(target=6))
     left = against(pig, TabularPolicy.uniform(pig, player=0))
-    assert stakes(left, solve(left)).max() > 0.1
+    assert importance(left, solve(left)).max() > 0.1
 
 
 def test_the_share_of_starts() -> None:
     table = compile_game(GAME)
     solution = solve(table)
-    begun = begin_at_stakes(table, solution, 0.25)
-    at_stake = stakes(table, solution)
+    weights = importance(table, solution)
+    begun = exploring_starts(table, 0.25, weights)
     np.testing.assert_allclose(
-        begun.initial, 0.75 * table.initial + 0.25 * at_stake / at_stake.sum(), atol=1e-15
+        begun.initial, 0.75 * table.initial + 0.25 * weights / weights.sum(), atol=1e-15
     )
     assert begun.initial.sum() == pytest.approx(1)
-    assert begin_at_stakes(table, solution, 0.0).model_hash == table.model_hash
+    assert exploring_starts(table, 0.0, weights).model_hash == table.model_hash
 
 
 def test_without_a_choice_nothing_is_at_stake() -> None:
     table = compile_game(FightingFantasy(stamina=2, opponent_stamina=2, luck=0))
     with pytest.raises(ValueError, match="no choice makes a difference"):
-        begin_at_stakes(table, solve(table), 0.5)
+        importance(table, solve(table))
 
 
 def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
         return train(
             table,
             timesteps=2000,
-            stakes=stakes,
+            exploring_starts=stakes,
             folder=folder,
             hyperparameters=small,
             progress=False,
@@ -77,7 +77,9 @@ def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_beginning_where_much_is_at_stake_mends_the_worst_start(tmp_path: Path) -> None:
-    result = train("solvent/FFCombatRandom-v0", stakes=0.5, folder=tmp_path, progress=False)
+    result = train(
+        "solvent/FFCombatRandom-v0", exploring_starts=0.5, folder=tmp_path, progress=False
+    )
     assert result.mode_score.optimality_gap < 0.003
     # Without, the worst start loses 0.2 to 0.3.
     assert result.mode_score.worst_start_gap < 0.15
@@ -85,8 +87,8 @@ def test_beginning_where_much_is_at_stake_mends_the_worst_start(tmp_path: Path) 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), True, "half"])
 def test_a_share_lies_between_0_and_1(share: float, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="stakes is"):
-        train(GAME, stakes=share, folder=tmp_path)
+    with pytest.raises(ValueError, match="exploring_starts is"):
+        train(GAME, exploring_starts=share, folder=tmp_path)
 
 
 def start_greed(folder: Path, opponent: Any, stakes: float) -> TrainingResult:
@@ -96,7 +98,7 @@ def start_greed(folder: Path, opponent: Any, stakes: float) -> TrainingResult:
         timesteps=2000,
         env_kwargs={"limit": 5, "sides": 2, "opponent": opponent, "seat": 1},
         hyperparameters={"n_envs": 8, "n_steps": 16, "batch_size": 64},
-        stakes=stakes,
+        exploring_starts=stakes,
         folder=folder,
         evaluations=2,
         progress=False,
@@ -115,5 +117,7 @@ def test_against_one_opponent_the_stakes_are_those_of_the_best_answer_to_it(tmp_
 
 
 def test_among_several_opponents_there_are_no_stakes(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"stakes is 0\.5; it has to be 0 against several"):
+    with pytest.raises(
+        ValueError, match=r"exploring_starts is 0\.5; it has to be 0 against several"
+    ):
         start_greed(tmp_path, {"uniform": 1, "optimal": 1}, 0.5)
