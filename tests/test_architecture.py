@@ -48,7 +48,7 @@ ROOMS = {
         "numpy scipy gymnasium pettingzoo numba torch stable_baselines3 sb3_contrib tensorboard "
         "yaml rich",
     ),
-    "report": room("model games exact baselines", "numpy jinja2"),
+    "report": room("model games exact baselines", "numpy jinja2", "scipy"),
     "play": room("model games exact baselines", "numpy"),
     "cli": room(
         "model games exact envs baselines training report play", "numpy gymnasium typer rich yaml"

@@ -27,15 +27,17 @@ class Estimate:
     high: float
 
 
-def interquartile_mean(scores: Floats) -> Floats:
-    """Mean along the last axis without the lowest and the highest quarter, [..., n] -> [...].
+def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
+    """Mean over the runs of all tasks without the lowest and the highest quarter.
 
-    Of n scores, n // 4 are left out at either end.
+    Args:
+        tasks: The scores of each task's runs.
+        axis: Along which the runs are. Of n runs in all, n // 4 are left out at either end.
     """
-    ordered = np.sort(scores, axis=-1)
-    count = ordered.shape[-1]
-    cut = count // 4
-    return np.asarray(ordered[..., cut : count - cut].mean(axis=-1))
+    # SciPy's statistics take a second to import, and most pages have no seeds to average.
+    from scipy.stats import trim_mean
+
+    return np.asarray(trim_mean(np.concatenate(tasks, axis=axis), 0.25, axis=axis))
 
 
 def estimate(
@@ -53,9 +55,16 @@ def estimate(
     """
     if not tasks or min(len(scores) for scores in tasks) < LEAST_SEEDS:
         return None
-    random = np.random.default_rng(seed)
-    drawn = [random.choice(np.asarray(scores), (repetitions, len(scores))) for scores in tasks]
-    means = interquartile_mean(np.concatenate(drawn, axis=1))
-    low, high = np.quantile(means, (0.025, 0.975))
-    mean = interquartile_mean(np.concatenate([np.asarray(scores) for scores in tasks]))
-    return Estimate(float(mean), float(low), float(high))
+    from scipy.stats import bootstrap
+
+    runs = [np.asarray(scores, float) for scores in tasks]
+    # Runs of different tasks are samples of their own, drawn independently: that stratifies.
+    interval = bootstrap(
+        runs,
+        interquartile_mean,
+        n_resamples=repetitions,
+        vectorized=True,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return Estimate(float(interquartile_mean(*runs)), float(interval.low), float(interval.high))
