@@ -17,12 +17,12 @@ w.
 Both conditions are checked in floats for every state and row, with their rounding, whatever the
 values, u and w came from.
 
-**Loops.** In a loop that can be kept up for ever without any reward, every state is worth the same,
-so it is taken for one state, worth the best of its values. If that bound is below 0, never to end
-is better than what was found, and the game is refused. Where the rewards of a loop cancel, exactly
-and on every way round it, its values differ by what is collected on the way, and it is one state
-likewise. These rows alone are exempt from the check, which they satisfy with equality. Every other
-loop has to fall under U, so one that gains, however little, has no bound.
+**Loops.** In a loop that can be kept up for ever without any reward, every state has the same
+value, so it is taken for one state, with the best of its values. If that bound is below 0, never to
+end is better than what was found, and the game is refused. Where the rewards of a loop cancel,
+exactly and on every way round it, its values differ by what is collected on the way, and it is one
+state likewise. These rows alone are exempt from the check, which they satisfy with equality. Every
+other loop has to fall under U, so one that gains, however little, has no bound.
 
 **What the floats stand for.** A bracket holds for every game whose rewards and probabilities to
 change the state are those of the table but for a relative rounding; a state is left with what its
@@ -94,7 +94,7 @@ def bracket(
         return lower, upper
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
-    # What has ended is worth nothing; all else is held against the rewards.
+    # The value of an end is 0; all else is held against the rewards.
     values = np.where(game.terminal, 0.0, values)
     side = -1 if chooses[1] else 1
     value, rounding = _at_start(game, side * values)
@@ -137,7 +137,7 @@ def _shortfall(
     """How far below `values` the policies may be at the start, to the player who chooses.
 
     Raises:
-        ImproperGameError: If play from the start need not end.
+        ImproperGameError: If an episode need not end.
         CertificateError: If floats cannot tell.
     """
     weight = row_weights(game, *policies)
@@ -246,7 +246,7 @@ def _bound(
 
 
 def _expected_total(game: TabularGame, weight: Floats) -> Total:
-    """The expected sum over the states that play comes to, when rows have the given weights."""
+    """The expected sum over the states that are visited, when rows have the given weights."""
     parts = components(game)
     if parts.cyclic.any():
         return Chain(
@@ -284,7 +284,7 @@ def _climb(game: TabularGame) -> Total:
 def _merge_loops(
     game: TabularGame, values: Floats, side: int
 ) -> tuple[Ints, Bools, Floats, Floats]:
-    """Find the loops whose states are worth the same but for what is collected between them.
+    """Find the loops whose states have the same value but for what is collected between them.
 
     Args:
         game: The game.
@@ -376,8 +376,8 @@ def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
     if worse.any():
         raise ImproperGameError(
             f"{game.info.name}: from state {game.states[int(np.argmax(worse))]!r} it is best "
-            f"never to end (to the player who chooses, ending is worth {bound[worse][0]:.6g} and "
-            f"going on for ever 0)"
+            f"never to end (to the player who chooses, ending has the value "
+            f"{bound[worse][0]:.6g}, going on for ever 0)"
         )
 
 

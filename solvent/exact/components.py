@@ -1,4 +1,4 @@
-"""In which order states can be solved, and where play can go round in circles.
+"""In which order states can be solved, and where an episode can go round for ever.
 
 Two states belong to the same strongly connected component when each can follow the other. The
 components form an acyclic graph, so values can be computed component by component, each after
@@ -6,7 +6,7 @@ everything it can lead to. In a game without cycles every component is a single 
 is backward induction.
 
 An *end component* (de Alfaro 1997, "Formal verification of probabilistic systems") is a set of
-states with actions that never leave it: where play could go on for ever.
+states with actions that never leave it: where an episode could go on for ever.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Components:
         start: [C+1] component c is ``order[start[c] : start[c+1]]``.
         cyclic: [C] whether a state of the component can follow itself.
         depth: [S] number of components on the longest way from a state's component to an end;
-            0 where play has ended. In an acyclic game, the most moves that can be left.
+            0 at an end. In an acyclic game, the most moves that can be left.
     """
 
     order: Ints
@@ -125,7 +125,7 @@ def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
 
 
 def reached(game: TabularGame) -> Bools:
-    """The states that play from the start can come to, [S]."""
+    """The states that can be reached from the start, [S]."""
     found = game.initial > 0
     # The other way round, every component comes before all that it leads to.
     parts = components(game)

@@ -1,15 +1,16 @@
 """Which actions of a matrix game need not be considered, and because of which others.
 
-An action is *strictly dominated* if some mix of the player's other actions gets more against every
-action of the other player. No equilibrium uses it, so it may be left out; then more actions may be
-dominated in what is left, and so on. Where this ends does not depend on the order. The question is
-a matrix game itself: in the matrix D of the other actions' advantages over action i, the row player
-can be sure of more than 0 exactly if i is strictly dominated, and an optimal mix dominates it.
+An action is *strictly dominated* if a mixed strategy of the player's other actions gets more
+against every action of the other player. No equilibrium uses it, so it may be left out; then more
+actions may be dominated in what is left, and so on. Where this ends does not depend on the order.
+The question is a matrix game itself: in the matrix D of the other actions' advantages over action
+i, the row player secures more than 0 exactly if i is strictly dominated, and an optimal mixed
+strategy dominates it.
 
-An action is *weakly dominated* if some mix never gets less and somewhere gets more. Leaving it out
-keeps the value and at least one equilibrium, but may lose others, and where it ends may depend on
-the order; here both players' dominated actions go at once, round by round (Osborne and Rubinstein
-1994, *A Course in Game Theory*, chapter 4).
+An action is *weakly dominated* if a mixed strategy never gets less and somewhere gets more. Leaving
+it out keeps the value and at least one equilibrium, but may lose others, and where it ends may
+depend on the order; here both players' dominated actions go at once, round by round (Osborne and
+Rubinstein 1994, *A Course in Game Theory*, chapter 4).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model.arrays import Floats
 
 SURE = 1e-9
-"""A mix has to dominate by this much of the payoffs' range; pure actions are compared exactly."""
+"""A mixed strategy has to dominate by this much of the payoffs' range; pure ones exactly."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Removal:
 
     def __str__(self) -> str:
         """One line."""
-        mix = " + ".join(f"{p:.3g} x {a}" if p < 1 else f"{a}" for a, p in self.by)
-        return f"round {self.round}: {('row', 'column')[self.player]} {self.action} by {mix}"
+        by = " + ".join(f"{p:.3g} x {a}" if p < 1 else f"{a}" for a, p in self.by)
+        return f"round {self.round}: {('row', 'column')[self.player]} {self.action} by {by}"
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,9 @@ def iterated_dominance(
     """Leave out dominated actions of both players until none is left.
 
     Args:
-        payoff: [m, n] finite payoffs to the row player; the column player pays them.
+        payoff: [m, n] finite payoffs to the row player; the column player gets minus them.
         weak: Whether weakly dominated actions go as well.
-        mixed: Whether mixes dominate, or only pure actions.
+        mixed: Whether mixed strategies dominate, or only pure actions.
 
     Raises:
         ValueError: If the matrix is empty or has an entry that is not finite.
@@ -104,17 +105,17 @@ def iterated_dominance(
 
 
 def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tuple[int, Floats]]:
-    """Dominated rows, each with the mix of rows [m] that dominates it, none of them removed."""
+    """Dominated rows, each with the strategy [m] that dominates it, none of them removed."""
     found: list[tuple[int, Floats]] = []
     staying = np.ones(len(gains), bool)
     for action in range(len(gains)):
         others = np.flatnonzero(staying & (np.arange(len(gains)) != action))
         if not len(others):
             break
-        mix = _dominating_mix(gains[others] - gains[action], weak, mixed, margin)
-        if mix is not None:
+        strategy = _dominating(gains[others] - gains[action], weak, mixed, margin)
+        if strategy is not None:
             by = np.zeros(len(gains))
-            by[others] = mix
+            by[others] = strategy
             staying[action] = False
             # Those found before may have been dominated by this one; it gives way to what beat it.
             found = [(a, b + b[action] * (by - np.eye(len(gains))[action])) for a, b in found]
@@ -122,8 +123,8 @@ def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tu
     return found
 
 
-def _dominating_mix(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
-    """A mix of rows that is sure of an advantage, None if there is none."""
+def _dominating(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
+    """A strategy over rows that secures an advantage, None if there is none."""
     beats = advantage.min(axis=1) >= 0 if weak else advantage.min(axis=1) > 0
     beats &= advantage.max(axis=1) > 0
     if beats.any():
@@ -144,11 +145,13 @@ def _dominating_mix(advantage: Floats, weak: bool, mixed: bool, margin: float) -
     if program.status == 2:
         return None
     if program.status != 0:
-        raise ArithmeticError(f"HiGHS did not find whether a mix dominates: {program.message}")
-    mix = np.maximum(program.x, 0.0) / np.maximum(program.x, 0.0).sum()
-    gain = mix @ advantage
-    return mix if gain.min() >= -margin and gain.max() > margin else None
+        raise ArithmeticError(
+            f"HiGHS did not find whether a mixed strategy dominates: {program.message}"
+        )
+    x = np.maximum(program.x, 0.0) / np.maximum(program.x, 0.0).sum()
+    gain = x @ advantage
+    return x if gain.min() >= -margin and gain.max() > margin else None
 
 
-def _named(mix: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
-    return tuple((names[k], float(mix[k])) for k in np.flatnonzero(mix > 0).tolist())
+def _named(x: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
+    return tuple((names[k], float(x[k])) for k in np.flatnonzero(x > 0).tolist())

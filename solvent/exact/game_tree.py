@@ -4,7 +4,7 @@
     solve_tree(tree.choices, tree.score, tree.start, player=tree.player)
 
 A state of the tree is a state of the game with the rewards collected on the way, which are its
-score once play has ended. (In a game that pays only at the end that is 0 everywhere before it.)
+score at an end. (In a game that rewards only at the end that is 0 everywhere before it.)
 Values are to player 0, in Fractions if wanted, which makes this the slow but exact reference for
 solvers of arrays.
 """
@@ -27,7 +27,7 @@ class Reached(NamedTuple):
 
 
 BEFORE_PLAY = Reached(None)
-"""Before the state in which play begins has been drawn."""
+"""Before the initial state has been drawn."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class GameTree:
         ]
 
     def score(self, at: Reached) -> Fraction | int | None:
-        """The rewards collected, if play has ended."""
+        """The rewards collected, at an end."""
         if at == self.start or not self.game.is_terminal(at.state):
             return None
         return at.collected

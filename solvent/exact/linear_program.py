@@ -4,13 +4,13 @@ Primal, over values v (d'Epenoux 1963; Puterman 1994, section 6.9, undiscounted)
 
     min  mu' v   subject to   v(s) - sum p(s'|k) v(s') >= r(k)   for every row k of every state s
 
-Dual, over expected numbers of plays x of rows:
+Dual, over the occupancy measure x of rows, how often each is taken:
 
     max  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = mu(s),   x >= 0
 
 It shares nothing with :func:`solvent.exact.solve` but the table, so it checks the solver; it is
-slower, and exact only up to the tolerances of HiGHS. It needs every play to end: where play could
-go round for ever the primal has no least solution, and that is said.
+slower, and exact only up to the tolerances of HiGHS. It needs every episode to end: where one
+could go round for ever the primal has no least solution, and that is said.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class LinearProgramSolution:
         primal: The least value of the primal, at the start weights used.
         dual: The largest value of the dual; equal to the primal up to tolerances.
         values: [S] v, optimal in every state.
-        occupation: [K] x, expected numbers of plays of each row.
+        occupation: [K] x, how often each row is taken in expectation.
     """
 
     primal: float
@@ -48,7 +48,7 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
     Args:
         game: A game in which only player 0 chooses.
         start: [S] weights of the states. The default weighs all states equally, so that the
-            primal's values are optimal everywhere and not only where an optimal play leads.
+            primal's values are optimal everywhere and not only where an optimal policy leads.
 
     Raises:
         ValueError: If player 1 has a choice.

@@ -9,9 +9,9 @@ faces a Markov decision process of one chooser, the *induced* component, whose r
 
 **Theorem** (Hoffman and Karp 1966, "On nonterminating stochastic games"; Shapley 1953 for the
 matrix games). Let v be the values of x against a best response, and A_s the matrix of advantages
-a(s, i, j). Its value is at least 0, which is what x is sure of. If it is 0 in every state, x is
-optimal and v is the value. Otherwise let x' be an optimal mixed strategy of A_s where its value is
-above 0, and x elsewhere: against a best response x' is worth at least v, and more in some state.
+a(s, i, j). Its value is at least 0, which x secures. If it is 0 in every state, x is optimal and v
+is the value. Otherwise let x' be an optimal mixed strategy of A_s where its value is above 0, and x
+elsewhere: against a best response the values of x' are at least v, and above it in some state.
 
 **Algorithm.** From a proper x: respond, improve, and repeat until no state improves by more than
 rounding. Improvement is strict, so policies stay proper, as in an MDP.
@@ -60,7 +60,7 @@ APART = 1e-9
 """How far the values found from both sides may differ, in units of the component's largest."""
 
 PRICE = 1e6
-"""What player 0 pays for absorbing, in units of the largest payoff."""
+"""What absorbing costs player 0, in units of the largest payoff."""
 
 PATIENCE = 3
 """Rounds of Newton's method without progress after which it is left."""
@@ -155,7 +155,7 @@ def induced(c: GameComponent, x: Floats, price: float = 0.0) -> Component:
     Args:
         c: The component.
         x: [k] player 0's policy; it absorbs where all weights of a state are 0.
-        price: What absorbing pays player 1.
+        price: Player 1's reward where player 0 absorbs.
     """
     used = np.flatnonzero(x > 0)
     used = used[np.argsort(c.pair[used], kind="stable")]
@@ -210,9 +210,14 @@ def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, 
 
 
 def strategy_iteration(c: GameComponent) -> tuple[Floats, Floats, Floats]:
-    """The values of a component in which both players choose, and both policies.
+    """The values of a component in which both players choose, [n], and both policies, [k] each.
 
-    The arguments, what is returned and what is raised are those of :func:`solve_component`.
+    Args:
+        c: The component.
+
+    Raises:
+        ImproperGameError: If a player does best by never ending.
+        CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
     v, x, response, extended = optimize(c)
     y = second_policy(c, advantages(c, v)[0], response)

@@ -1,13 +1,13 @@
 """Zero-sum matrix games: von Neumann's theorem by linear programming.
 
-The row player receives A[i, j], the column player pays it. The value is
+The row player receives A[i, j], the column player -A[i, j]. The value is
 
     v = max over x of min over j of (x A)_j  =  min over y of max over i of (A y)_i
 
 with mixed strategies x and y: x is the solution of  max v  subject to  (x A)_j >= v,  x >= 0,
 sum x = 1,  and y comes from the dual multipliers of the same program (von Neumann and Morgenstern
 1944; Dantzig 1951). For any x and y at all, min(x A) <= v <= max(A y). The difference of the two,
-the *duality gap*, is computed from A itself, so every answer comes with a proof of how good it is.
+the *duality gap*, is computed from A itself, so a solution comes with a proof of how good it is.
 
 :func:`solve_matrix_game` solves one game with HiGHS, :func:`solve_matrix_games` any number of small
 ones with a compiled simplex method (:mod:`solvent.exact.kernels.matrix_game`), a thousand games in
@@ -42,10 +42,10 @@ HIGHS = len(STEPS) - 1
 
 @dataclass(frozen=True, eq=False)
 class MatrixGameSolution:
-    """Optimal mixes of a matrix game.
+    """Optimal mixed strategies of a matrix game.
 
     Attributes:
-        value: What the row mix is sure of, ``min(x A)``.
+        value: What the row player's strategy secures, ``min(x A)``.
         row_mix: [m] probabilities of the row player.
         column_mix: [n] probabilities of the column player.
         duality_gap: ``max(A y) - min(x A)``, at least 0; the true value lies within it.
@@ -59,10 +59,10 @@ class MatrixGameSolution:
 
 @dataclass(frozen=True, eq=False)
 class MatrixGames:
-    """Optimal mixes of G matrix games of one shape.
+    """Optimal mixed strategies of G matrix games of one shape.
 
     Attributes:
-        value: [G] what the row mixes are sure of.
+        value: [G] what the row player's strategies secure.
         row_mix: [G, m].
         column_mix: [G, n].
         duality_gap: [G] at least 0.
@@ -90,7 +90,7 @@ class MatrixGames:
 
     @property
     def supports(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """Which actions are mixed, as bit masks: bit i is set if action i has weight, [G] each.
+        """The supports as bit masks: bit i is set if action i has a probability above 0, [G] each.
 
         Raises:
             ValueError: If a player has more than 64 actions.

@@ -15,8 +15,8 @@ The *advantage* of row k of state s, by how much the value rises along it, is
 **Theorem** (Howard 1960, *Dynamic Programming and Markov Processes*; Bertsekas and Tsitsiklis 1991,
 "An analysis of stochastic shortest path problems"). Let d be proper, and let d' take a row of
 largest advantage wherever that is above 0, and the row of d elsewhere. If no advantage is above 0,
-d is optimal among proper policies. Otherwise d' is worth at least as much in every state and more
-in some, or play under d' gains for ever: then the player does best by never ending.
+d is optimal among proper policies. Otherwise the values of d' are at least as large in every state
+and larger in some, or d' gains for ever: then the player does best by never ending.
 
 Strict improvement keeps policies proper otherwise. Suppose d' could go round for ever in a set of
 states without gain. Averaged over the stay no value rises, so nothing was strictly better there,

@@ -1,7 +1,8 @@
 """The optimum of an acyclic game for one player, or of two who take turns, in exact rationals.
 
-Backward induction as in :mod:`solvent.exact.solve`, on the rationals behind the arrays. Terms of an
-expectation are added as whole numbers over a common denominator, and each value is reduced once.
+Backward induction as in :mod:`solvent.exact.decomposition`, on the rationals behind the arrays.
+Terms of an expectation are added as whole numbers over a common denominator, and each value is
+reduced once.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from math import gcd, lcm
 
 import numpy as np
 
-from solvent.exact.components import components
-from solvent.model import RationalGame, TabularGame
-from solvent.model.arrays import Bools, Ints
+from solvent.exact.components import components, free_rows
+from solvent.model import RationalGame
+from solvent.model.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class RationalSolution:
         value: To player 0, at the start distribution.
         numerators: [S] of the values of the states.
         denominators: [S] of the values of the states.
-        best: [S] the best row of each state, the first of equals; -1 where play has ended.
+        best: [S] the best row of each state, the first of equals; -1 at an end.
     """
 
     value: Fraction
@@ -103,14 +104,14 @@ class _Rows:
         self._probability = game.probability
         self._reward = game.reward
         self._numbers = game.numbers
-        self._unpaid = _unpaid_rows(table)
+        self._free = free_rows(table)
         self._weights: dict[bytes, tuple[list[int], int]] = {}
 
     def expectation(self, row: int) -> tuple[int, int]:
         """Numerator and denominator, not reduced."""
         first, end = self._outcome_start[row : row + 2].tolist()
         targets = self._next[first:end].tolist()
-        if not self._unpaid[row]:
+        if not self._free[row]:
             return self._with_rewards(first, targets)
         if len(targets) == 1:
             return self.numerators[targets[0]], self.denominators[targets[0]]
@@ -142,10 +143,3 @@ class _Rows:
             reward = self._numbers[self._reward[n]]
             value += self._numbers[self._probability[n]] * (reward + after)
         return value.numerator, value.denominator
-
-
-def _unpaid_rows(table: TabularGame) -> Bools:
-    """Which rows have no reward on any outcome."""
-    paid = np.zeros(table.n_rows, bool)
-    paid[table.outcome_row[table.outcome_reward != 0]] = True
-    return ~paid

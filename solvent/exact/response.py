@@ -1,4 +1,4 @@
-"""Best responses: what a policy is worth when the other player does the best against it.
+"""Best responses, and the value that a policy secures against one.
 
 Against a fixed policy the other player faces a game for one, which is solved with a certificate
 like any other.
@@ -30,17 +30,18 @@ NEGLIGIBLE = 1e-12
 def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
     """The best that the other player can do against a policy, and the policy that does it.
 
-    Where the other player can keep play from ending and nothing is paid meanwhile, that is an
-    answer like any other, worth 0 from there on (:mod:`solvent.exact.nonterminating`).
+    Where the other player can keep an episode from ending without any reward, that is a response
+    like any other, with the value 0 from there on (:mod:`solvent.exact.nonterminating`).
 
-    Probabilities below 1e-12 count as 0. Otherwise the best answer to a Boltzmann policy could be
-    to hold play up until it makes a blunder of probability 1e-90, which no play would live to see.
+    Probabilities below 1e-12 count as 0. Otherwise the best response to a Boltzmann policy could be
+    to wait for a blunder of probability 1e-90, which no episode would live to see.
 
     Args:
         game: A game for two.
         policy: Either player's.
-        tolerance: As for :func:`solvent.exact.solve`. The more is paid on the way to the luck that
-            the best answer waits for, the wider is its bracket.
+        tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
+            from the start, or of 1 if that is larger. The larger the rewards on the way to the luck
+            that the best response waits for, the wider is its bracket.
 
     Returns:
         The solution of ``against(game, policy)``, with both players' policies for `game`, of
@@ -48,7 +49,7 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
     Raises:
         ValueError: If the policy is for another game.
-        ImproperGameError: If play that is paid on the way need not end.
+        ImproperGameError: If an episode that collects rewards need not end.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     other = 1 - policy.player
@@ -66,20 +67,26 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
 
 def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Floats:
-    """The values when the other player answers a policy in the best way.
+    """The values against a best response, for those who ask again and again.
+
+    A learning curve of self-play asks for them at every point. Where no state can come again and at
+    most one player chooses in each, one pass over the states gives the same values as
+    :func:`best_response`, without the folded game, a policy and a certificate.
 
     Args:
         game: A game for two.
         policy: Either player's.
-        tolerance: As for :func:`best_response`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
 
     Returns:
         [S] values to player 0, those of ``best_response(game, policy)``.
 
     Raises:
         ValueError: If the policy is for another game.
-        ImproperGameError: If play that is paid on the way need not end.
-        CertificateError: As :func:`best_response`.
+        ImproperGameError: If an episode that collects rewards need not end.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
     """
     policy.check_is_for(game)
     parts = components(game)
@@ -126,12 +133,14 @@ def exploitability(
             optimality gap).
         policy: Either player's.
         solution: Of `game`, if it is at hand.
-        tolerance: As for :func:`best_response`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If play that is paid on the way need not end.
-        CertificateError: As :func:`best_response`.
+        ImproperGameError: If an episode that collects rewards need not end.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
     """
     solution = solution or solve_table(game)
     solution.check_is_for(game)
@@ -150,12 +159,14 @@ def nash_conv(
         game: A game for two.
         first: A policy of player 0.
         second: A policy of player 1.
-        tolerance: As for :func:`best_response`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
 
     Raises:
         ValueError: If a policy is for another game.
-        ImproperGameError: If play that is paid on the way need not end.
-        CertificateError: As :func:`best_response`.
+        ImproperGameError: If an episode that collects rewards need not end.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
     """
     gain_of_second = best_response(game, first, tolerance=tolerance).value
     gain_of_first = best_response(game, second, tolerance=tolerance).value

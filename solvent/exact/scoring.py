@@ -40,7 +40,7 @@ may leave the best response long to wait."""
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a policy is worth; every number is exact, none was sampled.
+    """The score of a policy; every number is exact, none was sampled.
 
     All values are to the player whose policy it is.
 
@@ -49,10 +49,10 @@ class Score:
         optimum: The game's value.
         optimality_gap: ``optimum - value``, at least 0.
         exploitability: In a game for two the same number under its usual name, else None.
-        normalized: 0 for uniform play over legal actions, 1 for the optimum; NaN if uniform play
-            is optimal, or what it is worth cannot be proved.
+        normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
+            uniform policy is optimal, or its value cannot be proved.
         illegal_mass: Average probability of illegal actions over the states visited, before they
-            were made legal; NaN if play never ends.
+            were made legal; NaN if an episode never ends.
         worst_start_gap: Largest gap from a single state of the start distribution.
         worst_start: That state.
     """
@@ -74,7 +74,7 @@ class GapLocation:
     Attributes:
         gap: The optimality gap, computed from values.
         loss: [S] what one move of the policy in state s costs: V*(s) - min over b of Q*(s, pi, b).
-        visits: [S] expected number of visits d(s) when a best response is met.
+        visits: [S] the occupancy measure d(s) against a best response.
         contribution: [S] visits times loss; its sum is `gap` plus `given_up`, up to rounding.
         given_up: What the best response gives up on the way, measured by V*; 0 in a game for one.
     """
@@ -107,12 +107,14 @@ def score(
         solution: Of `game`, if it is at hand.
         illegal: [S] probability that the policy gave to illegal actions before it was projected,
             if that is known.
-        tolerance: Of the best response, as for :func:`~solvent.exact.best_response`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If play under the policy can go on for ever collecting rewards.
-        CertificateError: If the best response cannot be proved within `tolerance`.
+        ImproperGameError: If an episode under the policy can go on for ever collecting rewards.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
     """
     policy.check_is_for(game)
     solution = solution or solve_table(game)
@@ -160,12 +162,14 @@ def locate_gap(
         game: The game.
         policy: Either player's.
         solution: Of `game`, if it is at hand.
-        tolerance: As for :func:`score`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If play under the policy need not end.
-        CertificateError: If the best response cannot be proved within `tolerance`.
+        ImproperGameError: If an episode under the policy need not end.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
     """
     policy.check_is_for(game)
     solution = solution or solve_table(game)
@@ -174,7 +178,7 @@ def locate_gap(
     values, pair = _worst_case(game, policy, tolerance)
     row_values = sign * solution.action_values
     met = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)
-    worst = _worst_answer(game, policy, row_values)
+    worst = _worst_response(game, policy, row_values)
     choosing = game.action_count[policy.player] > 1
     visits = state_visitation(game, *pair)
     loss = np.where(choosing, sign * solution.values - worst, 0.0)
@@ -205,7 +209,7 @@ def cross_table(
 
     Raises:
         ValueError: If the game is not one for two, or a policy is for another game or player.
-        ImproperGameError: If play under a pair can go on for ever collecting rewards.
+        ImproperGameError: If an episode under a pair can go on for ever collecting rewards.
     """
     if game.info.players != 2:
         raise ValueError(f"{game.info.name} is a game for one; a cross table needs two players")
@@ -222,22 +226,22 @@ def cross_table(
     return np.array(values, dtype=float).reshape(len(first), len(second))
 
 
-def _worst_answer(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:
+def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:
     """The least that the other player's actions leave a policy in each state, [S]."""
     other = game.row_action[1 - policy.player]
     width = game.mask[1 - policy.player].shape[1]
-    answer = game.row_state * width + other
+    pair = game.row_state * width + other
     weight = policy.normalized()[game.row_state, game.row_action[policy.player]]
-    left = grouped_sum(answer, weight * row_values, game.n_states * width).reshape(-1, width)
+    left = grouped_sum(pair, weight * row_values, game.n_states * width).reshape(-1, width)
     return np.asarray(np.where(game.mask[1 - policy.player], left, np.inf).min(axis=1))
 
 
 _UNIFORM: WeakKeyDictionary[TabularGame, dict[tuple[int, float], float]] = WeakKeyDictionary()
-"""The values of uniform play in the games in use: every score of a policy asks for one."""
+"""The values of uniform policies in the games in use: every score of a policy asks for one."""
 
 
 def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float:
-    """What player 0 gets at the start when `player` plays uniformly, in the worst case, or NaN."""
+    """The value at the start of a player's uniform policy against a best response, or NaN."""
     known = _UNIFORM.setdefault(game, {})
     if (player, tolerance) not in known:
         uniform = TabularPolicy.uniform(game, player=player)
@@ -252,8 +256,8 @@ def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float
 def _worst_case(
     game: TabularGame, policy: TabularPolicy, tolerance: float
 ) -> tuple[Floats, tuple[TabularPolicy, ...]]:
-    """Values [S] to player 0 under the policy and, where there is one, a best response."""
+    """Values [S] to player 0 under the policy and, where somebody responds, a best response."""
     if (game.action_count[1 - policy.player] > 1).any():
-        answer = best_response(game, policy, tolerance=tolerance)
-        return answer.values, answer.policies
+        response = best_response(game, policy, tolerance=tolerance)
+        return response.values, response.policies
     return policy_value(game, policy), (policy,)

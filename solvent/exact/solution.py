@@ -9,7 +9,7 @@ from solvent.model.arrays import Floats
 
 
 class ImproperGameError(ValueError):
-    """Play need not end: the value of a state is not defined, or only by never ending."""
+    """An episode need not end: a state's value is not defined, or only by never ending."""
 
 
 class CertificateError(ArithmeticError):

@@ -31,13 +31,13 @@ def induce(
 
     Args:
         states: The states to solve, each after its successors.
-        row_start: As in :class:`solvent.model.TabularGame`, like the four that follow.
-        outcome_start: Slices of outcomes.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
-        outcome_reward: Of each outcome.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
         minimizing: [S] bool, whether the player who chooses here is player 1.
-        values: [S], read and written.
+        values: [S] the value of each state, to player 0; read and written.
         chosen: [S], the row chosen in each state, written.
         tie: Relative difference up to which values count as equal.
     """
@@ -70,11 +70,11 @@ def respond(
 
     Args:
         states: All of them, each after its successors.
-        row_start: As in :class:`solvent.model.TabularGame`, like the four that follow.
-        outcome_start: Slices of outcomes.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
-        outcome_reward: Of each outcome.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
         weight: [K] the probability of each row where the fixed policy chooses.
         responds: [S] whether the player who responds chooses.
         minimizing: Whether that is player 1.
@@ -106,11 +106,11 @@ def expect(
     """The expected reward and value of the next state of each row, [K].
 
     Args:
-        outcome_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
-        outcome_reward: Of each outcome.
-        values: [S].
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        values: [S] the value of each state, to player 0.
     """
     expected = np.zeros(len(outcome_start) - 1)
     for k in range(len(expected)):
@@ -138,11 +138,11 @@ def advantages(
 
     Args:
         state: [K] the state of each row.
-        outcome_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
-        outcome_reward: Of each outcome.
-        values: [S].
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        values: [S] the value of each state, to player 0.
         sign: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
 
     Returns:
@@ -176,10 +176,10 @@ def climb(
 
     Args:
         states: All states, successors first.
-        row_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
-        outcome_start: Slices of outcomes.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
         gain: [K] what each row gains.
     """
     most = np.zeros(len(row_start) - 1)
@@ -207,12 +207,12 @@ def substitute_back(
 
     Args:
         states: Successors first.
-        row_start: As in :class:`solvent.model.TabularGame`, like the three that follow.
-        outcome_start: Slices of outcomes.
-        next_state: Where outcomes lead.
-        probability: Of each outcome.
-        weight: [K] probability of each row in its state.
-        values: [S], read and written.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        weight: [K] the probability of each row in its state.
+        values: [S] the right side r, then the values v; read and written.
     """
     for s in states:
         for k in range(row_start[s], row_start[s + 1]):
@@ -235,7 +235,14 @@ def substitute_forward(
 ) -> None:
     """Solve (I - P)' d = mu in place for a chain without cycles; `visits` holds mu, then d.
 
-    The arguments are those of :func:`substitute_back`.
+    Args:
+        states: All states, successors first; they are visited the other way round.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        weight: [K] the probability of each row in its state.
+        visits: [S] the start distribution, then the occupancy measure; read and written.
     """
     for s in states[::-1]:
         for k in range(row_start[s], row_start[s + 1]):
