@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.envs.registration import sampled_game
-from solvent.envs.simulated_seat_env import SimulatedSeatEnv
-from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.envs.simulation import Uniform
 from solvent.games import make_game
 
@@ -74,10 +73,10 @@ def main() -> None:
     rules = rules_per_second(arguments.form, arguments.timeouts, 300)
     for n in arguments.envs:
         native = steps_per_second(
-            SimulatedSeatVectorEnv(sampler, [Uniform()], n, autoreset_mode=MODE), 20_000 // n + 5
+            SeatVectorEnv(sampler, [Uniform()], n, autoreset_mode=MODE), 20_000 // n + 5
         )
         single: Any = SyncVectorEnv(
-            [lambda: SimulatedSeatEnv(sampler, [Uniform()])] * n, autoreset_mode=MODE
+            [lambda: SeatEnv(sampler, [Uniform()])] * n, autoreset_mode=MODE
         )
         one_by_one = steps_per_second(single, 2_000 // n + 2)
         print(

@@ -1,58 +1,62 @@
-"""Opponents by name, and the environments in which one meets them.
+"""Opponents by name.
 
-An environment for one seat of a game for two (:class:`solvent.envs.SeatEnv`) takes policies. Here
-they are asked for by a *specification*, which can be written as JSON and so be part of an
-environment's id:
+An environment for one seat of a game for two (:class:`solvent.envs.SeatEnv`) takes policies or, in
+a game without a table, players. Here they are asked for by a *specification*, which can be written
+as JSON and so be part of an environment's id:
 
-- a name of :func:`solvent.baselines.all_baselines` that the game has for the other seat;
-- the path of a file written by :func:`solvent.exact.save_policy`;
-- a mapping of such names and paths to weights: a pool, from which each play draws its opponent.
+- a name: of a baseline that the game has for the other seat; without a table, ``"uniform"`` or a
+  name of the ``players`` of the game's spec;
+- the path of a file that :func:`solvent.exact.save_policy` wrote; without a table, of a network
+  that :func:`solvent.baselines.network.save_network` wrote;
+- a mapping of such names and paths to weights: a pool, from which each episode draws its opponent.
 
 Where the learner takes either seat, an opponent is needed in both. A baseline is made for each;
 a file holds the policy of one player and does not fit the other seat. From Python a
-:class:`~solvent.model.TabularPolicy` will do in place of a name.
+:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.simulation.Player` will do in place
+of a name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from solvent.baselines import all_baselines, baseline_names, make_baseline
-from solvent.envs.opponents import Opponent
-from solvent.envs.registration import compiled_game
-from solvent.envs.seat_env import Seat, SeatEnv, seats_of
+from solvent.baselines.network import load_network
+from solvent.envs.env import Seat, seats_of
+from solvent.envs.simulation import Player, Sampler, Uniform
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_choice, shown
+from solvent.model.registry import load, spec_of
 
-if TYPE_CHECKING:
-    from solvent.envs.seat_vector_env import SeatVectorEnv
-
-Specification: TypeAlias = str | Path | TabularPolicy
-"""One opponent: a name, a file, or a policy."""
+Specification: TypeAlias = str | Path | TabularPolicy | Player
+"""One opponent: a name, a file, a policy or a player."""
 
 
 def make_opponents(
-    game: TabularGame,
+    game: TabularGame | Sampler,
     specification: Specification | Mapping[Specification, float],
     seat: Seat = 0,
-) -> tuple[list[Opponent], list[float]]:
+    solution: str | Path | None = None,
+) -> tuple[list[Any], list[float]]:
     """The opponents that a specification stands for.
 
     Args:
-        game: The game they are to play.
+        game: The game they are to play: its table, or what samples it without one.
         specification: See the module.
         seat: The learner's.
+        solution: The folder of the solution of a game without a table, which an optimal opponent
+            may need.
 
     Returns:
         The opponents and their weights, as :class:`solvent.envs.SeatEnv` takes them.
 
     Raises:
-        ValueError: If a name is unknown or the game has no such baseline for a seat that the
+        ValueError: If a name is unknown or the game has no such opponent for a seat that the
             opponent has to take, a file is missing, damaged, for another game or for another
-            seat, or there is no opponent at all.
+            seat, a solution is needed, or there is no opponent at all.
     """
     pool = (
         list(specification.items())
@@ -61,9 +65,30 @@ def make_opponents(
     )
     if not pool:
         raise ValueError("opponent is empty; a pool needs at least one name, file or policy")
+    weights = [weight for _, weight in pool]
+    if not isinstance(game, TabularGame):
+        return [_player(game, one, solution) for one, _ in pool], weights
+    if solution is not None:
+        raise ValueError(
+            f"solution is {shown(solution)}; it is for games without a table, and "
+            f"{game.info.name} has one"
+        )
     players = [1 - taken for taken in seats_of(seat)]
-    opponents = [tuple(_policy(game, one, player) for player in players) for one, _ in pool]
-    return list(opponents), [weight for _, weight in pool]
+    return [tuple(_policy(game, one, player) for player in players) for one, _ in pool], weights
+
+
+def _player(sampler: Sampler, specification: Specification, solution: str | Path | None) -> Any:
+    if not isinstance(specification, (str, Path)):
+        return specification
+    info = sampler.rules.info
+    spec = spec_of(info)
+    own = load(spec.players) if spec and spec.players else {}
+    if _names_a_file(specification, {**own, "uniform": None}):
+        return load_network(specification)
+    check_choice(specification, f"opponent of {info.name}", ["uniform", *own])
+    if specification in own:
+        return own[specification](sampler.rules, solution)
+    return Uniform()
 
 
 # By what was asked for. Hundreds of environments may ask for the same opponent, and a policy that
@@ -80,7 +105,7 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
             f"policies, and mappings of these to weights"
         )
     made = _made.setdefault(game, {})
-    if _names_a_file(specification):
+    if _names_a_file(specification, all_baselines()):
         path = Path(specification).absolute()
         # A file that was written anew is another policy.
         changed = path.stat().st_mtime_ns if path.is_file() else None
@@ -94,11 +119,11 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
     return made[specification, player]
 
 
-def _names_a_file(specification: str | Path) -> bool:
+def _names_a_file(specification: str | Path, names: Mapping[str, Any]) -> bool:
     path = Path(specification)
     if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
         return True
-    return specification not in all_baselines() and path.is_file()
+    return specification not in names and path.is_file()
 
 
 def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:
@@ -111,79 +136,3 @@ def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:
             f"player {player}"
         )
     return policy
-
-
-class GameSeatEnv(SeatEnv):
-    """One seat of a listed game for two: what ``gym.make`` makes of an id.
-
-    Args:
-        game: A name of :data:`solvent.games.GAMES`.
-        opponent: A specification, see the module.
-        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn at each reset.
-        observation: As for :class:`~solvent.envs.SeatEnv`, like the next two.
-        illegal: As there.
-        render_mode: As there.
-        parameters: The game's own.
-
-    Raises:
-        ValueError: If a name or a parameter is unknown, a value is not allowed, or an opponent
-            does not fit.
-    """
-
-    def __init__(
-        self,
-        game: str,
-        *,
-        opponent: Specification | Mapping[Specification, float] = "optimal",
-        seat: Seat = 0,
-        observation: str = "vector",
-        illegal: str = "remap",
-        render_mode: str | None = None,
-        **parameters: Any,
-    ) -> None:
-        rules, table = compiled_game(game, parameters)
-        opponents, weights = make_opponents(table, opponent, seat)
-        super().__init__(
-            table,
-            opponents,
-            weights=weights,
-            seat=seat,
-            rules=rules,
-            observation=observation,
-            illegal=illegal,
-            render_mode=render_mode,
-        )
-
-
-def seat_vector_env(
-    game: str,
-    num_envs: int = 1,
-    *,
-    opponent: Specification | Mapping[Specification, float] = "optimal",
-    seat: Seat = 0,
-    observation: str = "vector",
-    illegal: str = "remap",
-    render_mode: str | None = None,
-    autoreset_mode: str = "NextStep",
-    **parameters: Any,
-) -> SeatVectorEnv:
-    """Many seats of a listed game for two: what ``gym.make_vec`` makes of an id.
-
-    The arguments are those of :class:`GameSeatEnv` and :class:`solvent.envs.SeatVectorEnv`.
-    """
-    from solvent.envs.seat_vector_env import SeatVectorEnv
-
-    rules, table = compiled_game(game, parameters)
-    opponents, weights = make_opponents(table, opponent, seat)
-    return SeatVectorEnv(
-        table,
-        opponents,
-        num_envs,
-        weights=weights,
-        seat=seat,
-        rules=rules,
-        observation=observation,
-        illegal=illegal,
-        render_mode=render_mode,
-        autoreset_mode=autoreset_mode,
-    )

@@ -274,7 +274,8 @@ def show_rooms(console: Console) -> None:
     )
     for env_id, entry in ENVIRONMENTS.items():
         changed = ", ".join(f"{name} {value}" for name, value in entry.parameters.items())
-        table.add_row(env_id, entry.game, f"{entry.optimum:.6f}", escape(changed or "the defaults"))
+        optimum = "" if entry.optimum is None else f"{entry.optimum:.6f}"
+        table.add_row(env_id, entry.game, optimum, escape(changed or "the defaults"))
     console.print()
     console.print(table)
     console.print()

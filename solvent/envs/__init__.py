@@ -1,38 +1,40 @@
-"""Environments that sample the table of a game, single and vectorised.
+"""Environments that sample a game, single and vectorised.
 
-The compiled vector environments are loaded only when they are asked for.
+They are loaded when they are asked for; registering them loads none.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from solvent.envs.registration import register_envs
-from solvent.envs.seat_env import SeatEnv
-from solvent.envs.tabular_env import TabularEnv
-from solvent.envs.text_observation import TextObservation
+from solvent.lazy import attach
 
 if TYPE_CHECKING:
-    from solvent.envs.seat_vector_env import SeatVectorEnv
-    from solvent.envs.vector_env import TabularVectorEnv
+    from solvent.envs.env import Env, SeatEnv, TabularEnv
+    from solvent.envs.text_observation import TextObservation
+    from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv, VectorEnv
+
+_HOMES = {
+    "Env": "solvent.envs.env",
+    "SeatEnv": "solvent.envs.env",
+    "SeatVectorEnv": "solvent.envs.vector_env",
+    "TabularEnv": "solvent.envs.env",
+    "TabularVectorEnv": "solvent.envs.vector_env",
+    "TextObservation": "solvent.envs.text_observation",
+    "VectorEnv": "solvent.envs.vector_env",
+}
 
 __all__ = [
+    "Env",
     "SeatEnv",
     "SeatVectorEnv",
     "TabularEnv",
     "TabularVectorEnv",
     "TextObservation",
+    "VectorEnv",
     "register_envs",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "TabularVectorEnv":
-        from solvent.envs.vector_env import TabularVectorEnv
-
-        return TabularVectorEnv
-    if name == "SeatVectorEnv":
-        from solvent.envs.seat_vector_env import SeatVectorEnv
-
-        return SeatVectorEnv
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, _HOMES)

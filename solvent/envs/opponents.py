@@ -16,7 +16,7 @@ import numpy as np
 from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.seat_table import SeatTable
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Ints
+from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
 Opponent: TypeAlias = TabularPolicy | Sequence[TabularPolicy]
@@ -67,27 +67,45 @@ def opponent_pool(
             for a seat that it may have to take, or the weights are not as above.
     """
     listed = [opponents] if isinstance(opponents, TabularPolicy) else list(opponents)
-    if not listed:
-        raise ValueError("opponents is empty; at least one is needed")
-    chances = np.ones(len(listed)) if weights is None else np.asarray(weights)
-    if (
-        chances.shape != (len(listed),)
-        or chances.dtype.kind not in "iuf"
-        or not (np.isfinite(chances) & (chances > 0)).all()
-    ):
-        raise ValueError(
-            f"weights is {shown(weights)}; allowed is a positive number for each of {len(listed)} "
-            f"opponents"
-        )
+    chances = check_weights(weights, len(listed))
     policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
     cuts = np.empty((len(listed), table.choices), np.int64)
     for k, views in enumerate(policies):
         cuts[k] = np.concatenate([_action_thresholds(game, policy) for policy in views])
     return OpponentPool(
-        weight=inverse_cdf(chances / chances.sum(), np.array([0, len(listed)])),
+        weight=inverse_cdf(chances, np.array([0, len(listed)])),
         policy=cuts,
         opponents=tuple(policies),
     )
+
+
+def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
+    """The probabilities of opponents that are drawn in proportion to weights.
+
+    Args:
+        weights: A positive number for each opponent; equal ones if None.
+        count: How many opponents there are.
+
+    Returns:
+        [count], with the sum 1.
+
+    Raises:
+        ValueError: If there are no opponents, or the weights are not as above.
+    """
+    if not count:
+        raise ValueError("opponents is empty; at least one is needed")
+    chances = np.ones(count) if weights is None else np.asarray(weights)
+    if (
+        chances.shape != (count,)
+        or chances.dtype.kind not in "iuf"
+        or not (np.isfinite(chances) & (chances > 0)).all()
+    ):
+        raise ValueError(
+            f"weights is {shown(weights)}; allowed is a positive number for each of {count} "
+            f"opponents"
+        )
+    normalized: Floats = chances / chances.sum()
+    return normalized
 
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:

@@ -1,4 +1,4 @@
-"""PettingZoo environments for games of two, over the table that the other environments sample.
+"""PettingZoo environments for games of two, which sample what the other environments do.
 
 A game whose players take turns has an AEC environment. Where both act at once the native form is
 a parallel environment, which ``pettingzoo.utils.parallel_to_aec`` turns into the other.
@@ -11,14 +11,13 @@ has ended, when no action counts, all 1. Rewards are those of :class:`solvent.en
 the two players get in a play has a constant sum, which is 0 if the game's returns are symmetric.
 
 The stream of random numbers is that of the other environments, started by ``reset(seed=…)`` and
-continued by later resets. A move draws one number.
+continued by later resets.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -27,63 +26,70 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
-from solvent.envs.base_env import ILLEGAL, illegal_action
-from solvent.envs.random_stream import RandomStream, first_state
+from solvent.envs.env import ILLEGAL, illegal_action, table_and_rules
+from solvent.envs.joint_episode import JointEpisode, SimulatedJointEpisode, TableJointEpisode
+from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
-from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, seat_table
-from solvent.envs.spaces import (
-    PETTINGZOO,
-    action_space,
-    check_action,
-    check_options,
-    observation_space,
-)
-from solvent.model import Game, TabularGame, compile_game
+from solvent.envs.simulation import Sampler
+from solvent.envs.spaces import PETTINGZOO, check_action, check_options
+from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice
 
 AGENTS = ("player_0", "player_1")
 
 
-class _TwoPlayers(Drawn):
-    """A play of a game for two, and what both kinds of environment tell of it."""
+class _TwoAgents(Drawn):
+    """An episode of a game for two, and what both kinds of environment tell of it.
 
-    _shared: ClassVar[tuple[str, ...]] = ("game", "rules", "_tables")
+    Args:
+        game: The rules, or their table; or what samples a game that has too many states for a
+            table.
+        rules: What draws the states, if `game` is a table.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+
+    Raises:
+        ValueError: If an argument is none of these.
+    """
 
     def __init__(
         self,
-        game: Game | TabularGame,
+        game: Game | TabularGame | Sampler,
         *,
         rules: Game | None = None,
         observation: str = "vector",
         illegal: str = "remap",
         render_mode: str | None = None,
     ) -> None:
-        if not isinstance(game, TabularGame):
-            rules, game = game, compile_game(game)
-        self.game = game
-        self.rules = rules
-        self.render_mode = check_render_mode(render_mode, RENDER_MODES, rules)
+        self.episode: JointEpisode
+        if isinstance(game, Sampler):
+            self.episode = SimulatedJointEpisode(game, observation)
+        else:
+            self.episode = TableJointEpisode(*table_and_rules(game, rules), observation)
+        self.game, self.rules = self.episode.game, self.episode.rules
+        self._name = (game.rules if isinstance(game, Sampler) else game).info.name
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
-        self._index = observation == "index"
-        self._tables = tuple(seat_table(game, (player,), observation) for player in (0, 1))
         self.metadata: dict[str, Any] = {
-            "name": f"{game.info.name}_v0",
+            "name": f"{self._name}_v0",
             "render_modes": list(RENDER_MODES),
             "render_fps": 4,
-            "is_parallelizable": False,
+            "is_parallelizable": not self.episode.alternating,
         }
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
-        self.observation_spaces: dict[str, spaces.Space[Any]] = {
-            agent: _observation_space(table)
-            for agent, table in zip(AGENTS, self._tables, strict=True)
-        }
-        self.action_spaces: dict[str, spaces.Space[Any]] = {
-            agent: action_space(table.mask)
-            for agent, table in zip(AGENTS, self._tables, strict=True)
-        }
-        self._stream: RandomStream | None = None
-        self._at: int | None = None
+        self.observation_spaces: dict[str, spaces.Space[Any]] = {}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {}
+        for agent, seen, width in zip(
+            AGENTS, self.episode.observation_spaces, self.episode.n_actions, strict=True
+        ):
+            mask = spaces.Box(0, 1, (width,), np.int8)
+            self.observation_spaces[agent] = spaces.Dict({"observation": seen, "action_mask": mask})
+            self.action_spaces[agent] = spaces.Discrete(width)
+        self._begun = False
         self._screen = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -92,91 +98,94 @@ class _TwoPlayers(Drawn):
     def action_space(self, agent: str) -> spaces.Space[Any]:
         return self.action_spaces[agent]
 
-    def _begin(self, seed: int | None) -> None:
+    def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Draw the start."""
-        if seed is not None or self._stream is None:
-            self._stream = RandomStream(first_state(seeding.np_random(seed)[0]))
-        table = self._tables[0]
-        start = bisect_right(table.start_threshold, self._stream.draw())
-        self._at = table.start_state.item(start)
+        check_options(options, ignored=PETTINGZOO)
+        if seed is not None or not self._begun:
+            self.episode.seed(first_state(seeding.np_random(seed)[0]))
+        self.episode.begin()
+        self._begun = True
         self.agents = list(AGENTS)
 
-    def _rank(self, player: int, action: Any) -> tuple[int, bool]:
-        """The number of an action among the legal ones, and whether it is illegal itself.
+    def _legal(self, player: int, action: Any) -> tuple[int, bool]:
+        """The action that is played, and whether the one that was given is illegal.
 
         Raises:
             ValueError: If it is no action, or illegal and ``illegal="raise"``.
         """
-        at, table = self._state_index(), self._tables[player]
-        action = check_action(action, table.mask.shape[1])
-        rank = table.rank.item(at, action)
-        if rank < 0 and self._raises:
-            raise ValueError(illegal_action(self.game.states[at], action, table.mask[at]))
-        return max(rank, 0), rank < 0
-
-    def _move(self, ranks: tuple[int, int]) -> dict[str, float]:
-        """Play the players' legal actions of these numbers.
-
-        Returns:
-            The rewards of both agents.
-        """
-        at, (first, second) = self._state_index(), self._tables
-        row, own, other, *_ = first.node[at].tolist()
-        outcome, count, cut = first.row[row + ranks[0] * own + ranks[1] * other].tolist()
-        assert self._stream is not None
-        outcome += bisect_right(first.threshold, self._stream.draw(), cut, cut + count - 1) - cut
-        reward = first.reward.item(outcome)
-        self._at = first.next_state.item(outcome)
-        bonus = second.bonus.item(0) if self._ended else 0.0
-        return {AGENTS[0]: reward, AGENTS[1]: -reward + bonus}
-
-    @property
-    def _ended(self) -> bool:
-        return self._actor(0) == NOBODY
-
-    def _actor(self, player: int) -> int:
-        return self._tables[player].node.item(self._state_index(), 5)
-
-    def _state_index(self) -> int:
-        if self._at is None:
-            raise ResetNeeded("play has not begun; call reset() first")
-        return self._at
+        action = check_action(action, self.episode.n_actions[player])
+        mask = self.episode.mask(player)
+        if mask[action]:
+            return action, False
+        if self._raises:
+            raise ValueError(illegal_action(self.episode.state, action, mask))
+        return int(mask.argmax()), True
 
     def _mask(self, player: int) -> NDArray[np.int8]:
-        acts = self._ended or self._actor(player) == LEARNER
-        mask: NDArray[np.int8] = self._tables[player].mask[self._state_index()] * np.int8(acts)
+        acts = self.episode.acts(player) or self.episode.over()
+        mask: NDArray[np.int8] = self.episode.mask(player) * np.int8(acts)
         return mask
 
     def _see(self, player: int) -> dict[str, Any]:
-        at = self._state_index()
-        seen = np.int64(at) if self._index else self._tables[player].observation[at].copy()
-        return {"observation": seen, "action_mask": self._mask(player)}
+        return {"observation": self.episode.observe(player), "action_mask": self._mask(player)}
+
+    def _infos(self, illegal: Iterable[bool]) -> dict[str, dict[str, Any]]:
+        return {
+            agent: {"illegal_action": wrong, "action_mask": self._mask(player)}
+            for player, (agent, wrong) in enumerate(zip(AGENTS, illegal, strict=True))
+        }
+
+    @property
+    def state_of_rules(self) -> Any:
+        """The state of the rules in which play is.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        self._check_begun()
+        return self.episode.state
+
+    @property
+    def _drawn_state(self) -> Any:
+        return self.state_of_rules
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("play has not begun; call reset() first")
+
+    def _examples(self) -> Iterable[Any]:
+        return self.episode.examples()
+
+    def _shared(self) -> tuple[Any, ...]:
+        return self.episode.shared
 
 
-class TabularAECEnv(_TwoPlayers, AECEnv[str, Any, Any]):
+class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
     """An AEC environment for any game of two who take turns.
 
     Args:
-        game: The rules, or their table.
+        game: The rules, or their table; or what samples a game that has too many states for a
+            table.
         rules: What draws the states, if `game` is a table.
-        observation: As for :class:`solvent.envs.TabularEnv`, like the next two.
-        illegal: As there.
-        render_mode: As there.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Raises:
         ValueError: If an argument is none of these, or the players act at the same time.
     """
 
-    def __init__(self, game: Game | TabularGame, **arguments: Any) -> None:
+    def __init__(self, game: Game | TabularGame | Sampler, **arguments: Any) -> None:
         super().__init__(game, **arguments)
-        if self.game.turn is None:
+        if not self.episode.alternating:
             raise ValueError(
-                f"the players of {self.game.info.name} act at the same time; "
-                f"TabularParallelEnv plays that"
+                f"the players of {self._name} act at the same time; TabularParallelEnv plays that"
             )
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new play; with a seed, also begin a new stream of random numbers.
+        """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
         Args:
             seed: For the stream; without one, it goes on.
@@ -185,8 +194,7 @@ class TabularAECEnv(_TwoPlayers, AECEnv[str, Any, Any]):
         Raises:
             ValueError: If there are any.
         """
-        check_options(options, ignored=PETTINGZOO)
-        self._begin(seed)
+        self._begin(seed, options)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
@@ -195,77 +203,78 @@ class TabularAECEnv(_TwoPlayers, AECEnv[str, Any, Any]):
         self._go_on()
 
     def step(self, action: Any) -> None:
-        """Play an action of the agent on turn; None takes an agent leave whose play has ended.
+        """Play an action of the agent on turn; None once play has ended, for each agent in turn.
 
         Raises:
             ResetNeeded: If play has not begun.
             ValueError: If it is not an action, or illegal and ``illegal="raise"``.
         """
-        self._state_index()
+        self._check_begun()
         agent = self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
         player = AGENTS.index(agent)
-        rank, illegal = self._rank(player, action)
+        played, self._illegal[agent] = self._legal(player, action)
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = self._move((rank, 0) if player == 0 else (0, rank))
+        rewards = self.episode.move((played, 0) if player == 0 else (0, played))
+        self.rewards = dict(zip(AGENTS, rewards, strict=True))
         self._accumulate_rewards()
-        self.terminations = dict.fromkeys(AGENTS, self._ended)
-        self._illegal[agent] = illegal
+        self.terminations = dict.fromkeys(AGENTS, self.episode.over())
         self._go_on()
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """What an agent sees, on turn or not."""
+        """What an agent sees, on turn or not.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        self._check_begun()
         return self._see(AGENTS.index(agent))
 
     def _go_on(self) -> None:
-        """Pass the turn to whose it is; at the end the agents take leave in their order."""
-        self.agent_selection = AGENTS[self._actor(0) == OPPONENT]
-        self.infos = {
-            agent: {"illegal_action": self._illegal[agent], "action_mask": self._mask(player)}
-            for player, agent in enumerate(AGENTS)
-        }
+        """Pass the turn to whose it is; at the end the agents leave in their order."""
+        self.agent_selection = AGENTS[self.episode.acts(1)]
+        self.infos = self._infos(self._illegal.values())
         if self.render_mode == "human":
             self.render()
 
 
-class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
+class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
     """A parallel environment for any game of two who act at the same time.
 
     Args:
-        game: As for :class:`TabularAECEnv`, like all arguments.
-        rules: As there.
-        observation: As there.
-        illegal: As there.
-        render_mode: As there.
+        game: The rules, or their table; or what samples a game that has too many states for a
+            table.
+        rules: What draws the states, if `game` is a table.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Raises:
         ValueError: If an argument is none of these, or the players take turns.
     """
 
-    def __init__(self, game: Game | TabularGame, **arguments: Any) -> None:
+    def __init__(self, game: Game | TabularGame | Sampler, **arguments: Any) -> None:
         super().__init__(game, **arguments)
-        if self.game.turn is not None:
-            raise ValueError(
-                f"the players of {self.game.info.name} take turns; TabularAECEnv plays that"
-            )
-        self.metadata["is_parallelizable"] = True
+        if self.episode.alternating:
+            raise ValueError(f"the players of {self._name} take turns; TabularAECEnv plays that")
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begin a new play; the arguments are those of :meth:`TabularAECEnv.reset`.
+        """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
         Args:
-            seed: As there.
-            options: As there.
+            seed: For the stream; without one, it goes on.
+            options: Allowed are none.
 
         Raises:
-            ValueError: As there.
+            ValueError: If there are any.
         """
-        check_options(options, ignored=PETTINGZOO)
-        self._begin(seed)
+        self._begin(seed, options)
         return self._told((False, False))
 
     def step(
@@ -285,17 +294,21 @@ class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
         """
         if not self.agents:
             raise ResetNeeded("play has ended or not begun; call reset() first")
-        check_joint_action(actions)
-        first, second = (self._rank(p, actions[agent]) for p, agent in enumerate(AGENTS))
-        rewards = self._move((first[0], second[0]))
-        ended = self._ended
-        if ended:
+        if set(actions) != set(AGENTS):
+            raise ValueError(
+                f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
+                f"needed is one for each of {', '.join(AGENTS)}"
+            )
+        first, second = (self._legal(p, actions[agent]) for p, agent in enumerate(AGENTS))
+        rewards = self.episode.move((first[0], second[0]))
+        over = self.episode.over()
+        if over:
             self.agents = []
         seen, infos = self._told((first[1], second[1]))
         return (
             seen,
-            rewards,
-            dict.fromkeys(AGENTS, ended),
+            dict(zip(AGENTS, rewards, strict=True)),
+            dict.fromkeys(AGENTS, over),
             dict.fromkeys(AGENTS, False),
             infos,
         )
@@ -304,26 +317,4 @@ class TabularParallelEnv(_TwoPlayers, ParallelEnv[str, Any, Any]):
         """Observations and infos of both agents."""
         if self.render_mode == "human":
             self.render()
-        return {agent: self._see(p) for p, agent in enumerate(AGENTS)}, {
-            agent: {"illegal_action": illegal[p], "action_mask": self._mask(p)}
-            for p, agent in enumerate(AGENTS)
-        }
-
-
-def check_joint_action(actions: Mapping[str, Any]) -> None:
-    """Raise a ValueError unless there is an action of each agent."""
-    if set(actions) != set(AGENTS):
-        raise ValueError(
-            f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
-            f"needed is one for each of {', '.join(AGENTS)}"
-        )
-
-
-def _observation_space(table: SeatTable) -> spaces.Dict:
-    width = table.mask.shape[1]
-    return spaces.Dict(
-        {
-            "observation": observation_space(table.observation),
-            "action_mask": spaces.Box(0, 1, (width,), np.int8),
-        }
-    )
+        return {agent: self._see(p) for p, agent in enumerate(AGENTS)}, self._infos(illegal)

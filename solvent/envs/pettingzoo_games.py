@@ -10,35 +10,28 @@ beside it ``raw_env()`` if players take turns, and ``parallel_env()`` if they ac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any
 
-from solvent.envs.registration import (
-    PETTINGZOO,
-    PETTINGZOO_PARALLEL,
-    aec_env,
-    parallel_env,
-    raw_aec_env,
-)
+from solvent.envs.registration import aec_env, parallel_env, raw_aec_env
+from solvent.model.registry import game_specs
 
 
 def __getattr__(name: str) -> ModuleType:
-    game = name.replace("_", "-")
-    makers: Mapping[str, Callable[..., Any]]
-    if game in PETTINGZOO:
-        parameters, makers = PETTINGZOO[game], {"env": aec_env, "raw_env": raw_aec_env}
-    elif game in PETTINGZOO_PARALLEL:
-        parameters = PETTINGZOO_PARALLEL[game]
-        makers = {"env": aec_env, "parallel_env": parallel_env}
-    else:
+    spec = game_specs().get(name.replace("_", "-"))
+    if spec is None or spec.pettingzoo is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = ModuleType(f"{__name__}.{name}", f"{game} for PettingZoo.")
+    makers: dict[str, Callable[..., Any]] = {"env": aec_env}
+    makers |= {"parallel_env": parallel_env} if spec.simultaneous else {"raw_env": raw_aec_env}
+    module = ModuleType(f"{__name__}.{name}", f"{spec.name} for PettingZoo.")
     for maker, function in makers.items():
-        setattr(module, maker, partial(function, game, **parameters))
+        setattr(module, maker, partial(function, spec.name, **spec.pettingzoo))
     return module
 
 
 def __dir__() -> list[str]:
-    return sorted(game.replace("-", "_") for game in {*PETTINGZOO, *PETTINGZOO_PARALLEL})
+    return sorted(
+        name.replace("-", "_") for name, spec in game_specs().items() if spec.pettingzoo is not None
+    )

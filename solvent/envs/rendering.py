@@ -1,7 +1,8 @@
 """Pictures of a game, made from the text that its rules draw.
 
-The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar, and
-lines between ``▒`` a football field (:func:`solvent.model.drawing.pitch` draws both). A phrase,
+The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar
+(:func:`solvent.model.drawing.gauge`), and what stands between ``▒`` is painted by the game, if its
+spec names a ``painter``. A phrase,
 which two blanks or a gauge end, is written from the cell in which it begins; without a word or a
 number of two characters it is a piece of a board, and each character stands in the middle of its
 own cell. So the columns of a drawing stay aligned in the font that pygame brings along, which is
@@ -11,18 +12,17 @@ not one of fixed width, and no other font is needed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from gymnasium import logger
-from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from solvent.games.football.field_picture import paint_pitch
-from solvent.model import Game, TabularGame
+from solvent.model import Game
 from solvent.model.parameters import check_choice, shown
+from solvent.model.registry import load, spec_of
 
 if TYPE_CHECKING:
     import pygame
@@ -42,10 +42,8 @@ TRACK = (58, 63, 74)
 GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
 """Colours of the gauges from the top down, over and over."""
 
-_RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<pitch>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
+_RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<framed>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
 _WORD = re.compile(r"\w\w|\w/\w")
-
-_DRAWINGS_MEASURED = 4096
 
 
 def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | None) -> str | None:
@@ -71,29 +69,33 @@ class Screen:
         columns: Width of the grid in cells; what is wider is cut off.
         rows: Height of the grid in cells.
         title: Of the window.
+        painter: Paints what stands between ``▒`` in a line, given the surface, the pixels of the
+            line's cells, and the text; without one it is written.
     """
 
-    def __init__(self, columns: int, rows: int, title: str) -> None:
+    def __init__(
+        self,
+        columns: int,
+        rows: int,
+        title: str,
+        painter: Callable[[pygame.Surface, pygame.Rect, str], None] | None = None,
+    ) -> None:
         self.size = (columns * CELL[0] + 2 * MARGIN, rows * CELL[1] + 2 * MARGIN)
-        self._title = title
+        self._title, self._painter = title, painter
         self._window: pygame.Surface | None = None
         self._clock: Any = None
 
     @classmethod
-    def for_game(cls, rules: Game, game: TabularGame) -> Screen:
-        """A screen as large as the largest of up to 4096 drawings, evenly spread over the states.
-
-        The size does not depend on the state, as makers of videos require.
-        """
-        stride = -(-game.n_states // _DRAWINGS_MEASURED)
-        return cls.for_states(rules, game.states[::stride])
-
-    @classmethod
     def for_states(cls, rules: Game, states: Iterable[Any]) -> Screen:
-        """A screen as large as the largest drawing of these states."""
+        """A screen as large as the largest drawing of these states.
+
+        The size does not depend on the state that is shown, as makers of videos require.
+        """
         drawings = [rules.draw(state).split("\n") for state in states]
         columns = max(len(line) for lines in drawings for line in lines)
-        return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}")
+        spec = spec_of(rules)
+        painter = load(spec.painter) if spec and spec.painter else None
+        return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}", painter)
 
     def picture(self, text: str) -> NDArray[np.uint8]:
         """A drawing as an RGB array [height, width, 3]."""
@@ -142,8 +144,8 @@ class Screen:
                     share = run[0].count("█") / len(run[0])
                     _paint_gauge(surface, cells, share, GAUGES[gauges % len(GAUGES)])
                     gauges += 1
-                elif run["pitch"]:
-                    paint_pitch(surface, cells, run[0])
+                elif run["framed"] and self._painter:
+                    self._painter(surface, cells, run[0])
                 elif _WORD.search(run[0]):
                     glyphs = font.render(run[0], True, TEXT)
                     surface.blit(glyphs, glyphs.get_rect(midleft=cells.midleft))
@@ -159,30 +161,28 @@ class Drawn:
     """An environment that shows the state in which it is, and can be copied while it does.
 
     Attributes:
-        game: The table of the game.
         rules: What draws the states, or None.
         render_mode: None, or one of :data:`RENDER_MODES`.
         metadata: Has ``"render_fps"``.
     """
 
-    game: TabularGame
     rules: Game | None
     render_mode: str | None
     metadata: dict[str, Any]
-    _at: int | None
     _screen: Screen | None
 
-    _shared: ClassVar[tuple[str, ...]] = ("game", "rules")
-    """Attributes that copies of an environment have in common, since they never change."""
+    @property
+    def _drawn_state(self) -> Any:
+        """The state of the rules in which play is."""
+        raise NotImplementedError
 
-    def _state_of_rules(self) -> Any:
-        if self._at is None:
-            raise ResetNeeded("play has not begun; call reset() first")
-        return self.game.states[self._at]
+    def _examples(self) -> Iterable[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
+        raise NotImplementedError
 
-    def _new_screen(self) -> Screen:
-        assert self.rules is not None
-        return Screen.for_game(self.rules, self.game)
+    def _shared(self) -> tuple[Any, ...]:
+        """What copies of the environment have in common, since it never changes."""
+        raise NotImplementedError
 
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
@@ -193,11 +193,11 @@ class Drawn:
         if self.render_mode is None or self.rules is None:
             logger.warn("render() was called, but no render_mode was given to the environment")
             return None
-        text = self.rules.draw(self._state_of_rules())
+        text = self.rules.draw(self._drawn_state)
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
-            self._screen = self._new_screen()
+            self._screen = Screen.for_states(self.rules, self._examples())
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
         self._screen.show(text, self.metadata["render_fps"])
@@ -211,9 +211,7 @@ class Drawn:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy that plays on by itself; what never changes is shared, a window is not."""
-        for name in self._shared:
-            shared = getattr(self, name)
-            memo[id(shared)] = shared
+        memo.update((id(shared), shared) for shared in self._shared())
         twin = object.__new__(type(self))
         memo[id(self)] = twin
         twin.__dict__.update(deepcopy(self.__getstate__(), memo))

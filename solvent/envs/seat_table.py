@@ -50,6 +50,7 @@ that takes both seats could otherwise not tell a victory in one from a defeat in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -59,7 +60,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.random_stream import inverse_cdf, inverse_cdf_rows
 from solvent.envs.spaces import observations
-from solvent.model import TabularGame
+from solvent.model import GameInfo, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
 LEARNER, OPPONENT, NOBODY = 0, 1, 2
@@ -132,24 +133,45 @@ def _check(game: TabularGame) -> None:
         raise ValueError(f"{game.info.name} may begin in {state!r}, where play has ended")
 
 
-def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
-    if game not in _joints:
-        _joints[game] = _build_joint(game)
-    joint = _joints[game]
-    masks = [game.mask[seat] for seat in seats]
-    seen = [observations(game, seat, observation) for seat in seats]
-    for name, arrays in (("actions", masks), ("entries in an observation", seen)):
+def bonus_of(info: GameInfo) -> float:
+    """What player 1 receives where play ends: the least plus the largest return, if finite."""
+    low, high = info.reward_range
+    return low + high if np.isfinite(low) and np.isfinite(high) else 0.0
+
+
+def check_alike(
+    game: TabularGame, masks: Sequence[NDArray[Any]], observations: Sequence[NDArray[Any]]
+) -> None:
+    """Check that one learner can take each of some seats.
+
+    Args:
+        game: The game.
+        masks: [S, A] of each seat.
+        observations: [S, D] of each seat.
+
+    Raises:
+        ValueError: If two of them differ in A or in D.
+    """
+    for name, arrays in (("actions", masks), ("entries in an observation", observations)):
         widths = [array.shape[1] for array in arrays]
         if len(set(widths)) > 1:
             raise ValueError(
                 f"the seats of {game.info.name} have {widths[0]} and {widths[1]} {name}; "
                 f"one learner for both needs as many"
             )
+
+
+def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+    if game not in _joints:
+        _joints[game] = _build_joint(game)
+    joint = _joints[game]
+    masks = [game.mask[seat] for seat in seats]
+    seen = [observations(game, seat, observation) for seat in seats]
+    check_alike(game, masks, seen)
     counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]
     # The opponents' actions of all views in one list.
     choice = np.cumsum(np.concatenate(counts)) - np.concatenate(counts)
-    low, high = game.info.reward_range
-    bonus = low + high if np.isfinite(low) and np.isfinite(high) else 0.0
+    bonus = bonus_of(game.info)
     return SeatTable(
         seats=seats,
         n_states=game.n_states,

@@ -1,16 +1,16 @@
 """Games for two that are sampled without a table, because they have too many states for one.
 
 A :class:`Simulation` is a number of plays that are under way. It makes their moves, and says who
-has a choice, what is legal, and what a player sees. The environments over it are generic:
-:class:`~solvent.envs.simulated_seat_env.SimulatedSeatEnv`, its vectorised form, and
-:class:`~solvent.envs.simulated_parallel_env.SimulatedParallelEnv`.
+has a choice, what is legal, and what a player sees. The environments over it are those over a
+table: :class:`solvent.envs.SeatEnv`, :class:`solvent.envs.SeatVectorEnv` and
+:class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium import spaces
@@ -89,6 +89,7 @@ class Simulation(ABC):
         """The state of the rules in which a play is."""
 
 
+@runtime_checkable
 class Sampler(Protocol):
     """A game from which simulations are made."""
 

@@ -8,7 +8,7 @@ import gymnasium as gym
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
 
-from solvent.envs.base_env import BaseEnv
+from solvent.envs.env import Env
 
 
 class Texts(spaces.Text):
@@ -46,7 +46,7 @@ class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorAr
         RecordConstructorArgs.__init__(self, max_length=max_length)
         gym.ObservationWrapper.__init__(self, env)
         inner = env.unwrapped
-        if not isinstance(inner, BaseEnv) or inner.rules is None:
+        if not isinstance(inner, Env) or inner.rules is None:
             raise ValueError(f"{env} has no rules that could draw; pass them as rules=")
         self._inner = inner
         self._draw = inner.rules.draw

@@ -1,40 +1,313 @@
-"""Many environments over one table, stepped by one compiled loop."""
+"""The environment for many learners, and what makes it of a table or a game."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
+import gymnasium as gym
 import numpy as np
+from gymnasium import spaces, vector
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from solvent.envs.base_vector_env import BaseVectorEnv
-from solvent.envs.kernels import tabular
-from solvent.envs.plays_vector_env import Batch
-from solvent.envs.random_stream import DRAWS
-from solvent.envs.sampling_table import sampling_table
-from solvent.model import Game, TabularGame, compile_game
+from solvent.envs.batch_simulator import Batch, BatchSimulator
+from solvent.envs.env import ILLEGAL, Seat, illegal_action, seats_of, table_and_rules
+from solvent.envs.one_player import OnePlayerBatch
+from solvent.envs.opponents import Opponents
+from solvent.envs.rendering import RENDER_MODES, Screen, check_render_mode
+from solvent.envs.seat import SeatBatch
+from solvent.envs.simulated_seat import SimulatedSeatBatch
+from solvent.envs.simulation import Player, Sampler
+from solvent.envs.spaces import check_actions, check_options
+from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Ints
+from solvent.model.parameters import check_choice, shown
+
+VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
 
-class TabularVectorEnv(BaseVectorEnv):
-    """`num_envs` copies of :class:`solvent.envs.TabularEnv` at compiled speed.
+class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
+    """A Gymnasium vector environment of a simulator.
 
     Equal, bit for bit and in every ``info``, to ``SyncVectorEnv`` around as many single
     environments with the same arguments and seeds, in each of Gymnasium's autoreset modes. Every
     call returns new arrays.
 
     Args:
-        game: As for :class:`~solvent.envs.TabularEnv`, like all arguments that are not below.
-        num_envs: How many.
+        simulator: What is sampled.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
         autoreset_mode: What happens where a play ends: it is begun again by the next step
             (``AutoresetMode.NEXT_STEP``) or by the same one (``SAME_STEP``, with the last
             observation in ``infos["final_obs"]``), or by
             ``reset(options={"reset_mask": …})`` only (``DISABLED``).
 
+    Attributes:
+        simulator: What is sampled.
+        game: The table that is sampled, or None.
+        rules: What draws the states, or None.
+
     Raises:
         ValueError: If an argument is not one of those allowed.
     """
+
+    def __init__(
+        self,
+        simulator: BatchSimulator,
+        *,
+        illegal: str = "remap",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        self.simulator = simulator
+        self.game, self.rules = simulator.game, simulator.rules
+        self.num_envs = simulator.num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.render_mode = check_render_mode(render_mode, VECTOR_RENDER_MODES, simulator.rules)
+        self.metadata = {
+            "render_modes": list(VECTOR_RENDER_MODES),
+            "render_fps": 4,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
+        self.single_observation_space = seen = simulator.observation_space
+        self.single_action_space = spaces.Discrete(simulator.n_actions)
+        self.observation_space = batch_space(seen, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._index = isinstance(seen, spaces.Discrete)
+        self._form = (self.num_envs, *(seen.shape or (1,))), seen.dtype
+        self._masks = self.num_envs, simulator.n_actions
+        self._all = np.ones(self.num_envs, bool)
+        self._begun = False
+        self._screen: Screen | None = None
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Batch, dict[str, Any]]:
+        """Begin new episodes.
+
+        Args:
+            seed: An int for the seeds ``seed + i``, or one seed or None per environment. An
+                environment without a seed goes on with its stream.
+            options: ``{"reset_mask": …}``, a bool array [num_envs] with at least one True,
+                resets only those environments; the others' observations are returned as they
+                are.
+
+        Raises:
+            ValueError: If there are not as many seeds as environments, the mask is not such an
+                array, or there is another option.
+            ResetNeeded: If a mask leaves an environment out that has never been reset.
+        """
+        chosen = self._chosen(options)
+        if not self._begun and not chosen.all():
+            raise ResetNeeded("no play has begun yet; reset all environments first")
+        self._seed(seed, chosen)
+        self.simulator.begin(np.flatnonzero(chosen))
+        self._begun = True
+        observation, mask = self.simulator.look()
+        infos = _infos(chosen, np.zeros(self.num_envs, bool), mask, self.simulator.told())
+        return self._shown(observation), infos
+
+    def step(self, actions: Any) -> tuple[Batch, Batch, Batch, Batch, dict[str, Any]]:
+        """Play an action in every environment.
+
+        Raises:
+            ResetNeeded: If an environment has never been reset, or with autoreset disabled if a
+                play has ended.
+            ValueError: If there is not one action for each environment, one is out of range, or
+                one is illegal and ``illegal="raise"``.
+        """
+        n, simulator = self.num_envs, self.simulator
+        actions = check_actions(actions, n)
+        self._check_begun()
+        if self.autoreset_mode is AutoresetMode.DISABLED and simulator.over().any():
+            raise ResetNeeded("some plays have ended; reset them with options={'reset_mask': …}")
+        if self._raises:
+            self._check_legal(actions)
+
+        observation, mask = np.empty(*self._form), np.empty(self._masks, np.int8)
+        reward = np.empty(n)
+        terminated, illegal = np.empty(n, bool), np.empty(n, bool)
+        if simulator.step(actions, reward, terminated, illegal, mask, observation):
+            width = simulator.n_actions
+            i = int(np.argmax((actions < 0) | (actions >= width)))
+            raise ValueError(
+                f"action of environment {i} is {actions[i]}; "
+                f"allowed are whole numbers from 0 to {width - 1}"
+            )
+        observation = self._shown(observation)
+        ended: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and terminated.any():
+            ended = self._begin_again(terminated, observation, illegal, mask)
+        infos: dict[str, Any] = {
+            "illegal_action": illegal,
+            "_illegal_action": self._all.copy(),
+            "action_mask": mask,
+            "_action_mask": self._all.copy(),
+        }
+        for name, told in simulator.told().items():
+            infos |= {name: told, f"_{name}": self._all.copy()}
+        return observation, reward, terminated, np.zeros(n, bool), infos | ended
+
+    def _begin_again(
+        self,
+        ended: Bools,
+        observation: Batch,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+    ) -> dict[str, Any]:
+        """Reset the environments whose episodes have just ended.
+
+        Args:
+            ended: [n] which those are.
+            observation: Of all, brought up to date.
+            illegal: Of all, brought up to date.
+            mask: Of all, brought up to date.
+
+        Returns:
+            The entries of ``infos`` that tell how they ended.
+        """
+        indices = np.flatnonzero(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        last = observation[indices]
+        for i, seen in zip(indices.tolist(), last.tolist() if self._index else last, strict=True):
+            final_obs[i] = seen
+        final_info = _infos(ended, illegal, mask, self.simulator.told())
+        self.simulator.begin(indices)
+        seen, mask[indices] = self.simulator.look(indices)
+        observation[indices] = self._shown(seen)
+        illegal[indices] = False
+        return {
+            "final_obs": final_obs,
+            "_final_obs": ended.copy(),
+            "final_info": final_info,
+            "_final_info": ended.copy(),
+        }
+
+    def _shown(self, observation: Batch) -> Batch:
+        """Observations [n, D] in the form in which they are returned: numbers without an axis."""
+        return observation[:, 0] if self._index else observation
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("play has not begun; call reset() first")
+
+    def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
+        """Which environments a reset is for."""
+        options = check_options(options, ("reset_mask",))
+        if "reset_mask" not in options:
+            return np.ones(self.num_envs, bool)
+        mask = options["reset_mask"]
+        if (
+            not isinstance(mask, np.ndarray)
+            or mask.shape != (self.num_envs,)
+            or mask.dtype != np.bool_
+            or not mask.any()
+        ):
+            raise ValueError(
+                f"reset_mask is {shown(mask)}; allowed are bool arrays of shape ({self.num_envs},) "
+                f"with at least one True"
+            )
+        return mask.copy()
+
+    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Bools) -> None:
+        """Start the random numbers of the chosen environments."""
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+            seeds: Sequence[int | None] = range(int(seed), int(seed) + self.num_envs)
+        else:
+            seeds = [None] * self.num_envs if seed is None else seed
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds were given for {self.num_envs} environments")
+        self.simulator.seed(seeds, chosen, self.np_random)
+
+    def _check_legal(self, actions: Ints) -> None:
+        # An action out of range is reported by the step itself.
+        within = np.clip(actions, 0, self.simulator.n_actions - 1)
+        mask = self.simulator.look()[1]
+        illegal = mask[np.arange(self.num_envs), within] == 0
+        if illegal.any():
+            i = int(np.argmax(illegal))
+            message = illegal_action(self.simulator.state(i), int(actions[i]), mask[i])
+            raise ValueError(f"environment {i}: {message}")
+
+    def action_masks(self) -> Bools:
+        """The legal actions of every environment, [num_envs, A].
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        self._check_begun()
+        return self.simulator.look()[1].astype(bool)
+
+    def get_state(self) -> dict[str, Batch]:
+        """Everything that a later step depends on.
+
+        Returns:
+            Copies of arrays, among them ``"stream"``, the random numbers.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        self._check_begun()
+        return self.simulator.saved()
+
+    def set_state(self, saved: dict[str, Batch]) -> None:
+        """Go on from where :meth:`get_state` was called, on an environment with equal arguments.
+
+        Raises:
+            ValueError: If `saved` is not of that form, or of another number of environments or
+                states.
+        """
+        self.simulator.restore(saved)
+        self._begun = True
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Draw every environment: text, or RGB arrays [height, width, 3] of uint8.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        if self.render_mode is None or self.rules is None:
+            gym.logger.warn("render() was called, but no render_mode was given to the environment")
+            return None
+        self._check_begun()
+        texts = [self.rules.draw(self.simulator.state(i)) for i in range(self.num_envs)]
+        if self.render_mode == "ansi":
+            return tuple(texts)
+        if self._screen is None:
+            self._screen = Screen.for_states(self.rules, self.simulator.examples())
+        return tuple(self._screen.picture(text) for text in texts)
+
+
+class TabularVectorEnv(VectorEnv):
+    """`num_envs` copies of :class:`solvent.envs.TabularEnv` at compiled speed.
+
+    Args:
+        game: The rules, or their table; only one player may have a choice in it.
+        num_envs: How many.
+        rules: What draws the states, if `game` is a table.
+        player: The player who chooses; player 1 receives the negative rewards.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
+        autoreset_mode: What happens where a play ends, see :class:`VectorEnv`.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed.
+    """
+
+    game: TabularGame
+    simulator: OnePlayerBatch
 
     def __init__(
         self,
@@ -48,73 +321,104 @@ class TabularVectorEnv(BaseVectorEnv):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        if not isinstance(game, TabularGame):
-            rules, game = game, compile_game(game)
-        self._table = sampling_table(game, player, observation)
+        table, rules = table_and_rules(game, rules)
         super().__init__(
-            game,
-            rules,
-            num_envs,
-            self._table,
-            observation=observation,
+            OnePlayerBatch(table, rules, num_envs, player, observation),
             illegal=illegal,
             render_mode=render_mode,
             autoreset_mode=autoreset_mode,
         )
-        self._legal, self._seen = records(self._table.mask), records(self._table.observation)
-        self._guide_shift = (DRAWS // len(self._table.guide)).bit_length() - 1
 
-    def _play(
+
+class SeatVectorEnv(VectorEnv):
+    """`num_envs` copies of :class:`solvent.envs.SeatEnv`, over a table at compiled speed.
+
+    Without a table it equals ``SyncVectorEnv`` if a player's action probabilities do not depend
+    on how many episodes it is asked for at once.
+
+    Args:
+        game: The rules of a game for two, or their table; or what samples a game that has too many
+            states for a table.
+        opponents: Policies or players for the other seat, as for :class:`solvent.envs.SeatEnv`.
+        num_envs: How many.
+        weights: A positive number for each opponent, in proportion to which they are drawn;
+            equal ones unless given.
+        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn for each episode.
+        rules: What draws the states, if `game` is a table.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.SeatEnv`.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
+        autoreset_mode: What happens where a play ends, see :class:`VectorEnv`.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed.
+    """
+
+    simulator: SeatBatch | SimulatedSeatBatch
+
+    def __init__(
         self,
-        actions: Ints,
-        reward: Batch,
-        terminated: Bools,
-        illegal: Bools,
-        mask: Batch,
-        observation: Batch,
-    ) -> int:
-        table = self._table
-        wrong: int = tabular.step(
-            self._state,
-            self._stream,
-            actions,
-            table.span,
-            table.threshold,
-            table.next_state,
-            table.reward,
-            table.depth,
-            table.guide,
-            self._guide_shift,
-            table.terminal,
-            self._legal,
-            self._seen,
-            reward,
-            terminated,
-            illegal,
-            np.ndarray(len(mask), self._legal.dtype, mask),
-            np.ndarray(len(observation), self._seen.dtype, observation),
-        )
-        return wrong
-
-    def _begin(self, indices: Ints) -> None:
-        table = self._table
-        tabular.restart(
-            indices,
-            self._state,
-            self._stream,
-            table.threshold,
-            table.next_state,
-            table.guide,
-            self._guide_shift,
+        game: Game | TabularGame | Sampler,
+        opponents: Opponents | Sequence[Player],
+        num_envs: int,
+        *,
+        weights: Sequence[float] | None = None,
+        seat: Seat = 0,
+        rules: Game | None = None,
+        observation: str = "vector",
+        illegal: str = "remap",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        # Policies for a table, players without one.
+        seats, pool = seats_of(seat), (cast(Any, opponents), weights)
+        simulator: BatchSimulator
+        if isinstance(game, Sampler):
+            simulator = SimulatedSeatBatch(game, num_envs, *pool, seats, observation)
+        else:
+            table, rules = table_and_rules(game, rules)
+            simulator = SeatBatch(table, rules, num_envs, *pool, seats, observation)
+        super().__init__(
+            simulator, illegal=illegal, render_mode=render_mode, autoreset_mode=autoreset_mode
         )
 
-    def _rows(self) -> NDArray[np.int32]:
-        return self._state
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        return self.simulator.seats
 
-    def _over(self) -> Bools:
-        return self._table.terminal[self._state]
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        return self.simulator.opponents
+
+    def set_opponents(
+        self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
+    ) -> None:
+        """Replace the pool; plays that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: Policies or players for the other seat, as for the class.
+            weights: A positive number for each opponent, in proportion to which they are drawn;
+                equal ones unless given.
+
+        Raises:
+            ValueError: If an opponent is for another game or for the learner's own seat, or the
+                weights are not as above.
+        """
+        self.simulator.set_opponents(cast(Any, opponents), weights)
 
 
-def records(rows: NDArray[Any]) -> NDArray[Any]:
-    """A view of an array [n, width] as n records, which compiled code copies whole."""
-    return np.ndarray(len(rows), [("row", rows.dtype, rows.shape[1:])], rows)
+def _infos(
+    chosen: Bools, illegal: Bools, mask: NDArray[np.int8], told: dict[str, Batch]
+) -> dict[str, Any]:
+    """New arrays with the infos of the chosen environments, and zeros for the others."""
+    infos = {"illegal_action": illegal, "action_mask": mask, **told}
+    result: dict[str, Any] = {}
+    for name, array in infos.items():
+        result[name] = np.zeros_like(array)
+        result[name][chosen] = array[chosen]
+        result[f"_{name}"] = chosen.copy()
+    return result

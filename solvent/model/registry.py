@@ -117,6 +117,10 @@ class GameSpec:
             to None for a form of the game that is not layered in time.
         simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, or to
             None for a form of the game that is sampled from its table.
+        players: Opponents in a form of the game without a table, by name: a mapping to functions
+            from the game and the folder of its solution, or None, to a
+            :class:`solvent.envs.simulation.Player`.
+        painter: A function that paints a piece of a drawing (:class:`solvent.envs.rendering.Screen`).
         play: A function that plays a form of the game in the terminal better than the general
             one; it takes the same arguments and returns None for a form that it does not know.
         sections: A function from a solved task to the game's own sections of a report.
@@ -138,6 +142,8 @@ class GameSpec:
     solver: Reference | None = None
     layered: Reference | None = None
     simulator: Reference | None = None
+    players: Reference | None = None
+    painter: Reference | None = None
     play: Reference | None = None
     sections: Reference | None = None
     untabled: Reference | None = None

@@ -10,7 +10,7 @@ import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 from solvent.envs import SeatVectorEnv, TabularVectorEnv, register_envs
-from solvent.envs.registration import ENVIRONMENTS, SIMULATED, compiled_game
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, against, compile_game
 from solvent.model.parameters import check_choice, shown
 
@@ -21,7 +21,7 @@ def has_table(game: str | Game | TabularGame) -> bool:
     Args:
         game: The id of an environment, or a game.
     """
-    return not (isinstance(game, str) and game in SIMULATED)
+    return not (isinstance(game, str) and game in ENVIRONMENTS) or samples_table(game)
 
 
 def make_vector_env(
@@ -99,6 +99,8 @@ def table_named(env_id: str, parameters: Mapping[str, Any]) -> TabularGame:
         ValueError: If there is no such environment, or a parameter is unknown or not allowed.
     """
     entry = ENVIRONMENTS[check_choice(env_id, "environment", ENVIRONMENTS)]
+    if not has_table(env_id):
+        raise ValueError(f"environment is {shown(env_id)}; allowed are those that sample a table")
     return compiled_game(entry.game, {**entry.parameters, **parameters})[1]
 
 

@@ -15,7 +15,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from two_players import random_policy
 
 from solvent.baselines import make_baseline
-from solvent.baselines.opponents import GameSeatEnv, make_opponents
+from solvent.baselines.environments import make_env
+from solvent.baselines.opponents import make_opponents
 from solvent.envs import SeatVectorEnv, register_envs
 from solvent.exact import save_policy
 from solvent.games import Greed, Pig
@@ -72,7 +73,7 @@ def test_many_environments_share_policies_and_tables(tmp_path: Path) -> None:
     path = str(saved(tmp_path, 1))
     envs = [make(opponent={"optimal": 1, path: 1}) for _ in range(20)]
     assert len({id(env.game) for env in envs}) == 1
-    assert len({id(env._table) for env in envs}) == 1
+    assert len({id(env.episode.table) for env in envs}) == 1
     first, second = (make_opponents(GAME, {"optimal": 1, path: 1})[0] for _ in range(2))
     assert [a[0] is b[0] for a, b in zip(first, second, strict=True)] == [True, True]
 
@@ -88,7 +89,7 @@ def test_make_vec_gives_the_native_environment(mode: AutoresetMode) -> None:
     native = gym.make_vec("solvent/Greed-v0", num_envs=8, autoreset_mode=mode.value, **arguments)
     assert type(native.unwrapped) is SeatVectorEnv
     assert native.metadata["autoreset_mode"] is mode
-    sync: Any = SyncVectorEnv([lambda: GameSeatEnv("greed", **arguments)] * 8, autoreset_mode=mode)
+    sync: Any = SyncVectorEnv([lambda: make_env("greed", **arguments)] * 8, autoreset_mode=mode)
     assert data_equivalence(native.reset(seed=3), sync.reset(seed=3), exact=True)
     rng = np.random.default_rng(0)
     for _ in range(40):
@@ -178,8 +179,8 @@ def test_bad_arguments(maker: Any, arguments: dict[str, Any], message: str) -> N
 
 
 def test_any_game_of_two_will_do() -> None:
-    env = GameSeatEnv("pig", target=6, opponent="uniform", seat=1)
+    env = make_env("pig", target=6, opponent="uniform", seat=1)
     assert env.game.model_hash == compile_game(Pig(6)).model_hash
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="ff-combat is a game for one"):
-        GameSeatEnv("ff-combat", opponent="uniform")
+    with pytest.raises(ValueError, match="football-drive is a game for one; it takes no opponent"):
+        make_env("football-drive", opponent="uniform")

@@ -22,7 +22,6 @@ from two_players import OneShot
 from solvent.envs import pettingzoo_games, register_envs
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
 from solvent.games import Greed, Pig
-from solvent.model import compile_game
 
 register_envs()
 
@@ -99,7 +98,6 @@ def test_a_seed_decides_whole_plays(make: Any) -> None:
 @pytest.mark.parametrize("rules", [Greed(20, 4), Pig(12), Pig(6, signed=True)])
 def test_a_play_follows_the_rules(rules: Any) -> None:
     env = TabularAECEnv(rules)
-    table = compile_game(rules)
     rng = np.random.default_rng(0)
     low, high = rules.info.reward_range
     for seed in range(30):
@@ -109,7 +107,7 @@ def test_a_play_follows_the_rules(rules: Any) -> None:
             seen, _, over, truncated, _ = env.last()
             assert type(over) is bool
             assert truncated is False
-            state = table.states[env._at]
+            state = env.state_of_rules
             for player, one in enumerate(AGENTS):
                 observed = env.observe(one)
                 assert (observed["observation"] == rules.observe(state, player)).all()
@@ -131,7 +129,7 @@ def test_a_play_follows_the_rules(rules: Any) -> None:
             env.step(action)
             assert env.infos[agent]["illegal_action"] is (action not in legal)
             outcomes = {(o.state, o.reward) for o in rules.transition(state, joint)}
-            assert (table.states[env._at], env.rewards["player_0"]) in outcomes
+            assert (env.state_of_rules, env.rewards["player_0"]) in outcomes
             for one in AGENTS:
                 returns[one] += env.rewards[one]
         assert env.agents == []
@@ -241,7 +239,7 @@ def test_pictures_and_copies() -> None:
     for _ in range(3):
         for one in (env, twin):
             one.step(2)
-        assert twin._at == env._at
+        assert twin.state_of_rules == env.state_of_rules
 
 
 def test_football_passes_the_parallel_and_the_aec_checks() -> None:

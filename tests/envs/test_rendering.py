@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from solvent.envs import TabularEnv
+from solvent.envs.batch_simulator import spread_states
 from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, TEXT, Screen
 from solvent.games import FightingFantasy, Pig
-from solvent.games.football.field_picture import BALL, END_ZONE, GRASS, TO_GAIN
+from solvent.games.football.field_picture import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch
 from solvent.model import compile_game
 from solvent.model.drawing import pitch
 
@@ -112,7 +113,7 @@ def test_rendering_without_a_mode_warns() -> None:
 def test_the_screen_fits_every_state() -> None:
     for rules in (COMBAT, Pig(target=12)):
         table = compile_game(rules)
-        size = Screen.for_game(rules, table).size
+        size = Screen.for_states(rules, spread_states(table)).size
         for state in table.states:
             lines = rules.draw(state).split("\n")
             assert len(lines) * CELL[1] + 2 * MARGIN <= size[1]
@@ -130,7 +131,8 @@ def test_a_video_wrapper_can_collect_frames() -> None:
 
 def test_a_football_field_is_painted_with_ball_and_line_to_gain() -> None:
     lines = pitch(100, ball=36, gain=46)
-    picture = Screen(columns=len(lines[0]), rows=4, title="test").picture("\n".join(lines))
+    screen = Screen(columns=len(lines[0]), rows=4, title="test", painter=paint_pitch)
+    picture = screen.picture("\n".join(lines))
     # Two yards are a cell, after the margin and three cells of end zone.
     middle = picture[MARGIN + CELL[1] * 3 // 2]
     left, yard = MARGIN + 3 * CELL[0], CELL[0] / 2

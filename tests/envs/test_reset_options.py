@@ -13,9 +13,6 @@ from two_players import OneShot
 
 from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
-from solvent.envs.simulated_seat_env import SimulatedSeatEnv
-from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
 from solvent.envs.simulation import Uniform
 from solvent.games import FightingFantasy, Pig
 from solvent.games.football_clock.simulation import TimedFootballSampler
@@ -29,13 +26,13 @@ SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=0))
 MAKERS: dict[str, Callable[[], Any]] = {
     "single": lambda: TabularEnv(ALONE),
     "seat": lambda: SeatEnv(PIG, UNIFORM),
-    "simulated": lambda: SimulatedSeatEnv(SAMPLER, [Uniform()]),
+    "simulated": lambda: SeatEnv(SAMPLER, [Uniform()]),
     "aec": lambda: TabularAECEnv(PIG),
     "parallel": lambda: TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True)),
-    "simulated parallel": lambda: SimulatedParallelEnv(SAMPLER),
+    "simulated parallel": lambda: TabularParallelEnv(SAMPLER),
     "vector": lambda: TabularVectorEnv(ALONE, 2),
     "seat vector": lambda: SeatVectorEnv(PIG, UNIFORM, 2),
-    "simulated vector": lambda: SimulatedSeatVectorEnv(SAMPLER, [Uniform()], 2),
+    "simulated vector": lambda: SeatVectorEnv(SAMPLER, [Uniform()], 2),
 }
 
 

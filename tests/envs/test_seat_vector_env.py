@@ -113,7 +113,8 @@ def test_every_call_returns_new_arrays() -> None:
 
     calls = [native.reset(seed=0), *(native.step(np.zeros(50, int)) for _ in range(4))]
     everything = [a for call in calls for a in arrays(call)]
-    tables = [native._table.observation, native._table.mask, *native._arrays.values()]
+    table = native.simulator.table
+    tables = [table.observation, table.mask, *native.simulator.arrays.values()]
     for i, a in enumerate(everything):
         assert not any(np.shares_memory(a, b) for b in (*everything[i + 1 :], *tables))
 

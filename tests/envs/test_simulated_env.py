@@ -14,12 +14,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from timed_football import tiny
 
-from solvent.baselines.simulated import SimulatedGameEnv, make_players
-from solvent.envs import register_envs
-from solvent.envs.registration import SIMULATED, parallel_env, sampled_game
-from solvent.envs.simulated_parallel_env import SimulatedParallelEnv
-from solvent.envs.simulated_seat_env import SimulatedSeatEnv
-from solvent.envs.simulated_vector_env import SimulatedSeatVectorEnv
+from solvent.baselines.opponents import make_opponents
+from solvent.envs import SeatEnv, SeatVectorEnv, register_envs
+from solvent.envs.pettingzoo_env import TabularParallelEnv
+from solvent.envs.registration import parallel_env, sampled_game, without_table
 from solvent.envs.simulation import Uniform
 from solvent.games.football_clock.simulation import TimedFootballSampler
 
@@ -44,9 +42,9 @@ def assert_equal(mine: Any, other: Any) -> None:
 def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, seat: Any) -> None:
     arguments: dict[str, Any] = {"seat": seat, "weights": [1, 2], "observation": "onehot"}
     pool = [Uniform(), Uniform()]
-    many = SimulatedSeatVectorEnv(SAMPLER, pool, 8, autoreset_mode=mode, **arguments)
+    many = SeatVectorEnv(SAMPLER, pool, 8, autoreset_mode=mode, **arguments)
     single: Any = SyncVectorEnv(
-        [lambda: SimulatedSeatEnv(SAMPLER, pool, **arguments)] * 8, autoreset_mode=mode
+        [lambda: SeatEnv(SAMPLER, pool, **arguments)] * 8, autoreset_mode=mode
     )
     rng = np.random.default_rng(1)
     seen, infos = many.reset(seed=5)
@@ -67,7 +65,7 @@ def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, seat: An
 
 
 def test_play_goes_on_from_a_saved_state() -> None:
-    env = SimulatedSeatVectorEnv(SAMPLER, [Uniform()], 16, seat="random", autoreset_mode="SameStep")
+    env = SeatVectorEnv(SAMPLER, [Uniform()], 16, seat="random", autoreset_mode="SameStep")
     env.reset(seed=1)
     rng = np.random.default_rng(0)
     actions = rng.integers(0, env.single_action_space.n, (20, 16))
@@ -75,9 +73,7 @@ def test_play_goes_on_from_a_saved_state() -> None:
         env.step(row)
     saved = env.get_state()
     expected = [env.step(row)[0] for row in actions[10:]]
-    again = SimulatedSeatVectorEnv(
-        SAMPLER, [Uniform()], 16, seat="random", autoreset_mode="SameStep"
-    )
+    again = SeatVectorEnv(SAMPLER, [Uniform()], 16, seat="random", autoreset_mode="SameStep")
     again.set_state(saved)
     for row, seen in zip(actions[10:], expected, strict=True):
         np.testing.assert_array_equal(again.step(row)[0], seen)
@@ -87,7 +83,7 @@ def test_both_seats_are_paid_a_constant_sum() -> None:
     """Who sits in seat 1 is paid 1 less what seat 0 is: 1, 1/2 or 0 either way."""
     returns = []
     for seat in (0, 1):
-        env = SimulatedSeatEnv(SAMPLER, [Uniform()], seat=seat)
+        env = SeatEnv(SAMPLER, [Uniform()], seat=seat)
         for seed in range(30):
             env.reset(seed=seed)
             paid, over = 0.0, False
@@ -102,7 +98,7 @@ def test_both_seats_are_paid_a_constant_sum() -> None:
     assert {0.0, 1.0} <= set(returns)
 
 
-@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize("name", without_table())
 def test_gymnasiums_checks_pass(name: str) -> None:
     env = gym.make(name, render_mode="ansi")
     with warnings.catch_warnings():
@@ -122,9 +118,9 @@ def test_a_spec_survives_json() -> None:
 
 def test_environments_share_their_sampler() -> None:
     first, second = (gym.make("solvent/FootballGame-v0", timeouts=1).unwrapped for _ in range(2))
-    assert isinstance(first, SimulatedGameEnv)
-    assert isinstance(second, SimulatedGameEnv)
-    assert first.sampler is second.sampler
+    assert isinstance(first, SeatEnv)
+    assert isinstance(second, SeatEnv)
+    assert first.episode.shared[-1] is second.episode.shared[-1]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +149,9 @@ def test_a_game_with_a_table_is_not_simulated() -> None:
 
 
 def test_weights_have_to_be_positive() -> None:
-    players, weights = make_players(SAMPLER, {"uniform": 0.0})
+    players, weights = make_opponents(SAMPLER, {"uniform": 0.0})
     with pytest.raises(ValueError, match=r"weights is .* positive number"):
-        SimulatedSeatEnv(SAMPLER, players, weights=weights)
+        SeatEnv(SAMPLER, players, weights=weights)
 
 
 def test_pettingzoos_parallel_check_passes() -> None:
@@ -163,12 +159,12 @@ def test_pettingzoos_parallel_check_passes() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         from pettingzoo.test import parallel_api_test
 
-    parallel_api_test(SimulatedParallelEnv(SAMPLER), num_cycles=200)
+    parallel_api_test(TabularParallelEnv(SAMPLER), num_cycles=200)
 
 
 def test_agents_play_a_registered_form_to_its_end() -> None:
     env = parallel_env("football-strategy", form="half", timeouts=1)
-    assert isinstance(env, SimulatedParallelEnv)
+    assert isinstance(env, TabularParallelEnv)
     seen, _ = env.reset(seed=2)
     rng, total = np.random.default_rng(2), dict.fromkeys(env.possible_agents, 0.0)
     decided = 0

@@ -133,7 +133,7 @@ def test_every_call_returns_new_arrays(mode: AutoresetMode) -> None:
     if mode is not AutoresetMode.DISABLED:
         calls += [native.step(np.zeros(200, int)), native.step(np.zeros(200, int))]
     everything = [a for call in calls for a in arrays(call)]
-    tables = [native._table.observation, native._table.mask]
+    tables = [native.simulator.table.observation, native.simulator.table.mask]
     for i, a in enumerate(everything):
         assert not any(np.shares_memory(a, b) for b in (*everything[i + 1 :], *tables))
 

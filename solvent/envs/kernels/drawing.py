@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.seat import pick
 from solvent.envs.kernels.tabular import advance, draw_of
+from solvent.envs.kernels.two_player import pick
 
 
 @njit(cache=True)

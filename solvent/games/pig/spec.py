@@ -8,6 +8,10 @@ SHORT = {"target": 20}
 SPEC = GameSpec(
     name="pig",
     make="solvent.games.pig.rules:Pig",
-    environments={"solvent/Pig-v0": Environment(parameters=SHORT, opponent="optimal")},
+    environments={
+        "solvent/Pig-v0": Environment(
+            parameters=SHORT, opponent="optimal", optimum=0.6155585498050428
+        )
+    },
     pettingzoo=SHORT,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
-from solvent.envs.simulation import Simulation
+from solvent.envs.simulation import Player, Simulation
 from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetStore
 from solvent.games.football.solver.responses import Mixes
@@ -257,3 +258,14 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 def agent_player(game: TimedFootball) -> AgentPlayer:
     """The paper's agent in a game."""
     return AgentPlayer(AgentSheets(layout_for(game)))
+
+
+def _agent(game: TimedFootball, solution: str | Path | None) -> AgentPlayer:
+    return agent_player(game)
+
+
+PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], Player]] = {
+    "optimal": optimal_player,
+    "paper-agent": _agent,
+}
+"""Opponents by name, from the game and the folder of its solution."""

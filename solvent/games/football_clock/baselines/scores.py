@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from solvent.baselines.network import NetworkPlayer, load_network
-from solvent.envs.registration import SIMULATED
+from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import read_request
 from solvent.games import make_game
 from solvent.games.football_clock.baselines.agent import AgentSheets
@@ -134,7 +134,7 @@ def trained_on(file: str | Path) -> TimedFootball | None:
     name = request["environment"]
     if not name:
         return None
-    entry = SIMULATED[check_choice(name, f"environment in {file}", SIMULATED)]
+    entry = ENVIRONMENTS[check_choice(name, f"environment in {file}", without_table())]
     own = {k: v for k, v in request["env_kwargs"].items() if k not in OF_THE_ENVIRONMENT}
     game = make_game(entry.game, **{**entry.parameters, **own})
     assert isinstance(game, TimedFootball)

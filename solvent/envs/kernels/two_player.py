@@ -21,16 +21,16 @@ _U64, _I64 = np.uint64, np.int64
 _OPPONENT, _NOBODY = 1, 2
 
 
-class Plays(NamedTuple):
+class Episodes(NamedTuple):
     """Where n environments are; arrays [n] that are changed in place.
 
     Attributes:
         state: int32, the state of the game.
         stream: uint64, the state of the random numbers.
         side: int32, which of the table's views the learner has.
-        opponent: int32, which opponent of the pool it plays.
-        owed: float64, what the opponent's opening moves have paid and no step has reported.
-        over: bool, whether the end of the play has been reported.
+        opponent: int32, which opponent of the pool it episodes.
+        owed: float64, rewards of the opponent's opening moves, which no step has reported.
+        over: bool, whether the end of the episode has been reported.
     """
 
     state: NDArray[np.int32]
@@ -76,18 +76,18 @@ def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def node_of(plays: Any, table: Any, i: Any) -> Any:
+def node_of(episodes: Any, table: Any, i: Any) -> Any:
     """The row of ``table.node`` at which environment i is."""
     n_states = len(table.node) // len(table.sign)
-    return _U64(_I64(plays.side[i]) * n_states + plays.state[i])
+    return _U64(_I64(episodes.side[i]) * n_states + episodes.state[i])
 
 
 @njit(cache=True)
 def play_on(
     chosen: NDArray[np.int64],
     rank: NDArray[np.int32],
-    paid: NDArray[np.float64],
-    plays: Plays,
+    earned: NDArray[np.float64],
+    episodes: Episodes,
     table: Table,
     pool: Pool,
 ) -> None:
@@ -99,8 +99,8 @@ def play_on(
     Args:
         chosen: Indices of environments; overwritten.
         rank: [n] the learner's action as a number among its legal ones; set to 0.
-        paid: [n], to which the learner's rewards are added.
-        plays: Changed.
+        earned: [n], to which the learner's rewards are added.
+        episodes: Changed.
         table: Of the game.
         pool: Of opponents.
     """
@@ -111,65 +111,65 @@ def play_on(
     while left > 0:
         for e in range(left):
             i = _U64(chosen[e])
-            at = node_of(plays, table, i)
-            x = advance(plays.stream[i])
-            first = _I64(plays.opponent[i]) * choices + node[at, 3]
+            at = node_of(episodes, table, i)
+            x = advance(episodes.stream[i])
+            first = _I64(episodes.opponent[i]) * choices + node[at, 3]
             reply = pick(draw_of(x), cuts, first, node[at, 4])
             picked[e] = _I64(node[at, 0]) + _I64(rank[i]) * node[at, 1] + reply * node[at, 2]
-            plays.stream[i] = advance(x)
+            episodes.stream[i] = advance(x)
         for e in range(left):
             r = _U64(picked[e])
-            draw = draw_of(plays.stream[_U64(chosen[e])])
+            draw = draw_of(episodes.stream[_U64(chosen[e])])
             picked[e] = row[r, 0] + pick(draw, table.threshold, row[r, 2], row[r, 1])
         for e in range(left):
             i, j = _U64(chosen[e]), _U64(picked[e])
-            plays.state[i] = table.next_state[j]
-            paid[i] += table.sign[_U64(plays.side[i])] * table.reward[j]
+            episodes.state[i] = table.next_state[j]
+            earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[j]
             rank[i] = 0
         more = 0
         for e in range(left):
             i = _U64(chosen[e])
             chosen[more] = chosen[e]
-            more += int(node[node_of(plays, table, i), 5] == _OPPONENT)
+            more += int(node[node_of(episodes, table, i), 5] == _OPPONENT)
         left = more
 
 
 @njit(cache=True)
-def begin(chosen: NDArray[np.int64], plays: Plays, table: Table, pool: Pool) -> None:
-    """Begin plays in the chosen environments, up to the learner's first turn.
+def begin(chosen: NDArray[np.int64], episodes: Episodes, table: Table, pool: Pool) -> None:
+    """Begin episodes in the chosen environments, up to the learner's first turn.
 
     Args:
         chosen: Indices of environments; overwritten.
-        plays: Changed.
+        episodes: Changed.
         table: Of the game.
         pool: Of opponents.
     """
     waiting = 0
     for i in chosen:
-        x = plays.stream[i]
+        x = episodes.stream[i]
         if len(table.sign) > 1:
             x = advance(x)
-            plays.side[i] = draw_of(x) >> 52
-        plays.opponent[i] = 0
+            episodes.side[i] = draw_of(x) >> 52
+        episodes.opponent[i] = 0
         if len(pool.weight) > 1:
             x = advance(x)
-            plays.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
+            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
         x = advance(x)
         start = pick(draw_of(x), table.start_threshold, 0, len(table.start_threshold))
-        plays.state[i] = table.start_state[start]
-        plays.stream[i] = x
-        plays.owed[i] = 0.0
-        plays.over[i] = False
+        episodes.state[i] = table.start_state[start]
+        episodes.stream[i] = x
+        episodes.owed[i] = 0.0
+        episodes.over[i] = False
         chosen[waiting] = i
-        waiting += int(table.node[node_of(plays, table, i), 5] == _OPPONENT)
-    rank = np.zeros(len(plays.state), np.int32)
-    play_on(chosen[:waiting], rank, plays.owed, plays, table, pool)
+        waiting += int(table.node[node_of(episodes, table, i), 5] == _OPPONENT)
+    rank = np.zeros(len(episodes.state), np.int32)
+    play_on(chosen[:waiting], rank, episodes.owed, episodes, table, pool)
 
 
 @njit(cache=True)
 def step(
     action: NDArray[np.int64],
-    plays: Plays,
+    episodes: Episodes,
     table: Table,
     pool: Pool,
     reward: NDArray[np.float64],
@@ -179,8 +179,8 @@ def step(
     """Play an action in each environment, up to the learner's next turn, or begin it again.
 
     Args:
-        action: [n]; not read where play has ended.
-        plays: Changed. Those that are over begin again.
+        action: [n]; not read where the episode has ended.
+        episodes: Changed. Those that are over begin again.
         table: Of the game.
         pool: Of opponents.
         reward: [n], filled.
@@ -201,10 +201,10 @@ def step(
     again, n_again = np.empty(n, np.int64), 0
     chosen = np.zeros(n, np.int32)
     for i in range(n):
-        at = node_of(plays, table, i)
-        reward[i] = plays.owed[i]
-        plays.owed[i] = 0.0
-        # Where play ended before the learner's first turn, there is nothing to play.
+        at = node_of(episodes, table, i)
+        reward[i] = episodes.owed[i]
+        episodes.owed[i] = 0.0
+        # Where the episode ended before the learner's first turn, there is nothing to play.
         acts = table.node[at, 5] != _NOBODY
         rank = table.rank[at, _U64(action[i])]
         illegal[i] = acts & (rank < 0)
@@ -212,28 +212,28 @@ def step(
         acting[n_acting] = i
         n_acting += int(acts)
         again[n_again] = i
-        n_again += int(plays.over[i])
-    play_on(acting[:n_acting], chosen, reward, plays, table, pool)
+        n_again += int(episodes.over[i])
+    play_on(acting[:n_acting], chosen, reward, episodes, table, pool)
     for i in range(n):
-        ends = table.node[node_of(plays, table, i), 5] == _NOBODY
-        terminated[i] = ends & ~plays.over[i]
-        reward[i] += terminated[i] * table.bonus[plays.side[i]]
-        plays.over[i] = ends
-    begin(again[:n_again], plays, table, pool)
+        ends = table.node[node_of(episodes, table, i), 5] == _NOBODY
+        terminated[i] = ends & ~episodes.over[i]
+        reward[i] += terminated[i] * table.bonus[episodes.side[i]]
+        episodes.over[i] = ends
+    begin(again[:n_again], episodes, table, pool)
     return 0
 
 
 @njit(cache=True)
-def draw_opponents(plays: Plays, pool: Pool) -> None:
+def draw_opponents(episodes: Episodes, pool: Pool) -> None:
     """Draw an opponent for each environment, from a pool of one without drawing a number.
 
     Args:
-        plays: Changed.
+        episodes: Changed.
         pool: Of opponents.
     """
-    for i in range(len(plays.state)):
-        plays.opponent[i] = 0
+    for i in range(len(episodes.state)):
+        episodes.opponent[i] = 0
         if len(pool.weight) > 1:
-            x = advance(plays.stream[i])
-            plays.stream[i] = x
-            plays.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
+            x = advance(episodes.stream[i])
+            episodes.stream[i] = x
+            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))

@@ -1,0 +1,131 @@
+"""Environments of games by name, opponents included: what ``gym.make`` makes of an id."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from solvent.baselines.opponents import Specification, make_opponents
+from solvent.envs.env import Env, Seat, SeatEnv, TabularEnv
+from solvent.envs.registration import rules_and_source
+from solvent.envs.simulation import Sampler
+from solvent.model import TabularGame
+from solvent.model.registry import find_spec
+
+if TYPE_CHECKING:
+    from solvent.envs.vector_env import VectorEnv
+
+OF_A_SEAT = ("opponent", "seat", "solution")
+"""Arguments of an environment for two, unless the game has a parameter of that name."""
+
+
+def make_env(
+    game: str,
+    *,
+    observation: str = "vector",
+    illegal: str = "remap",
+    render_mode: str | None = None,
+    **arguments: Any,
+) -> Env:
+    """The environment of a game: of a game for two, one seat of it.
+
+    Args:
+        game: As for :func:`solvent.make_game`.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+        arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
+
+    Raises:
+        ValueError: If a name or an argument is unknown, a value is not allowed, or an opponent
+            does not fit.
+    """
+    source, of_env = _asked(game, arguments)
+    of_env |= {"observation": observation, "illegal": illegal, "render_mode": render_mode}
+    return SeatEnv(source, **of_env) if "opponents" in of_env else TabularEnv(source, **of_env)
+
+
+# Gymnasium reads here which render modes are native, as it would of a class.
+make_env.metadata = Env.metadata  # type: ignore[attr-defined]
+
+
+def make_vector_env(
+    game: str,
+    num_envs: int = 1,
+    *,
+    observation: str = "vector",
+    illegal: str = "remap",
+    render_mode: str | None = None,
+    autoreset_mode: str = "NextStep",
+    **arguments: Any,
+) -> VectorEnv:
+    """Many environments of a game that are stepped together.
+
+    Args:
+        game: As for :func:`solvent.make_game`.
+        num_envs: How many.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
+            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"`` or ``"rgb_array"``.
+        autoreset_mode: What happens where a play ends, see
+            :class:`solvent.envs.vector_env.VectorEnv`.
+        arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
+
+    Raises:
+        ValueError: If a name or an argument is unknown, a value is not allowed, or an opponent
+            does not fit.
+    """
+    # Compiled loops take a while to import.
+    from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv
+
+    source, of_env = _asked(game, arguments)
+    of_env |= {"num_envs": num_envs, "autoreset_mode": autoreset_mode}
+    of_env |= {"observation": observation, "illegal": illegal, "render_mode": render_mode}
+    if "opponents" in of_env:
+        return SeatVectorEnv(source, **of_env)
+    return TabularVectorEnv(source, **of_env)
+
+
+def _asked(game: str, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What samples a game, and the arguments of an environment that are not for every one."""
+    own = inspect.signature(find_spec(game).maker()).parameters
+    of_seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
+    parameters = {name: value for name, value in arguments.items() if name not in of_seat}
+    rules, source = rules_and_source(game, parameters)
+    if rules.info.players == 2:
+        return source, {"rules": rules, **_seat(source, **of_seat)}
+    if of_seat:
+        raise ValueError(f"{game} is a game for one; it takes no {' and no '.join(of_seat)}")
+    return source, {"rules": rules}
+
+
+def _seat(
+    source: TabularGame | Sampler,
+    *,
+    opponent: Specification | Mapping[Specification, float] | None = None,
+    seat: Seat = 0,
+    solution: str | Path | None = None,
+) -> dict[str, Any]:
+    """Arguments of a :class:`~solvent.envs.SeatEnv`.
+
+    Args:
+        source: What samples the game.
+        opponent: See :mod:`solvent.baselines.opponents`; ``"optimal"`` unless given, or
+            ``"uniform"`` in a game without a table.
+        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn for each episode.
+        solution: The folder of the solution of a game without a table, which an optimal opponent
+            may need.
+
+    Raises:
+        ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
+    """
+    if opponent is None:
+        opponent = "optimal" if isinstance(source, TabularGame) else "uniform"
+    opponents, weights = make_opponents(source, opponent, seat, solution)
+    return {"opponents": opponents, "weights": weights, "seat": seat}

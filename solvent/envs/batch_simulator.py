@@ -1,0 +1,209 @@
+"""A number of episodes under way: what every vector environment is made of.
+
+A :class:`BatchSimulator` begins episodes, makes a step in all of them at once, and shows what the
+learners see. There is one for a table of one player, one for a seat of a table for two against
+opponents, one for both seats of such a table, and one for games that are sampled without a table
+(:mod:`solvent.envs.simulated_seat`). :class:`solvent.envs.vector_env.VectorEnv` makes an
+environment of any of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import seeding
+from numpy.typing import NDArray
+
+from solvent.envs.random_stream import first_state
+from solvent.model import Game, TabularGame
+from solvent.model.arrays import Bools, Ints
+from solvent.model.parameters import check_integer
+
+Batch = NDArray[Any]
+"""An array with a row for each environment."""
+
+
+class BatchSimulator(ABC):
+    """n environments, each with a learner; all arrays have an entry or a row for each.
+
+    Attributes:
+        num_envs: n.
+        game: The table that is sampled, or None.
+        rules: What draws the states, or None.
+        arrays: All that later steps depend on, arrays [n] by name that are changed in place. One
+            is ``"stream"`` uint64, the random numbers (:mod:`solvent.envs.random_stream`).
+        observation_space: Of one learner.
+        n_actions: A, of one learner.
+        shared: What copies of the simulator have in common, since it never changes.
+    """
+
+    num_envs: int
+    game: TabularGame | None
+    rules: Game | None
+    arrays: Mapping[str, Batch]
+    observation_space: gym.Space[Any]
+    n_actions: int
+    shared: tuple[Any, ...] = ()
+
+    @abstractmethod
+    def begin(self, chosen: Ints) -> None:
+        """Begin new episodes in the chosen environments, up to the learner's first turn."""
+
+    @abstractmethod
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        """Play an action in each environment, or begin a new episode where the last is over.
+
+        Args:
+            actions: [n]; not read where an episode is over.
+            reward: [n] float64, filled.
+            terminated: [n], filled.
+            illegal: [n], filled: whether another action was played, the given one being illegal.
+            mask: [n, A], filled with the legal actions.
+            observation: [n, D], filled with what the learners see.
+
+        Returns:
+            How many actions are out of range; unless it is 0, nothing has been changed or filled.
+        """
+
+    @abstractmethod
+    def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
+        """Observations [k, D] and masks [k, A] of chosen environments, or of all; new arrays."""
+
+    @abstractmethod
+    def over(self) -> Bools:
+        """[n] whether the end of an episode has been reported and no other begun."""
+
+    @abstractmethod
+    def state(self, i: int) -> Any:
+        """The state of the rules in which an environment is."""
+
+    @abstractmethod
+    def examples(self) -> Iterable[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
+
+    def told(self) -> dict[str, Batch]:
+        """What else an info tells, arrays [n] by name."""
+        return {}
+
+    def seed(
+        self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
+    ) -> None:
+        """Start the streams of the chosen environments that get a seed or have no stream yet.
+
+        Args:
+            seeds: [n], None for an environment whose stream goes on.
+            chosen: [n].
+            generator: From which streams without a seed are started.
+        """
+        stream = self.arrays["stream"]
+        for i in np.flatnonzero(chosen).tolist():
+            own = seeds[i]
+            if own is not None:
+                stream[i] = first_state(seeding.np_random(int(own))[0])
+            elif stream[i] == 0:
+                stream[i] = first_state(generator)
+
+    def saved(self) -> dict[str, Batch]:
+        """Copies of all that later steps depend on."""
+        return {name: array.copy() for name, array in self.arrays.items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Go on from what :meth:`saved` gave.
+
+        Raises:
+            ValueError: If it is not of that form, or from another number of environments or states.
+        """
+        given = self.check_form(saved)
+        if (given["stream"] == 0).any():
+            raise ValueError(
+                f"saved streams begin at {given['stream'].min()}; allowed are streams from 1"
+            )
+        self.check_values(given)
+        for name, array in given.items():
+            self.arrays[name][:] = array
+
+    def check_form(self, saved: Mapping[str, Any]) -> dict[str, Batch]:
+        """The saved arrays, if all are there in the right shapes.
+
+        Raises:
+            ValueError: If they are not.
+        """
+        try:
+            given = {name: np.asarray(saved[name]) for name in self.arrays}
+        except (KeyError, TypeError, IndexError):
+            names = [repr(name) for name in self.arrays]
+            raise ValueError(
+                f"the saved state needs the arrays {', '.join(names[:-1])} and {names[-1]}"
+            ) from None
+        for name, array in given.items():
+            expected = self.arrays[name]
+            if array.shape != expected.shape or array.dtype != expected.dtype:
+                raise ValueError(
+                    f"saved {name} has shape {array.shape} and type {array.dtype}; "
+                    f"expected {expected.shape} and {expected.dtype}"
+                )
+        return given
+
+    @abstractmethod
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        """Raise a ValueError if a saved array has a value that is out of range."""
+
+
+class TableSimulator(BatchSimulator):
+    """A simulator that samples a table; its first array is ``"state"`` [n], numbers of states.
+
+    Args:
+        game: The table.
+        rules: What draws the states, or None.
+        num_envs: n.
+    """
+
+    game: TabularGame
+
+    def __init__(self, game: TabularGame, rules: Game | None, num_envs: int) -> None:
+        self.game, self.rules = game, rules
+        self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
+
+    def state(self, i: int) -> Any:
+        return self.game.states[self.arrays["state"].item(i)]
+
+    def examples(self) -> Iterable[Any]:
+        return spread_states(self.game)
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        check_range("states go", saved["state"], self.game.n_states)
+
+
+DRAWINGS_MEASURED = 4096
+
+
+def spread_states(game: TabularGame) -> Sequence[Any]:
+    """Up to 4096 states, evenly spread over all of them."""
+    states: Sequence[Any] = game.states[:: -(-game.n_states // DRAWINGS_MEASURED)]
+    return states
+
+
+def check_range(name: str, saved: Batch, count: int) -> None:
+    """Raise a ValueError if a saved array has a value that is not within 0..count-1.
+
+    Args:
+        name: Of the array, with the verb of the message: ``"states go"``.
+        saved: The array.
+        count: How many values there are.
+    """
+    if ((saved < 0) | (saved >= count)).any():
+        raise ValueError(
+            f"saved {name} from {saved.min()} to {saved.max()}; allowed are 0 to {count - 1}"
+        )

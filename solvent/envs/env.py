@@ -1,0 +1,320 @@
+"""The environment for one learner, and what makes it of a table or a game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from numpy.typing import NDArray
+
+from solvent.envs.episode import Episode, OnePlayerEpisode, OnlyEpisode, SeatEpisode
+from solvent.envs.opponents import Opponents
+from solvent.envs.random_stream import first_state
+from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
+from solvent.envs.simulation import Player, Sampler
+from solvent.envs.spaces import check_action, check_options
+from solvent.envs.transition_dict import TransitionDict
+from solvent.model import Game, TabularGame, compile_game
+from solvent.model.arrays import Bools, Floats
+from solvent.model.parameters import check_choice, shown
+
+ILLEGAL = ("remap", "raise")
+
+Seat: TypeAlias = Literal[0, 1, "random"]
+
+
+class Env(Drawn, gym.Env[Any, np.int64]):
+    """A Gymnasium environment of an episode.
+
+    An illegal action is not punished: the lowest legal action is played in its place and
+    ``info["illegal_action"]`` says so. Every ``info`` also has ``"action_mask"``, an int8 array
+    as ``action_space.sample(mask)`` takes it (all 1 once play has ended, when no action counts).
+    Episodes end by the rules and are never truncated.
+
+    Args:
+        episode: What is sampled.
+        illegal: ``"remap"`` as above, or ``"raise"``: a ValueError, for finding mistakes.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+
+    Attributes:
+        episode: What is sampled.
+        game: The table that is sampled, whose ``states[i]`` is what ``observation="index"`` calls
+            i; None for a game without a table.
+        rules: The rules, or None.
+
+    Raises:
+        ValueError: If an argument is none of these.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
+
+    def __init__(
+        self, episode: Episode, *, illegal: str = "remap", render_mode: str | None = None
+    ) -> None:
+        self.episode = episode
+        self.game, self.rules = episode.game, episode.rules
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES, episode.rules)
+        self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
+        self.observation_space = episode.observation_space
+        self.action_space = spaces.Discrete(episode.n_actions)
+        self._begun = False
+        self._screen = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin a new episode; with a seed, also begin a new stream of random numbers.
+
+        Args:
+            seed: For ``np_random``, from which the stream is started; without one, the stream
+                goes on (or is started from an arbitrary seed the first time).
+            options: Allowed are none.
+
+        Raises:
+            ValueError: If there are any.
+        """
+        check_options(options)
+        super().reset(seed=seed)
+        if seed is not None or not self._begun:
+            self.episode.seed(first_state(self.np_random))
+        self.episode.begin()
+        self._begun = True
+        if self.render_mode == "human":
+            self.render()
+        observation, mask = self.episode.look()
+        return observation, self._info(mask, illegal=False)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play an action, and all that follows up to the learner's next turn.
+
+        Raises:
+            ResetNeeded: If play has ended or not begun.
+            ValueError: If `action` is not an action, or illegal and ``illegal="raise"``.
+        """
+        episode = self.episode
+        if episode.over:
+            raise ResetNeeded("play has ended or not begun; call reset() first")
+        action = check_action(action, episode.n_actions)
+        if self._raises and not (mask := episode.mask())[action]:
+            raise ValueError(illegal_action(episode.state, action, mask))
+        reward, illegal = episode.step(action)
+        if self.render_mode == "human":
+            self.render()
+        observation, mask = episode.look()
+        return observation, reward, episode.over, False, self._info(mask, illegal=illegal)
+
+    def _info(self, mask: NDArray[np.int8], *, illegal: bool) -> dict[str, Any]:
+        return {"illegal_action": illegal, "action_mask": mask, **self.episode.told()}
+
+    @property
+    def state(self) -> Any:
+        """The state of the rules in which play is.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        if not self._begun:
+            raise ResetNeeded("play has not begun; call reset() first")
+        return self.episode.state
+
+    def action_masks(self) -> Bools:
+        """The legal actions as booleans, under the name that sb3-contrib's MaskablePPO calls.
+
+        Raises:
+            ResetNeeded: If play has not begun.
+        """
+        if not self._begun:
+            raise ResetNeeded("play has not begun; call reset() first")
+        masks: Bools = self.episode.mask().astype(bool)
+        return masks
+
+    @property
+    def _drawn_state(self) -> Any:
+        return self.state
+
+    def _shared(self) -> tuple[Any, ...]:
+        return self.episode.shared
+
+    def _examples(self) -> Any:
+        return self.episode.examples()
+
+
+class TabularEnv(Env):
+    """One player's game as a Gymnasium environment.
+
+    A step draws one number and picks the outcome at which the distribution function of the
+    table's row first exceeds it; :meth:`reset` draws the start in the same way. The environment
+    thus samples the very table that a solver takes the expectation of.
+
+    Args:
+        game: The rules, or their table. In a game for two, the other player must be folded into
+            chance by :func:`solvent.model.against`; :class:`~solvent.envs.SeatEnv` draws the
+            other player's actions instead.
+        rules: What draws the states, if `game` is a table.
+        player: The player who chooses; player 1 receives the negative rewards.
+        observation: ``"vector"`` as :meth:`solvent.model.Game.observe` gives it, ``"onehot"``
+            as :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+
+    Raises:
+        ValueError: If an argument is none of these, or the other player still has a choice.
+    """
+
+    game: TabularGame
+    episode: OnePlayerEpisode
+
+    def __init__(
+        self,
+        game: Game | TabularGame,
+        *,
+        rules: Game | None = None,
+        player: int = 0,
+        observation: str = "vector",
+        illegal: str = "remap",
+        render_mode: str | None = None,
+    ) -> None:
+        table, rules = table_and_rules(game, rules)
+        super().__init__(
+            OnePlayerEpisode(table, rules, player, observation),
+            illegal=illegal,
+            render_mode=render_mode,
+        )
+
+    @cached_property
+    def P(self) -> TransitionDict:  # noqa: N802
+        """The model as toy-text environments publish it, ``P[s][a]``."""
+        return TransitionDict(self.episode.table)
+
+    @property
+    def initial_state_distrib(self) -> Floats:
+        """The probability of each state at the start, [S], as toy-text environments name it."""
+        return self.game.initial
+
+
+class SeatEnv(Env):
+    """One seat of a game for two, the other being played by opponents from a pool.
+
+    A reset draws an opponent, if there are several, and lets it play until it is the learner's
+    turn. A step plays the learner's action and then the opponent's until the learner is on turn
+    again or play has ended; where both act at once, the opponent's action is drawn along with
+    the outcome. The opponent's actions are drawn from its policy by the environment's stream, so
+    a seed decides everything. An opponent may end the play before the learner's first turn: the
+    learner then sees the end, and its first action, whatever it is, collects the reward.
+
+    Rewards are those of the learner's seat; from seat 1 an episode's return is the least plus the
+    largest return of the game less what player 0 gets (:mod:`solvent.envs.seat_table` says why).
+
+    Illegal actions, masks and ends are those of :class:`Env`. Every ``info`` also has ``"seat"``
+    and ``"opponent"``, the latter's place in the pool.
+
+    Args:
+        game: The rules of a game for two, or their table; or what samples a game that has too many
+            states for a table.
+        opponents: Policies for the other seat (:data:`solvent.envs.opponents.Opponents`); without
+            a table, players (:class:`solvent.envs.simulation.Player`).
+        weights: A positive number for each opponent, in proportion to which they are drawn;
+            equal ones unless given.
+        seat: The learner's: 0, 1, or ``"random"`` for one that is drawn at each reset, before
+            the opponent.
+        rules: What draws the states, if `game` is a table.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :class:`TabularEnv`;
+            without a table, what the game's simulations offer. The observations of both seats
+            have the same form, so one learner can take both.
+        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
+            place, ``"raise"`` raises a ValueError.
+        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
+
+    Raises:
+        ValueError: If an argument is none of these, the game is for one player, or an opponent
+            is for another game or for the learner's own seat.
+    """
+
+    def __init__(
+        self,
+        game: Game | TabularGame | Sampler,
+        opponents: Opponents | Sequence[Player],
+        *,
+        weights: Sequence[float] | None = None,
+        seat: Seat = 0,
+        rules: Game | None = None,
+        observation: str = "vector",
+        illegal: str = "remap",
+        render_mode: str | None = None,
+    ) -> None:
+        # Policies for a table, players without one.
+        seats, pool = seats_of(seat), (cast(Any, opponents), weights)
+        episode: Episode
+        if isinstance(game, Sampler):
+            # Compiled loops take a while to import.
+            from solvent.envs.simulated_seat import SimulatedSeatBatch
+
+            self._pool: Any = SimulatedSeatBatch(game, 1, *pool, seats, observation)
+            episode = OnlyEpisode(self._pool)
+        else:
+            table, rules = table_and_rules(game, rules)
+            self._pool = episode = SeatEpisode(table, rules, *pool, seats, observation)
+        super().__init__(episode, illegal=illegal, render_mode=render_mode)
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        seats: tuple[int, ...] = self._pool.seats
+        return seats
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        opponents: tuple[Any, ...] = self._pool.opponents
+        return opponents
+
+    def set_opponents(
+        self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
+    ) -> None:
+        """Replace the pool; a play that is under way draws its opponent anew and goes on.
+
+        Args:
+            opponents: Policies or players for the other seat, as for the class.
+            weights: A positive number for each opponent, in proportion to which they are drawn;
+                equal ones unless given.
+
+        Raises:
+            ValueError: If an opponent is for another game or for the learner's own seat, or the
+                weights are not as above.
+        """
+        self._pool.set_opponents(opponents, weights)
+
+
+def table_and_rules(
+    game: Game | TabularGame, rules: Game | None
+) -> tuple[TabularGame, Game | None]:
+    """A game's table, compiled if it is not given, and what draws its states."""
+    return (game, rules) if isinstance(game, TabularGame) else (compile_game(game), game)
+
+
+def seats_of(seat: Seat) -> tuple[int, ...]:
+    """The seats that the learner may take.
+
+    Raises:
+        ValueError: If `seat` is not 0, 1 or ``"random"``.
+    """
+    if isinstance(seat, str):
+        check_choice(seat, "seat", ("random",))
+        return (0, 1)
+    if isinstance(seat, bool) or seat not in (0, 1):
+        raise ValueError(f"seat is {shown(seat)}; allowed are 0, 1 and 'random'")
+    return (seat,)
+
+
+def illegal_action(state: Any, action: int, mask: NDArray[np.int8]) -> str:
+    """The error message for an illegal action in a state of the rules."""
+    return (
+        f"action {action} is not legal in state {state!r}; "
+        f"legal are {np.flatnonzero(mask).tolist()}"
+    )

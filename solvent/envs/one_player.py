@@ -1,0 +1,105 @@
+"""Many episodes of a table in which one player chooses, stepped by one compiled loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.batch_simulator import Batch, TableSimulator
+from solvent.envs.kernels import tabular
+from solvent.envs.random_stream import DRAWS
+from solvent.envs.sampling_table import sampling_table
+from solvent.envs.spaces import observation_space
+from solvent.model import Game, TabularGame
+from solvent.model.arrays import Bools, Ints
+
+
+class OnePlayerBatch(TableSimulator):
+    """`num_envs` times :class:`solvent.envs.episode.OnePlayerEpisode` at compiled speed.
+
+    Args:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        num_envs: How many environments.
+        player: The player who chooses.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        table: The arrays that are sampled.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling_table.sampling_table`, or if `num_envs` is
+            not positive.
+    """
+
+    def __init__(
+        self, game: TabularGame, rules: Game | None, num_envs: int, player: int, observation: str
+    ) -> None:
+        self.table = table = sampling_table(game, player, observation)
+        super().__init__(game, rules, num_envs)
+        self.observation_space = observation_space(table.observation)
+        self.n_actions = table.mask.shape[1]
+        self._state = np.full(num_envs, -1, np.int32)
+        self._stream = np.zeros(num_envs, np.uint64)
+        self.arrays = {"state": self._state, "stream": self._stream}
+        self._legal, self._seen = _records(table.mask), _records(table.observation)
+        self._guide_shift = (DRAWS // len(table.guide)).bit_length() - 1
+
+    def begin(self, chosen: Ints) -> None:
+        table = self.table
+        tabular.restart(
+            chosen,
+            self._state,
+            self._stream,
+            table.threshold,
+            table.next_state,
+            table.guide,
+            self._guide_shift,
+        )
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        table = self.table
+        wrong: int = tabular.step(
+            self._state,
+            self._stream,
+            actions,
+            table.span,
+            table.threshold,
+            table.next_state,
+            table.reward,
+            table.depth,
+            table.guide,
+            self._guide_shift,
+            table.terminal,
+            self._legal,
+            self._seen,
+            reward,
+            terminated,
+            illegal,
+            np.ndarray(len(mask), self._legal.dtype, mask),
+            np.ndarray(len(observation), self._seen.dtype, observation),
+        )
+        return wrong
+
+    def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
+        at = self._state if chosen is None else self._state[chosen]
+        return self.table.observation[at], self.table.mask[at]
+
+    def over(self) -> Bools:
+        over: Bools = self.table.terminal[self._state]
+        return over
+
+
+def _records(rows: NDArray[Any]) -> NDArray[Any]:
+    """A view of an array [n, width] as n records, which compiled code copies whole."""
+    return np.ndarray(len(rows), [("row", rows.dtype, rows.shape[1:])], rows)

@@ -1,0 +1,192 @@
+"""Many learners in seats of a game for two that is sampled without a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
+from solvent.envs.kernels.drawing import draw_actions, draw_entries
+from solvent.envs.opponents import check_weights
+from solvent.envs.random_stream import inverse_cdf
+from solvent.envs.seat_table import bonus_of
+from solvent.envs.simulation import Player, Sampler
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import check_integer
+
+
+class SimulatedSeatBatch(BatchSimulator):
+    """What :class:`solvent.envs.seat.SeatBatch` is, for a game without a table.
+
+    A turn of the learner draws an action for the opponent, if that has a choice at the same time,
+    and what follows; the episode then goes on until the learner has a choice again or it has ended.
+
+    Args:
+        sampler: The game.
+        num_envs: How many environments.
+        opponents: The pool, from which each episode draws who takes the other seat.
+        weights: A positive number for each of them, in proportion to which they are drawn; equal
+            ones if None.
+        seats: Those that the learner may have, one or both.
+        observation: What the game's simulations offer.
+
+    Attributes:
+        sampler: The game.
+        simulation: The episodes, seen from both seats.
+        opponents: The pool.
+        seats: The learner's.
+
+    Raises:
+        ValueError: If there are no opponents, the weights are not as above, or `num_envs` is not
+            positive.
+    """
+
+    opponents: tuple[Player, ...]
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        num_envs: int,
+        opponents: Sequence[Player],
+        weights: Sequence[float] | None,
+        seats: tuple[int, ...],
+        observation: str,
+    ) -> None:
+        self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
+        self.simulation = simulation = sampler.plays(num_envs, observation)
+        self.game, self.rules = None, sampler.rules
+        self.sampler, self.shared, self.seats = sampler, (sampler,), seats
+        self.observation_space = simulation.observation_space
+        self.n_actions = simulation.n_actions
+        self._stream: NDArray[np.uint64] = simulation.arrays["stream"]
+        self._side, self._opponent = np.zeros((2, num_envs), np.int32)
+        self._owed, self._over = np.zeros(num_envs), np.ones(num_envs, bool)
+        self.arrays = {
+            **simulation.arrays,
+            "side": self._side,
+            "opponent": self._opponent,
+            "owed": self._owed,
+            "over": self._over,
+        }
+        self._everyone = np.arange(num_envs)
+        self._either = inverse_cdf(np.full(len(seats), 1 / len(seats)), np.array([0, len(seats)]))
+        self._bonus = bonus_of(sampler.rules.info)
+        self._set_pool(opponents, weights)
+
+    def set_opponents(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: The pool, from which each episode draws who takes the other seat.
+            weights: A positive number for each of them, in proportion to which they are drawn;
+                equal ones if None.
+
+        Raises:
+            ValueError: If there are no opponents, or the weights are not as above.
+        """
+        self._set_pool(opponents, weights)
+        begun = np.flatnonzero(self._stream)
+        draw_entries(begun, self._weight, self._stream, self._opponent)
+
+    def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
+        self.opponents = tuple(opponents)
+        chances = check_weights(weights, len(self.opponents))
+        self._weight = inverse_cdf(chances, np.array([0, len(chances)]))
+
+    @property
+    def _seat(self) -> Ints:
+        """[n] the learner's seat."""
+        seat: Ints = np.array(self.seats)[self._side]
+        return seat
+
+    def begin(self, chosen: Ints) -> None:
+        draw_entries(chosen, self._either, self._stream, self._side)
+        draw_entries(chosen, self._weight, self._stream, self._opponent)
+        self.simulation.begin(chosen)
+        self._owed[chosen] = 0.0
+        self._over[chosen] = False
+        waiting = chosen[~self.simulation.acts(chosen, self._seat[chosen])]
+        self._play_on(waiting, np.zeros(self.num_envs, np.int64), self._owed)
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        simulation = self.simulation
+        wrong = int(((actions < 0) | (actions >= self.n_actions)).sum())
+        if wrong:
+            return wrong
+        again = np.flatnonzero(self._over)
+        # Where an episode ended before the learner's first turn, there is nothing to play.
+        acts = ~simulation.over()
+        legal = simulation.legal(self._everyone, self._seat)
+        allowed = legal[self._everyone, actions] == 1
+        illegal[:] = acts & ~allowed
+        reward[:] = self._owed
+        self._owed[:] = 0.0
+        played = np.where(allowed, actions, legal.argmax(axis=1))
+        self._play_on(np.flatnonzero(acts), played, reward)
+        ends = simulation.over()
+        terminated[:] = ends & ~self._over
+        reward[terminated] += self._bonus * self._seat[terminated]
+        self._over[:] = ends
+        self.begin(again)
+        observation[:], mask[:] = self.look()
+        return 0
+
+    def _play_on(self, chosen: Ints, action: Ints, earned: Floats) -> None:
+        """Make a move in the chosen episodes, and more where the learner then has no choice.
+
+        Args:
+            chosen: [k] indices of episodes that are not over.
+            action: [n] the learner's, legal.
+            earned: [n], to which the learner's rewards are added.
+        """
+        simulation, seat = self.simulation, self._seat
+        first_seat = seat == 0
+        while len(chosen):
+            other = 1 - seat[chosen]
+            replies = simulation.acts(chosen, other)
+            replying, other = chosen[replies], other[replies]
+            reply = np.zeros(len(seat), np.int64)
+            for k, opponent in enumerate(self.opponents):
+                mine = slice(None) if len(self.opponents) == 1 else self._opponent[replying] == k
+                if len(asked := replying[mine]):
+                    probabilities = opponent.mixes(simulation, asked, other[mine])
+                    draw_actions(asked, probabilities, self._stream, reply)
+            scored = np.zeros(len(seat))
+            first = np.where(first_seat, action, reply)
+            second = np.where(first_seat, reply, action)
+            simulation.move(chosen, first, second, scored)
+            earned[chosen] += np.where(first_seat, scored, -scored)[chosen]
+            chosen = chosen[~simulation.over()[chosen]]
+            chosen = chosen[~simulation.acts(chosen, seat[chosen])]
+
+    def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
+        chosen = self._everyone if chosen is None else chosen
+        seat = self._seat[chosen]
+        return self.simulation.observe(chosen, seat), self.simulation.legal(chosen, seat)
+
+    def over(self) -> Bools:
+        return self._over
+
+    def told(self) -> dict[str, Batch]:
+        return {"seat": self._seat, "opponent": self._opponent.astype(np.int64)}
+
+    def state(self, i: int) -> Any:
+        return self.simulation.state(i)
+
+    def examples(self) -> Iterable[Any]:
+        return self.sampler.examples()
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        check_range("side goes", saved["side"], len(self.seats))
+        check_range("opponent goes", saved["opponent"], len(self.opponents))
