@@ -201,8 +201,9 @@ def players_of_half(folder: Path) -> Figures:
 def training(run: Callable[..., Any], name: str, folder: Path, *, finished: bool = True) -> Figures:
     """A training, read back or brought to its end."""
     found = run(folder / name, **({"progress": no_more} if finished else {}))
-    results = ("score", "mode_score", "scores", "mode_scores", "average_scores")
-    scores = {part: getattr(found, part) for part in results if hasattr(found, part)}
+    # As the records of 0.1 name them: one score of one seat, pairs of self-play.
+    results = {1: ("score", "mode_score"), 2: ("scores", "mode_scores", "average_scores")}
+    scores = {part: getattr(found, part) for part in results.get(len(found.scores), ())}
     pairs = {part: of if isinstance(of, tuple) else (of,) for part, of in scores.items()}
     last = found.curve[-1]
     names = [key for key in last.__dataclass_fields__ if key != "seconds"]

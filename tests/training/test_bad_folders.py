@@ -205,7 +205,7 @@ def test_what_is_no_file_is_one_line(
 def test_a_curve_is_not_believed(line: str, folder: Path, small: TabularGame) -> None:
     path = folder / "curve.csv"
     path.write_text(path.read_text() + line + "\n")
-    assert refusal(small, folder) == f"{path}: not a learning curve of solvent's, or damaged"
+    assert refusal(small, folder) == f"{path}: not a learning curve, or damaged"
 
 
 def test_another_training_is_told_apart_by_the_entry_that_differs(

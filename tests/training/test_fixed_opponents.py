@@ -80,7 +80,7 @@ def test_another_policy_in_the_same_file_is_another_training(
 @pytest.mark.parametrize(
     ("env_kwargs", "message"),
     [
-        ({"seat": "random"}, r"seat is 'random'.*train_self_play"),
+        ({"seat": "random"}, r"seat is 'random'.*self-play"),
         ({"opponent": "nobody"}, "nobody"),
         ({"opponent": Path("policy.npz")}, r"policy\.npz"),
     ],
