@@ -120,7 +120,8 @@ class GameSpec:
         players: Opponents in a form of the game without a table, by name: a mapping to functions
             from the game and the folder of its solution, or None, to a
             :class:`solvent.envs.simulation.Player`.
-        painter: A function that paints a piece of a drawing (:class:`solvent.envs.rendering.Screen`).
+        painter: A function that paints a piece of a drawing
+            (:class:`solvent.envs.rendering.Screen`).
         play: A function that plays a form of the game in the terminal better than the general
             one; it takes the same arguments and returns None for a form that it does not know.
         sections: A function from a solved task to the game's own sections of a report.
