@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from solvent import __version__
 from solvent.cli.app import app
-from solvent.cli.parameters import find_game, parse_parameters
+from solvent.cli.parameters import parse_parameters, read_game
 from solvent.cli.printing import ALGORITHMS
 from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
 from solvent.games import GAMES, make_game
@@ -91,10 +91,10 @@ def test_words_that_are_no_parameters_are_refused(words: str) -> None:
 
 
 def test_environments_and_toy_texts_are_games_too() -> None:
-    random = find_game("solvent/FFCombatRandom-v0", {"luck": [0, 2]})
+    random = read_game("solvent/FFCombatRandom-v0", ["--luck", "0:2"])
     assert dict(random.info.parameters)["luck"] == [0, 2]
     assert dict(random.info.parameters)["skill_difference"] == [-3, 3]
-    lake = find_game("FrozenLake-v1", {"is_slippery": True})
+    lake = read_game("FrozenLake-v1", ["--is-slippery"])
     assert solve(compile_game(lake)).value == pytest.approx(14 / 17)
 
 
@@ -341,7 +341,7 @@ def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
         ("solve FrozenLake-v1 --size 3", "FrozenLake-v1 cannot be made"),
         ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
         ("play pig --target 10 --against wizard", "baseline is 'wizard'"),
-        ("train pig --out x", "game to train on is 'pig'"),
+        ("train chess --out x", "game is 'chess'"),
         ("report --in nowhere", "nowhere/results.json: cannot be read"),
         ("report", "name one of the three: --in DIR for a bench, --game GAME for a game, or"),
         ("report --in nowhere --game pig", "name one of the three"),

@@ -74,15 +74,14 @@ def list_(
     ] = None,
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
-    from solvent.cli.printing import show_parameters, show_rooms
-    from solvent.games import GAMES
-    from solvent.model.parameters import check_choice
+    from solvent.cli.parameters import spec_named
+    from solvent.cli.printing import show_games, show_parameters
 
     console = Console()
     if game is None:
-        show_rooms(console)
+        show_games(console)
     else:
-        show_parameters(console, check_choice(game, "game", GAMES))
+        show_parameters(console, spec_named(game))
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -143,26 +142,26 @@ def solve(
     [dim]solvent solve ff-combat --opponent hell-demon --stamina 24 --luck 12[/]
     [dim]solvent solve football-strategy --form half --out half[/]
     """
-    from solvent import exact
     from solvent.cli.layered import SolveOptions, solve_layered
     from solvent.cli.parameters import read_game
     from solvent.cli.printing import show_solution, solution_json
-    from solvent.model import compile_game
+    from solvent.exact import SolvedTable, save_solution
+    from solvent.exact import solve as solve_game
 
     rules = read_game(game, ctx.args)
     options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
-    with Console(stderr=True).status(f"going through the states of {game}") as status:
-        table = compile_game(rules)
-        status.update(f"solving {game}, {table.n_states:,} states")
-        solution = exact.solve(table)
+    with Console(stderr=True).status(f"solving {game}"):
+        solved = solve_game(rules)
     if save is not None:
-        exact.save_solution(save, solution)
+        if not isinstance(solved, SolvedTable):
+            raise ValueError(f"--save is for games that are solved by a table, unlike {game}")
+        save_solution(save, solved.solution)
     if json:
-        typer.echo(solution_json(table, solution))
+        typer.echo(solution_json(solved))
     else:
-        show_solution(Console(), table, solution)
+        show_solution(Console(), solved)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -179,7 +178,7 @@ def play(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the dice.")] = None,
-    hints: Annotated[bool, typer.Option(help="Whether ? shows what each action is worth.")] = True,
+    hints: Annotated[bool, typer.Option(help="Whether ? shows the value of each action.")] = True,
     solution: Annotated[
         Path | None,
         typer.Option(
@@ -195,41 +194,29 @@ def play(
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
-    from solvent.cli.parameters import read_game
-    from solvent.games import TimedFootball
-    from solvent.games.football_clock.play import play_football
+    from solvent.cli.parameters import open_solution, read_game
     from solvent.play import play as play_game
 
-    if solution is not None:
-        from solvent.games.football_clock.commands_play import opened_solution
-
-        _no_opponent(against)
-        play_football(
-            opened_solution(game, solution, ctx.args), player=player, seed=seed, hints=hints
-        )
-        return
-    rules = read_game(game, ctx.args)
-    if isinstance(rules, TimedFootball):
-        from solvent.games.football_clock.commands_play import made_solution
-
-        _no_opponent(against)
-        play_football(made_solution(rules), player=player, seed=seed, hints=hints)
-        return
+    solved = None if solution is None else open_solution(solution, game, ctx.args)
+    rules = read_game(game, ctx.args) if solved is None else solved.game
     opponent = None if against is None else _opponent(rules, against, 1 - player)
-    play_game(rules, player=player, opponent=opponent, seed=seed, hints=hints)
-
-
-def _no_opponent(against: str | None) -> None:
-    if against is not None:
-        raise ValueError("--against is for games that fit in a table; here it is the optimal one")
+    play_game(solved or rules, player=player, opponent=opponent, seed=seed, hints=hints)
 
 
 def _opponent(rules: Any, name: str, player: int) -> Any:
-    """A policy for a side of a game: that of a file, or a baseline."""
+    """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     from solvent.baselines import make_baseline
     from solvent.exact import load_policy
     from solvent.model import compile_game
+    from solvent.model.registry import spec_of
 
+    spec = spec_of(rules)
+    if spec is not None and spec.ask("simulator", rules) is not None:
+        if name == "optimal":
+            return None
+        raise ValueError(
+            "--against is for games that fit in a table; here the opponent is the optimal one"
+        )
     table = compile_game(rules)
     if name.endswith(".npz"):
         return load_policy(name, table)
@@ -273,10 +260,9 @@ def train(
 
     Run again after an interruption, it goes on from the last checkpoint.
     """
-    from solvent.cli.parameters import find_environment, parse_parameters
+    from solvent.cli.parameters import find_environment
 
-    parameters = parse_parameters(ctx.args)
-    environment = find_environment(game)
+    environment, parameters = find_environment(game, ctx.args)
 
     from solvent.cli.printing import show_training
     from solvent.training import train as train_agent
@@ -507,9 +493,9 @@ def report(
         raise ValueError("--paper-agent is for football with a clock, not for the results of --in")
     console = Console(stderr=True)
     if solution is not None:
-        from solvent.games.football_clock.commands_play import opened_solution
+        from solvent.cli.parameters import open_solution
 
-        solved = opened_solution("football-strategy", solution, ctx.args)
+        solved = open_solution(solution, words=ctx.args)
         page = _solution_report(solved, out, console, paper_agent=paper_agent)
     elif results is not None:
         with console.status("drawing"):

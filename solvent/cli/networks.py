@@ -1,26 +1,45 @@
-"""``solvent train`` and ``solvent score`` where a game is too large for a table."""
+"""``solvent score`` for networks, and for players of games that are too large for a table."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import typer
 from rich.console import Console
 
+from solvent.baselines import all_baselines
+from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.cli.errors import interruptible
-from solvent.cli.parameters import game_of_request
+from solvent.cli.parameters import game_of_request, open_solution
 from solvent.cli.printing import facts
-from solvent.games import TimedFootball
+from solvent.exact import read_request
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice
+from solvent.model.registry import load, spec_of
 
-if TYPE_CHECKING:
-    from solvent.games.football_clock.solver.policies import SheetPolicy
+
+class SeatValues(Protocol):
+    """What a player gets against an opponent, exactly."""
+
+    first: float
+    """As player 0."""
+    second: float
+    """As player 1."""
+    average: float
+    """Of both."""
+
+
+class PlayerScore(Protocol):
+    """The score of a player of a game for two that has no table."""
+
+    name: str
+    against: Mapping[str, SeatValues]
+    """By opponent; one of them is a best response to the player."""
+    exploitability: float
 
 
 def check_request(
@@ -67,7 +86,7 @@ def check_request(
 def score_network(
     file: Path, solution: Path | None, asked: Game | None = None, *, mode: bool, as_json: bool
 ) -> None:
-    """Score a network exactly, against the optimal player, the paper's agent and a best answer.
+    """Score a network exactly, against players that its game knows and a best response.
 
     Args:
         file: The network.
@@ -81,14 +100,7 @@ def score_network(
             needs a solution.
         StoreError: If a file is missing, damaged or of another kind.
     """
-    from solvent.baselines.network import load_network
-    from solvent.games.football_clock.baselines.scores import (
-        SCORED_AGAINST,
-        network_sheets,
-        trained_on,
-    )
-
-    game = trained_on(file)
+    game = game_of_request(read_request(file))
     if game is None:
         raise ValueError(f"{file}: does not say on which game it was trained")
     if asked is not None:
@@ -96,8 +108,7 @@ def score_network(
     player = load_network(file)
     if mode:
         player = replace(player, rule="mode", name=f"{player.name} (mode)")
-    policy = network_sheets(game, player)
-    _score(game, policy, player.name, SCORED_AGAINST, solution, as_json=as_json)
+    _score(game, player, solution, {}, as_json=as_json)
 
 
 def score_known(
@@ -108,10 +119,10 @@ def score_known(
     *,
     as_json: bool,
 ) -> None:
-    """Score a player of football with a clock that is known by name, in the game of a solution.
+    """Score a player that is known by name, in the game of a solution.
 
-    The score of the optimal player is a check of the solution: what the best answer leaves it is
-    the value, but for the proved error.
+    The score of the optimal player is a check of the solution: its value against a best response
+    is that of the game, but for the proved error.
 
     Args:
         name: Of the player.
@@ -125,67 +136,40 @@ def score_known(
             `asked` is no game with such solutions.
         StoreError: If the solution is missing, damaged, not finished or of another game.
     """
-    from solvent.games.football_clock.baselines.scores import SCORED_AGAINST, sheets_named
-    from solvent.games.football_clock.commands_play import opened_solution
-    from solvent.games.football_clock.solver.solution import TimedSolution
-
-    check_choice(name, "what is scored, unless it is a file,", SCORED_AGAINST)
+    check_choice(name, "what is scored, unless it is a file,", all_baselines())
     if solution is None:
         raise ValueError(
-            f"{name} plays football with a clock; give the solution of the game that it is to be "
-            f"scored in with --solution DIR"
+            f"{name} is no file; a player that is known by name is scored in a game that is solved "
+            f"layer by layer: give its solution with --solution DIR"
         )
-    if asked is None:
-        opened = TimedSolution.open(solution)
-    else:
-        opened = opened_solution(asked, solution, words)
-    policy = sheets_named(name, opened.game, opened.layout, solution)
-    others = [] if name == "optimal" else ["optimal"]
-    known = {"value": opened.value, "proved to within": opened.error}
-    _score(opened.game, policy, name, others, solution, known, as_json=as_json)
+    solved = open_solution(solution, asked, words)
+    known = {"value": solved.value, "proved to within": solved.upper - solved.value}
+    _score(solved.game, name, solution, known, as_json=as_json)
 
 
 def _score(
-    game: TimedFootball,
-    policy: SheetPolicy,
-    name: str,
-    opponents: Iterable[str],
+    game: Game,
+    player: NetworkPlayer | str,
     solution: Path | None,
-    known: Mapping[str, float] | None = None,
+    known: Mapping[str, float],
     *,
     as_json: bool,
 ) -> None:
-    """Score a policy and print it, with what is known besides."""
-    from solvent.games.football_clock.baselines.scores import score_timed
-    from solvent.games.football_clock.commands import sheet_bar
-    from solvent.games.football_clock.solver.solution import layout_for
-
-    known = known or {}
-    layout = layout_for(game)
-    with (
-        interruptible("nothing of a score is kept"),
-        sheet_bar(layout, layout.sheets, "scoring") as tell,
-    ):
-        score = score_timed(
-            game,
-            policy,
-            name,
-            opponents=opponents,
-            solution=solution,
-            threads=os.cpu_count() or 1,
-            on_sheet=tell,
-        )
+    """Score a player and print it, with what is known besides."""
+    spec = spec_of(game)
+    if spec is None or spec.scorer is None:
+        raise ValueError(f"{game.info.name} does not say how to score a player without a table")
+    with interruptible("nothing of a score is kept"):
+        score: PlayerScore = load(spec.scorer)(game, player, solution)
+    numbers = {"exploitability": score.exploitability, **known}
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
-        report = {"name": score.name, "against": against, "exploitability": score.exploitability}
-        typer.echo(json.dumps(report | dict(known), indent=2))
+        typer.echo(json.dumps({"name": score.name, "against": against, **numbers}, indent=2))
         return
     said = {
         f"against {opponent}": f"{value.average:.9g}  (as player 0 {value.first:.9g}, "
         f"as player 1 {value.second:.9g})"
         for opponent, value in score.against.items()
     }
-    numbers = {"exploitability": score.exploitability, **known}
-    Console().print(
-        facts({"player": score.name, **said, **{key: f"{n:.9g}" for key, n in numbers.items()}})
-    )
+    rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
+    Console().print(facts({"player": score.name, **said, **rounded}))

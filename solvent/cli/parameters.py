@@ -9,8 +9,12 @@ A parameter is an option of the same name, with dashes for underscores. Its valu
 - or else the text as it is written;
 - left out, so that the next word is another option or there is none, it is ``true``.
 
-``book FILE`` is short for ``gamebook --book FILE``, and ``football`` for ``football-strategy`` with
-``--form half`` unless another is given.
+A game is named by
+
+- its name, or another word that its spec has for it: ``book FILE`` is ``gamebook --book FILE``;
+- an environment of its own, ``solvent/FFCombat-v0``, whose parameters it then has;
+- where its class or its spec is to be found, ``module:Class``, ``file.py`` or ``file.py:Class``;
+- a Gymnasium environment of anybody that publishes its table of transitions, ``FrozenLake-v1``.
 """
 
 from __future__ import annotations
@@ -19,23 +23,29 @@ import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from solvent.envs import register_envs
-from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import read_request
-from solvent.games import GAMES, GymnasiumTable, make_game
+from solvent.exact import SolvedGame, StoreError, read_request
 from solvent.model import Game
+from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, shown
-
-BOOK = "book"
-"""Stands for the game ``gamebook``; the next word may be the book."""
-
-FOOTBALL = "football"
-"""Stands for the game ``football-strategy`` with a clock."""
+from solvent.model.registry import (
+    Environment,
+    GameSpec,
+    broken_games,
+    find_spec,
+    game_specs,
+    load,
+    make_game,
+    names_a_place,
+    register_game,
+)
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -76,43 +86,52 @@ def parse_value(text: str) -> Any:
         raise ValueError(f"the value {shown(text)} is nested too deeply") from None
 
 
-def read_game(name: str, words: Sequence[str]) -> Game:
-    """The game that a name and the words after it stand for.
+def environments() -> dict[str, tuple[GameSpec, Environment]]:
+    """The environments of all known games, by their ids."""
+    return {
+        env_id: (spec, environment)
+        for spec in game_specs().values()
+        for env_id, environment in spec.environments.items()
+    }
 
-    Raises:
-        ValueError: If there is nothing of that name, or a parameter is not allowed.
-    """
+
+def _written(name: str, words: Sequence[str]) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
+    """A game's own name, the parameters that a word for it stands for, and those written."""
     if name.startswith("-"):
         raise ValueError(f"{shown(name)} stands where a game is expected; write the game first")
-    if name == BOOK:
-        name = "gamebook"
-        if words and not words[0].startswith("-"):
-            words = ["--book", *words]
-    parameters = parse_parameters(words)
-    if name == FOOTBALL:
-        name, parameters = "football-strategy", {"form": "half", **parameters}
-    return find_game(name, parameters)
+    for spec in game_specs().values():
+        if name in spec.shorthands:
+            if spec.argument is not None and words and not words[0].startswith("-"):
+                words = [f"--{spec.argument}", *words]
+            return spec.name, spec.shorthands[name], parse_parameters(words)
+    if name in (known := environments()):
+        spec, environment = known[name]
+        return spec.name, environment.parameters, parse_parameters(words)
+    return name, {}, parse_parameters(words)
 
 
-def find_game(name: str, parameters: dict[str, Any]) -> Game:
-    """The game that a name stands for.
+def read_game(name: str, words: Sequence[str] = ()) -> Game:
+    """The game that a name and the words after it stand for.
 
     Args:
-        name: Of a game, of an environment of this package, or of any Gymnasium environment that
-            publishes its table of transitions, such as ``FrozenLake-v1``.
-        parameters: The game's, or the Gymnasium environment's own.
+        name: As the module describes it.
+        words: The parameters.
 
     Raises:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
-    if name in GAMES:
+    own, meant, given = _written(name, words)
+    return _made(own, {**meant, **given})
+
+
+def _made(name: str, parameters: Mapping[str, Any]) -> Game:
+    """A game, or what a Gymnasium environment publishes."""
+    if name in game_specs() or name in broken_games() or names_a_place(name):
         return make_game(name, **parameters)
-    if name in ENVIRONMENTS:
-        entry = ENVIRONMENTS[name]
-        return make_game(entry.game, **{**entry.parameters, **parameters})
     register_envs()
     if name not in gym.registry:
-        check_choice(name, "game", [*GAMES, *ENVIRONMENTS])
+        shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
+        check_choice(name, "game", [*game_specs(), *environments(), *shorthands])
     try:
         env = gym.make(name, **parameters)
     except Exception as error:  # Somebody else's environment may raise anything.
@@ -128,20 +147,104 @@ def find_game(name: str, parameters: dict[str, Any]) -> Game:
         env.close()
 
 
-def find_environment(name: str) -> str:
-    """The environment in which one trains on a game: its own id, or that of the plain game.
+def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = ()) -> SolvedGame:
+    """The solution in a folder that ``solvent solve --out`` has written.
+
+    Args:
+        folder: That holds it.
+        name: Of the game that it has to be a solution of; of any, if left out.
+        words: Parameters of the game; those left out are as they were solved.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If the game has no such solutions, or a parameter is not allowed.
+        StoreError: If there is none in the folder, or it is one of another game.
     """
-    for env_id, entry in ENVIRONMENTS.items():
-        if entry.game == name and not entry.parameters:
-            return env_id
-    if name in gym.registry:
-        return name
-    return check_choice(
-        name, "game to train on", {*(entry.game for entry in ENVIRONMENTS.values()), *ENVIRONMENTS}
-    )
+    layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
+    given = parse_parameters(words)
+    if name is not None:
+        own, _, given = _written(name, words)
+        if own not in layered:
+            raise ValueError(
+                f"--solution is for games that are solved layer by layer, not for {name}"
+            )
+        layered = {own: layered[own]}
+    solved: SolvedGame
+    *others, last = layered.values()
+    for reference in others:
+        with suppress(StoreError):
+            solved = load(reference)(folder, given)
+            return solved
+    solved = load(last)(folder, given)
+    return solved
+
+
+def spec_named(name: str) -> GameSpec:
+    """The spec of the game that a name stands for.
+
+    Args:
+        name: As the module describes it.
+
+    Raises:
+        ValueError: If there is nothing of that name.
+    """
+    own, _, _ = _written(name, ())
+    if own in game_specs() or own in broken_games() or names_a_place(own):
+        return find_spec(own)
+    _made(own, {})
+
+    def published(**parameters: Any) -> Game:
+        """A Gymnasium environment that publishes its table; parameters go to gymnasium.make."""
+        return _made(own, parameters)
+
+    return GameSpec(name=own, make=published)
+
+
+def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """The environment in which one trains on a game, and its arguments.
+
+    That is, of a game's environments, the one that has most of the parameters asked for. A game
+    without environments is given one for as long as the process lasts.
+
+    Args:
+        name: As the module describes it.
+        words: The parameters of the game and of the environment.
+
+    Returns:
+        The Gymnasium id, and what differs from it.
+
+    Raises:
+        ValueError: If there is nothing of that name.
+    """
+    _, meant, given = _written(name, words)
+    if name in environments():
+        return name, given
+    spec, asked = spec_named(name), {**meant, **given}
+    maker = spec.maker()
+    if not spec.environments:
+        for_two = maker(**_own(spec, asked)).info.players == 2
+        plain = re.sub(r".*[:/\\]|\.py$|-v\d+$", "", name)
+        environment = Environment(opponent="optimal" if for_two else None)
+        spec = replace(spec, environments={f"here/{plain}-v0": environment})
+    register_game(spec)
+    register_envs()
+
+    def alike(env_id: str) -> int:
+        return sum(
+            1 if asked.get(key) == value else -1
+            for key, value in spec.environments[env_id].parameters.items()
+        )
+
+    env_id = max(spec.environments, key=alike)
+    # A plain name stands for the game's defaults, whatever its environments have.
+    defaults = inspect.signature(maker).parameters
+    others = {key: defaults[key].default for key in spec.environments[env_id].parameters}
+    return env_id, {**others, **asked}
+
+
+def _own(spec: GameSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of an environment's arguments that are its game's parameters."""
+    own = {*inspect.signature(spec.maker()).parameters, "modifiers"}
+    return {name: value for name, value in parameters.items() if name in own}
 
 
 def game_of_training(policy_file: Path) -> Game:
@@ -166,10 +269,8 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
         request: What ``train`` keeps in its files, its ``"environment"`` and ``"env_kwargs"``
             checked.
     """
-    entry = ENVIRONMENTS.get(request["environment"])
-    if entry is None:
+    spec, environment = environments().get(request["environment"], (None, None))
+    if spec is None or environment is None:
         return None
     # The others are the environment's own, such as what is observed.
-    own = {*inspect.signature(GAMES[entry.game]).parameters, "modifiers"}
-    given = {name: value for name, value in request["env_kwargs"].items() if name in own}
-    return make_game(entry.game, **{**entry.parameters, **given})
+    return make_game(spec.name, **{**environment.parameters, **_own(spec, request["env_kwargs"])})

@@ -1,4 +1,4 @@
-"""Answers as tables for a terminal, and as JSON for programs."""
+"""Results as tables for a terminal, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
-from solvent.baselines import all_baselines
-from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import GapLocation, Score, Solution
+from solvent.baselines import GENERIC
+from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.exact.bench_records import TaskRecord
-from solvent.games import GAMES
-from solvent.model import TabularGame, TabularPolicy
-from solvent.report.choices import action_worth, choice_text, deciders
+from solvent.model import Game, GameInfo, TabularGame, TabularPolicy
+from solvent.model.registry import GameSpec, broken_games, game_specs, load
+from solvent.report.choices import strategy_text
 from solvent.report.gap_account import GapAccount, account
 from solvent.report.numbers import exact, small
-from solvent.report.state_fields import field_names, field_values, state_text
+from solvent.report.state_fields import state_text
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -38,8 +38,8 @@ ALGORITHMS = ("ppo", "dqn", "maskable_ppo", "masked_dqn")
 MOST_ACTIONS = 3
 """More actions than this have no column each."""
 
-OF_A_MIX = 3
-"""How many actions of a mix are named, the most probable ones."""
+OF_A_STRATEGY = 3
+"""How many actions of a mixed strategy are named, the most probable ones."""
 
 STARTS = 6
 """How many states of the start distribution are shown."""
@@ -67,91 +67,93 @@ def columns(console: Console, *names: str, numbers: Collection[str] = ()) -> Tab
     return table
 
 
-def varying_fields(game: TabularGame) -> list[int]:
+def varying_fields(states: Sequence[Any]) -> list[int]:
     """The places of the fields that are not the same in all states."""
-    if field_names(game) == ("state",):
+    if not hasattr(states[0], "_fields"):
         return [0]
-    columns = zip(*(field_values(game, state) for state in game.states), strict=True)
-    return [place for place, column in enumerate(columns) if len(set(column)) > 1]
+    return [place for place, column in enumerate(zip(*states, strict=True)) if len(set(column)) > 1]
 
 
-def parameters_text(game: TabularGame) -> str:
-    """The parameters that make a game what it is."""
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in game.info.parameters)
+def game_text(info: GameInfo) -> str:
+    """A game with the parameters that make it what it is."""
+    parameters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in info.parameters)
+    return info.name + (f": {parameters}" if parameters else "")
 
 
-def show_solution(console: Console, game: TabularGame, solution: Solution) -> None:
+def show_solution(console: Console, solved: SolvedGame) -> None:
     """The optimum, its bracket, and the best choices at the start."""
-    parameters = parameters_text(game)
-    meaning = "  (chance of winning)" if game.win_or_lose else ""
-    console.print(
-        facts(
-            {
-                "game": game.info.name + (f": {parameters}" if parameters else ""),
-                "value": f"{solution.value:.9g}{meaning}",
-                "bracket": f"[{solution.lower:.15g}, {solution.upper:.15g}]",
-                "method": solution.method,
-                "states": f"{game.n_states:,}",
-            }
-        )
-    )
-    starts = _starts(game)
+    table = solved.table if isinstance(solved, SolvedTable) else None
+    meaning = "  (chance of winning)" if table is not None and table.win_or_lose else ""
+    rows = {
+        "game": game_text(solved.game.info),
+        "value": f"{solved.value:.9g}{meaning}",
+        "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
+        "method": solved.method,
+    }
+    if table is not None:
+        rows["states"] = f"{table.n_states:,}"
+    console.print(facts(rows))
+    starts = _starts(solved.game)
+    first = list(starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
-    console.print(_start_table(console, game, solution, starts[:STARTS]))
+    states = first if table is None else table.states
+    console.print(_start_table(console, solved, {s: starts[s] for s in first}, states))
     if len(starts) > STARTS:
         console.print(f"and {len(starts) - STARTS:,} other starts", style="dim")
 
 
 def _start_table(
-    console: Console, game: TabularGame, solution: Solution, starts: Sequence[int]
+    console: Console, solved: SolvedGame, starts: Mapping[Any, float], states: Sequence[Any]
 ) -> Table:
-    """States with their value and best choice, and the worth of each action if these are few."""
-    worth = {state: action_worth(game, solution, state) for state in starts}
-    actions = list(dict.fromkeys(name for values in worth.values() for name in values))
+    """States with their value and best choice, and the value of each action if these are few."""
+    values = {state: _action_values(solved, state) for state in starts}
+    actions = list(dict.fromkeys(name for named in values.values() for name in named))
     if len(actions) > MOST_ACTIONS:
         actions = []
-    shown = varying_fields(game)
-    names = [field_names(game)[place] for place in shown]
+    has_fields = hasattr(states[0], "_fields")
+    shown = varying_fields(states)
+    names = [states[0]._fields[place] if has_fields else "state" for place in shown]
     table = columns(
         console, *names, "chance", "value", "best", *actions,
         numbers={*names, "chance", "value", *actions},
     )  # fmt: skip
-    for state in starts:
-        fields = field_values(game, game.states[state])
+    for state, chance in starts.items():
+        fields = state if has_fields else (state,)
         table.add_row(
             *(escape(str(fields[place])) for place in shown),
-            f"{game.initial[state]:.2g}",
-            f"{solution.values[state]:.6f}",
-            escape(_best(game, solution, state)),
-            *(f"{worth[state][name]:.6f}" if name in worth[state] else "" for name in actions),
+            f"{chance:.2g}",
+            f"{solved.value_of(state):.6f}",
+            escape(_best(solved, state)),
+            *(f"{values[state][name]:.6f}" if name in values[state] else "" for name in actions),
         )
     return table
 
 
-def solution_json(game: TabularGame, solution: Solution) -> str:
+def solution_json(solved: SolvedGame) -> str:
     """The optimum, its bracket, and the best choices at the start."""
-    return _json(
-        {
-            "game": game.info.name,
-            "parameters": dict(game.info.parameters),
-            "states": game.n_states,
-            "value": solution.value,
-            "lower": solution.lower,
-            "upper": solution.upper,
-            "method": solution.method,
-            "model_hash": solution.model_hash,
-            "start": [
-                {
-                    "state": repr(game.states[state]),
-                    "probability": float(game.initial[state]),
-                    "value": float(solution.values[state]),
-                    "best": _best(game, solution, state),
-                    "action_values": action_worth(game, solution, state),
-                }
-                for state in _starts(game)[:STARTS]
-            ],
-        }
-    )
+    starts = _starts(solved.game)
+    info = solved.game.info
+    content = {
+        "game": info.name,
+        "parameters": dict(info.parameters),
+        "value": solved.value,
+        "lower": solved.lower,
+        "upper": solved.upper,
+        "method": solved.method,
+        "start": [
+            {
+                "state": repr(state),
+                "probability": starts[state],
+                "value": solved.value_of(state),
+                "best": _best(solved, state),
+                "action_values": _action_values(solved, state),
+            }
+            for state in list(starts)[:STARTS]
+        ],
+    }
+    if isinstance(solved, SolvedTable):
+        content |= {"states": solved.table.n_states, "model_hash": solved.table.model_hash}
+    return _json(content)
 
 
 def show_score(
@@ -163,11 +165,10 @@ def show_score(
     location: GapLocation | None,
     top: int,
 ) -> None:
-    """What a policy is worth, and the states in which it loses most unless play has no end."""
-    parameters = parameters_text(game)
+    """The value of a policy, and the states in which it loses most unless play has no end."""
     rows = {
         "policy": policy.name,
-        "game": game.info.name + (f": {parameters}" if parameters else ""),
+        "game": game_text(game.info),
         "value": f"{result.value:.9g}",
         "optimum": f"{result.optimum:.9g}",
         "gap": f"{result.optimality_gap:.9g}",
@@ -184,8 +185,8 @@ def show_score(
     if location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
         return
-    losses = account(game, policy, solution, location, top, actions=OF_A_MIX)
-    shown = varying_fields(game)
+    losses = account(game, policy, solution, location, top, actions=OF_A_STRATEGY)
+    shown = varying_fields(game.states)
     alike = [] if len(losses.worst) < 2 else _alike(losses, shown)
     shown = [place for place in shown if place not in alike]
     names = [losses.field_names[place] for place in shown]
@@ -235,7 +236,7 @@ def score_json(
     location: GapLocation | None,
     top: int,
 ) -> str:
-    """What a policy is worth, and the states in which it loses most unless play has no end."""
+    """The value of a policy, and the states in which it loses most unless play has no end."""
     losses = location and account(game, policy, solution, location, top)
     return _json(
         {
@@ -263,64 +264,61 @@ def score_json(
     )
 
 
-def show_rooms(console: Console) -> None:
-    """The names of everything that has one."""
-    table = columns(console, "game", "what it is")
-    for name, maker in GAMES.items():
-        table.add_row(name, escape((inspect.getdoc(maker) or "").partition("\n")[0]))
-    console.print(table)
-    table = columns(
-        console, "environment", "game", "optimum", "its parameters", numbers={"optimum"}
-    )
-    for env_id, entry in ENVIRONMENTS.items():
-        changed = ", ".join(f"{name} {value}" for name, value in entry.parameters.items())
-        optimum = "" if entry.optimum is None else f"{entry.optimum:.6f}"
-        table.add_row(env_id, entry.game, optimum, escape(changed or "the defaults"))
-    console.print()
-    console.print(table)
-    console.print()
-    console.print(
-        facts({"baselines": ", ".join(all_baselines()), "algorithms": ", ".join(ALGORITHMS)})
-    )
+def show_games(console: Console) -> None:
+    """Every game with its environments and baselines, and what any game may have."""
+    for spec in game_specs().values():
+        console.print(f"[bold]{escape(spec.name)}[/]  {escape(_summary(spec))}", highlight=False)
+        rows = {" ".join(["also as", *spec.shorthands]): ""} if spec.shorthands else {}
+        for env_id, entry in spec.environments.items():
+            changed = ", ".join(f"{name} {value}" for name, value in entry.parameters.items())
+            against = f"against {entry.opponent}" if entry.opponent else ""
+            optimum = "" if entry.optimum is None else f"optimum {entry.optimum:.6f}"
+            rows[env_id] = "; ".join(filter(None, (changed, against, optimum)))
+        if spec.pettingzoo is not None:
+            rows[f"solvent/{spec.name}-v0"] = "PettingZoo"
+        own = () if spec.baselines is None else load(spec.baselines)
+        if own:
+            rows["baselines"] = ", ".join(own)
+        console.print(Padding(facts(rows), (0, 0, 1, 2)))
+    rest = {"baselines of any game": ", ".join(GENERIC), "algorithms": ", ".join(ALGORITHMS)}
+    console.print(facts(rest))
+    for name, cause in broken_games().items():
+        console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
+
+
+def _summary(spec: GameSpec) -> str:
+    """What a game is, in the first line of its maker's docstring."""
+    return (inspect.getdoc(spec.maker()) or "").partition("\n")[0]
 
 
 def show_training(console: Console, result: TrainingResult) -> None:
-    """What a training has come to: seat by seat after self-play, and by returns without a table."""
+    """What a training has come to, seat by seat where it learned both."""
+    rows = {
+        "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+        f"{result.cpu_seconds:.1f} CPU seconds"
+    }
     if result.networks:
         last = result.curve[-1]
-        rows = {
-            "last episodes": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring",
-            "files": str(result.folder),
-            "next": f"solvent score {result.folder / 'network.npz'}",
-        }
-    elif len(result.scores) == 2:
+        rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring"
+        rows["next"] = f"solvent score {result.folder / 'network.npz'}"
+    elif len(result.scores) > 1:
+        for seat, mode in enumerate(result.mode_scores):
+            rows[f"seat {seat}"] = (
+                f"exploitability {mode.optimality_gap:.9g}  "
+                f"(as sampled {result.scores[seat].optimality_gap:.9g})"
+            )
         averages = " and ".join(f"{one.optimality_gap:.9g}" for one in result.average_scores)
-        rows = {
-            **{
-                f"seat {seat}": f"exploitability {mode.optimality_gap:.9g}  "
-                f"(as sampled {sampled.optimality_gap:.9g})"
-                for seat, (mode, sampled) in enumerate(
-                    zip(result.mode_scores, result.scores, strict=True)
-                )
-            },
-            "average policy": f"exploitability {averages}",
-            "files": str(result.folder),
-        }
+        rows["average policy"] = f"exploitability {averages}"
     else:
         sampled, mode = result.score, result.mode_score
-        rows = {
+        rows |= {
             "optimum": f"{mode.optimum:.9g}",
             "value": f"{mode.value:.9g}  (as sampled {sampled.value:.9g})",
             "gap": f"{mode.optimality_gap:.9g}  (as sampled {sampled.optimality_gap:.9g})",
             "normalized": f"{mode.normalized:.6f}  (0 uniform play, 1 the optimum)",
             "worst start": f"{mode.worst_start_gap:.9g}",
-            "files": str(result.folder),
         }
-    trained = (
-        f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-        f"{result.cpu_seconds:.1f} CPU seconds"
-    )
-    console.print(facts({"trained": trained, **rows}))
+    console.print(facts({**rows, "files": str(result.folder)}))
 
 
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
@@ -346,15 +344,19 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
     console.print("Agents take their most probable action; all numbers are exact.", style="dim")
 
 
-def show_parameters(console: Console, name: str) -> None:
-    """What a listed game takes."""
-    maker = GAMES[name]
+def show_parameters(console: Console, spec: GameSpec) -> None:
+    """What a game takes."""
+    maker = spec.maker()
     text = inspect.getdoc(maker) or ""
     meanings = _documented_arguments(text)
-    console.print(f"[bold]{name}[/]  {escape(text.partition(chr(10))[0])}\n")
+    console.print(f"[bold]{escape(spec.name)}[/]  {escape(text.partition(chr(10))[0])}\n")
     table = columns(console, "option", "default", "meaning")
     for parameter in inspect.signature(maker).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
         default = "none" if parameter.default is None else str(parameter.default)
+        if parameter.default is parameter.empty:
+            default = "needed"
         option = "--" + parameter.name.replace("_", "-")
         table.add_row(option, escape(default), escape(meanings.get(parameter.name, "")))
     console.print(table)
@@ -375,15 +377,39 @@ def _documented_arguments(text: str) -> dict[str, str]:
     }
 
 
-def _starts(game: TabularGame) -> list[int]:
-    """The states of the start distribution, the most probable first."""
-    order = np.argsort(-game.initial, kind="stable")
-    return [int(s) for s in order[: int((game.initial > 0).sum())]]
+def _starts(game: Game) -> dict[Any, float]:
+    """The probability of every state of the start distribution, the most probable first."""
+    chances: dict[Any, Fraction] = {}
+    for outcome in game.initial():
+        chances[outcome.state] = chances.get(outcome.state, Fraction()) + outcome.probability
+    order = sorted(chances, key=lambda state: -chances[state])
+    return {state: float(chances[state]) for state in order}
 
 
-def _best(game: TabularGame, solution: Solution, state: int) -> str:
-    choosing = deciders(game, state)
-    texts = [choice_text(game, solution.policies[player], state) for player in choosing or [0]]
+def _deciders(game: Game, state: Any) -> list[int]:
+    """The players who have a choice in a state."""
+    if game.is_terminal(state):
+        return []
+    return [p for p, legal in enumerate(game.legal_actions(state)) if len(legal) > 1]
+
+
+def _action_values(solved: SolvedGame, state: Any) -> dict[str, float]:
+    """The value to player 0 of each action, where one player alone has a choice; else nothing."""
+    choosing = _deciders(solved.game, state)
+    if len(choosing) != 1:
+        return {}
+    names = solved.game.info.actions[choosing[0]]
+    values = solved.action_values(state, choosing[0])
+    return {names[action]: value for action, value in values.items()}
+
+
+def _best(solved: SolvedGame, state: Any) -> str:
+    """What is best in a state; of both players, if both have a choice."""
+    if solved.game.is_terminal(state):
+        return ""
+    choosing = _deciders(solved.game, state)
+    names = solved.game.info.actions
+    texts = [strategy_text(names[p], solved.policy(state, p)) for p in choosing or [0]]
     if len(choosing) < 2:
         return texts[0]
     return "; ".join(f"player {p}: {text}" for p, text in zip(choosing, texts, strict=True))

@@ -115,6 +115,9 @@ class GameSpec:
             the solution of the table is the better way.
         layered: A function from a game to its :class:`solvent.exact.layered.game.LayeredGame`, or
             to None for a form of the game that is not layered in time.
+        opened: A function from a folder that ``solvent solve --out`` has written, and parameters,
+            to the :class:`solvent.exact.SolvedGame` that it holds; parameters that are left out
+            are as they were solved.
         simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, or to
             None for a form of the game that is sampled from its table.
         players: Opponents in a form of the game without a table, by name: a mapping to functions
@@ -122,8 +125,12 @@ class GameSpec:
             :class:`solvent.envs.simulation.Player`.
         painter: A function that paints a piece of a drawing
             (:class:`solvent.envs.rendering.Screen`).
-        play: A function that plays a form of the game in the terminal better than the general
-            one; it takes the same arguments and returns None for a form that it does not know.
+        scorer: A function that scores a player of a game without a table exactly: from the game,
+            a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, and the
+            folder of the game's solution, or None, to a score (``PlayerScore`` in
+            :mod:`solvent.cli.networks`).
+        play: A function from a game to the :class:`solvent.play.Session` that it has of its own
+            in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.
         untabled: A function from a game to what a report shows of it without a table, or to None.
         commands: Further commands of ``solvent``, by name.
@@ -142,9 +149,11 @@ class GameSpec:
     baselines: Reference | None = None
     solver: Reference | None = None
     layered: Reference | None = None
+    opened: Reference | None = None
     simulator: Reference | None = None
     players: Reference | None = None
     painter: Reference | None = None
+    scorer: Reference | None = None
     play: Reference | None = None
     sections: Reference | None = None
     untabled: Reference | None = None

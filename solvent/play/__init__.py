@@ -1,18 +1,106 @@
 """Play a game in the terminal, with the optimum at hand.
 
-At every decision a person may ask what each action is worth. At the end every decision is priced:
-in state s, with V* and Q* the exact values of the game that the opponent's policy leaves, action a
-cost V*(s) - Q*(s, a). What the person got is then
+At every decision a person may ask for the value of each action. At the end every decision is
+priced: in state s, with V* and Q* the exact values of the game that the opponent's policy leaves,
+action a cost V*(s) - Q*(s, a). The person's return then is
 
-    result  =  V*(start)  -  the cost of all decisions  +  chance,
+    return  =  V*(start)  -  the cost of all decisions  +  chance,
 
-so that bad luck and bad choices are told apart. The first state of the play is taken as the start.
+so that bad luck and bad choices are told apart. The first state of the episode is taken as the
+start.
 
-Where both act at once the best choice is a mix, and none of the actions in it costs anything: each
-is worth V* against the opponent's mix.
+Where both act at once the best choice is a mixed strategy, and none of the actions in it costs
+anything: the value of each against the opponent's mixed strategy is V*.
 """
 
-from solvent.play.table import MOST_LISTED, NEGLIGIBLE, Decision, Record
-from solvent.play.tabular import play
+from __future__ import annotations
 
-__all__ = ["MOST_LISTED", "NEGLIGIBLE", "Decision", "Record", "play"]
+import random
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from solvent.exact import SolvedGame, SolvedTable, solve
+from solvent.model import Game, TabularGame, TabularPolicy, against, compile_game
+from solvent.model.parameters import shown
+from solvent.model.registry import spec_of
+from solvent.play.session import (
+    MOST_LISTED,
+    NEGLIGIBLE,
+    Decision,
+    Record,
+    Session,
+    Strategy,
+    ValueScale,
+)
+
+__all__ = [
+    "MOST_LISTED",
+    "NEGLIGIBLE",
+    "Decision",
+    "Record",
+    "Session",
+    "ValueScale",
+    "play",
+]
+
+
+def play(
+    game: Game | SolvedGame,
+    *,
+    player: int = 0,
+    opponent: TabularPolicy | None = None,
+    seed: int | None = None,
+    hints: bool = True,
+    input: Callable[[str], str] = input,
+    output: Callable[[str], object] = print,
+) -> Record:
+    """Let a person play one episode of a game.
+
+    Args:
+        game: The rules, which are solved first, or a solved game.
+        player: The person's side, 0 or 1, in a game for two.
+        opponent: Policy of the other side, of a game that has a table; the optimal one if left
+            out.
+        seed: Of the dice; other dice each time if left out.
+        hints: Whether ``?`` is answered with the exact value of every action.
+        input: Asks a question and returns the answer; raises EOFError at the end of the input.
+        output: Shows a text.
+
+    Returns:
+        The decisions with their costs. An episode left by ``q``, the end of the input or Ctrl-C
+        has no result.
+
+    Raises:
+        ValueError: If there is no such player, or the policy is not the opponent's in this game.
+        TooManyStatesError: If the game is too large for the table that the opponent needs.
+    """
+    rules = game if isinstance(game, Game) else game.game
+    info = rules.info
+    if player not in range(info.players):
+        allowed = " and ".join(str(p) for p in range(info.players))
+        raise ValueError(f"player is {shown(player)}; allowed in {info.name} are {allowed}")
+    strategy: Strategy
+    if opponent is None:
+        solved = solve(game) if isinstance(game, Game) else game
+        strategy = partial(solved.policy, player=1 - player)
+    else:
+        if info.players == 1:
+            raise ValueError(f"{info.name} is a game for one; it has no opponent")
+        if opponent.player == player:
+            raise ValueError(f"policy {opponent.name!r} is for player {player}, which is you")
+        table = game.table if isinstance(game, SolvedTable) else compile_game(rules)
+        left = against(table, opponent)
+        solved, strategy = SolvedTable(rules, left, solve(left)), partial(_chances, table, opponent)
+    spec = spec_of(rules)
+    kind: type[Session] = (spec and spec.ask("play", rules)) or Session
+    dice = random.Random(seed)
+    return kind(solved, player, strategy, dice, hints=hints, ask=input, show=output).play()
+
+
+def _chances(table: TabularGame, policy: TabularPolicy, state: Any) -> Mapping[int, float]:
+    """The probabilities of a policy's legal actions in a state."""
+    index = table.index[state]
+    legal = table.mask[policy.player][index].nonzero()[0]
+    chances = policy.probabilities[index, legal]
+    return dict(zip(legal.tolist(), chances.tolist(), strict=True))

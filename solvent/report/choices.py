@@ -1,10 +1,9 @@
-"""What a policy chooses in a state, and what each choice is worth, in words and numbers."""
+"""What a policy chooses in a state, in words."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping, Sequence
 
-from solvent.exact import Solution
 from solvent.model import TabularGame, TabularPolicy
 
 
@@ -16,30 +15,24 @@ def choice_text(
     Of more than `most`, the most probable ones and dots.
     """
     names = game.info.actions[policy.player]
-    weights = policy.probabilities[state]
-    played = np.flatnonzero(weights >= 5e-4)
-    if len(played) == 1:
-        return str(names[played[0]])
+    return strategy_text(names, dict(enumerate(policy.probabilities[state].tolist())), most)
+
+
+def strategy_text(
+    names: Sequence[str], chances: Mapping[int, float], most: int | None = None
+) -> str:
+    """Action probabilities in words, as :func:`choice_text` has them.
+
+    Args:
+        names: Of all actions.
+        chances: By action.
+        most: How many are named at most; all if left out.
+    """
+    chosen = {action: chance for action, chance in chances.items() if chance >= 5e-4}
+    if len(chosen) == 1:
+        return str(names[next(iter(chosen))])
     texts = [
-        f"{names[a]} {100 * weights[a]:.0f}%"
-        if weights[a] >= 0.01
-        else f"{names[a]} {100 * weights[a]:.1f}%"
-        for a in played[np.argsort(-weights[played], kind="stable")]
+        f"{names[action]} {100 * chance:.{0 if chance >= 0.01 else 1}f}%"
+        for action, chance in sorted(chosen.items(), key=lambda one: -one[1])
     ]
     return ", ".join(texts[:most] + (["…"] if most is not None and len(texts) > most else []))
-
-
-def deciders(game: TabularGame, state: int) -> list[int]:
-    """The players who have a choice in a state."""
-    return [p for p in range(game.info.players) if game.action_count[p][state] > 1]
-
-
-def action_worth(game: TabularGame, solution: Solution, state: int) -> dict[str, float]:
-    """The value to player 0 of each action, where one player alone has a choice; else nothing."""
-    choosing = deciders(game, state)
-    if len(choosing) != 1:
-        return {}
-    names = game.info.actions[choosing[0]]
-    rows = range(game.row_start[state], game.row_start[state + 1])
-    actions = game.row_action[choosing[0]]
-    return {names[actions[row]]: float(solution.action_values[row]) for row in rows}

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from solvent.baselines.network import NetworkPlayer
 from solvent.cli.errors import interruptible
 from solvent.cli.layered import SolveOptions
 from solvent.cli.printing import facts
@@ -29,6 +30,13 @@ from solvent.exact.layered.resources import (
 )
 from solvent.exact.layered.solve import Local, Workers, solve_layout
 from solvent.exact.layered.store import SheetStore
+from solvent.games.football_clock.baselines.scores import (
+    SCORED_AGAINST,
+    TimedScore,
+    network_sheets,
+    score_timed,
+    sheets_named,
+)
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.layout import Layout, Sheet
 from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
@@ -145,6 +153,39 @@ def _moment(layout: Layout, sheet: Sheet) -> str:
     minutes, seconds = divmod(sheet.ticks * layout.clock.tick, 60)
     half = "second" if sheet.half == 2 else "first"
     return f"{half} half {minutes:2}:{seconds:02}"
+
+
+def score_player(
+    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None
+) -> TimedScore:
+    """Score a player against those known by name and a best response, with progress.
+
+    Args:
+        game: Which, with its start.
+        player: A network, or the name of a player.
+        solution: The folder of the game's solution, which a small form does not need.
+
+    Raises:
+        ValueError: If there is no player of that name, or it has no solution to play by.
+        StoreError: If the solution is missing, damaged, or of another game.
+    """
+    layout = layout_for(game)
+    if isinstance(player, str):
+        name, policy = player, sheets_named(player, game, layout, solution)
+        opponents = [] if player == "optimal" else ["optimal"]
+    else:
+        name, policy = player.name, network_sheets(game, player)
+        opponents = list(SCORED_AGAINST)
+    with sheet_bar(layout, layout.sheets, "scoring") as tell:
+        return score_timed(
+            game,
+            policy,
+            name,
+            opponents=opponents,
+            solution=solution,
+            threads=os.cpu_count() or 1,
+            on_sheet=tell,
+        )
 
 
 def rated_agent(solution: TimedSolution) -> AgentScores:

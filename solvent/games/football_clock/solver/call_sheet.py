@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +17,11 @@ from solvent.games.football.calls import cell_of_call, what_follows_call
 from solvent.games.football.results import Result
 from solvent.games.football.situation import Consequence, consequences
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
+
+if TYPE_CHECKING:
+    from solvent.games.football_clock.solver.solution import TimedSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +122,7 @@ def action_values(
         if attacks:
             worth = sheet.offence
         else:
-            worth = np.array([_to_other(solution, value) for value in sheet.defence])
+            worth = np.array([to_other(solution, value) for value in sheet.defence])
         return dict(zip(sheet.actions[0 if attacks else 1], worth.tolist(), strict=True))
     # At most one player has a choice; where it is the other one, it takes what is best for itself.
     legal = solution.game.legal_actions(position)
@@ -131,10 +134,10 @@ def action_values(
             float(outcome.probability) * (float(outcome.reward) + solution.value_of(outcome.state))
             for outcome in solution.game.transition(position, joint)
         )
-        values[action] = value if decider == 0 else _to_other(solution, value)
+        values[action] = value if decider == 0 else to_other(solution, value)
     if decider == player:
         return values
-    return {legal[player][0]: _to_other(solution, max(values.values()))}
+    return {legal[player][0]: to_other(solution, max(values.values()))}
 
 
 def optimal_mix(solution: TimedSolution, position: TimedPosition, player: int) -> dict[int, float]:
@@ -159,6 +162,6 @@ def optimal_mix(solution: TimedSolution, position: TimedPosition, player: int) -
     return {good[-1 if position.phase == "time-out" else 0]: 1.0}
 
 
-def _to_other(solution: TimedSolution, value: float) -> float:
+def to_other(solution: TimedSolution, value: float) -> float:
     """A value to one player as it is to the other."""
     return -value if solution.game.for_points else 1 - value

@@ -6,6 +6,7 @@ antisymmetric; here they are as one says them, between 0 and 1. Points are the s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from solvent.exact.layered.store import SheetStore
 from solvent.games.football.packed import pack_rules
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.call_sheet import action_values, optimal_mix, to_other
 from solvent.games.football_clock.solver.layout import Layout, Sheet
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
@@ -88,6 +90,8 @@ class TimedSolution:
 
     store: SheetStore
     game: TimedFootball
+
+    method = "backward induction layer by layer"
 
     def __post_init__(self) -> None:
         """Check that all is solved."""
@@ -184,6 +188,36 @@ class TimedSolution:
             self._expected(position, (action, other) if chooser == 0 else (other, action))
             for action in legal[chooser]
         )
+
+    def action_values(self, state: TimedPosition, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to against optimal play of the other.
+
+        Args:
+            state: In which play goes on.
+            player: 0 or 1.
+
+        Returns:
+            Values to player 0, by action.
+        """
+        own = action_values(self, state, player)
+        return own if player == 0 else {action: to_other(self, own[action]) for action in own}
+
+    def policy(self, state: TimedPosition, player: int) -> Mapping[int, float]:
+        """An optimal strategy of a player in a position.
+
+        Of decisions that are equally good it takes the plain one: no time-out, the ordinary
+        kickoff.
+
+        Args:
+            state: In which play goes on.
+            player: 0 or 1.
+
+        Returns:
+            The probability of every legal action.
+        """
+        chances = optimal_mix(self, state, player)
+        legal = self.game.legal_actions(state)[player]
+        return {action: chances.get(action, 0.0) for action in legal}
 
     def _expected(self, position: TimedPosition, actions: tuple[int, int]) -> float:
         return sum(

@@ -1,14 +1,18 @@
-"""A person, an opponent and the dice at one table: who is asked what, and what it cost."""
+"""A person, an opponent and the dice: who is asked what, and what it cost."""
 
 from __future__ import annotations
 
 import random
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
+from solvent.exact import SolvedGame, SolvedTable
 from solvent.model import Game, JointAction, Outcome
+from solvent.model.game import Abridged, Alternating, Labelled, Placed
+
+Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
+"""From a state to the probability of every legal action."""
 
 NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
@@ -36,12 +40,12 @@ class Decision:
 
 @dataclass(slots=True)
 class Record:
-    """What happened in one play.
+    """What happened in one episode.
 
     Attributes:
         start_value: V* at the first state, to the person.
         decisions: In order.
-        result: What the person got in the end, or None if the play was left.
+        result: What the person got in the end, or None if the episode was left.
     """
 
     start_value: float = 0.0
@@ -55,7 +59,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Worth:
+class ValueScale:
     """How a person reads a value: as a chance of winning where it is one, else as points.
 
     Args:
@@ -89,14 +93,14 @@ class LeaveError(Exception):
     """The person has had enough."""
 
 
-class Table(ABC):
-    """One play of a game.
+class Session:
+    """One episode of a game: a person, an opponent and the dice.
 
     Args:
-        game: The rules by which it is played and drawn.
+        solved: The game that the person faces, with its optimum.
         player: The person's side.
-        worth: How the person reads values.
-        dice: Where chance and the opponent's mixes come from.
+        opponent: The other side's action probabilities in a state.
+        dice: Where chance and the opponent's actions come from.
         hints: Whether ``?`` is answered.
         ask: Asks a question and returns the answer.
         show: Shows a text.
@@ -104,50 +108,64 @@ class Table(ABC):
 
     def __init__(
         self,
-        game: Game,
+        solved: SolvedGame,
         player: int,
-        worth: Worth,
+        opponent: Strategy,
         dice: random.Random,
         *,
         hints: bool,
         ask: Callable[[str], str],
         show: Callable[[str], object],
     ) -> None:
-        self.game, self.player, self.worth, self.dice = game, player, worth, dice
+        rules = solved.game
+        self.solved, self.player, self.opponent, self.dice = solved, player, opponent, dice
         self.hints, self.ask, self.show = hints, ask, show
+        # What is shown may be more than the states that are solved.
+        self.game: Game = rules.for_reader() if isinstance(rules, Abridged) else rules
+        self.solved_state: Callable[[Any], Any] = (
+            rules.from_reader if isinstance(rules, Abridged) else lambda state: state
+        )
+        self.scale = ValueScale(self.is_chance(), player)
 
-    @abstractmethod
+    def is_chance(self) -> bool:
+        """Whether values are chances of winning."""
+        return isinstance(self.solved, SolvedTable) and self.solved.table.win_or_lose
+
     def value(self, state: Any) -> float:
-        """What is still to come is worth to player 0, if the person plays best from here."""
+        """The value of a state to the person, who plays best from there."""
+        return self.scale.of(self.solved.value_of(self.solved_state(state)))
 
-    @abstractmethod
-    def action_values(self, state: Any) -> Mapping[int, float]:
-        """What each action of the person is worth to player 0, with the best play afterwards."""
-
-    @abstractmethod
-    def opponents_mix(self, state: Any) -> Mapping[int, float]:
-        """The probabilities of the opponent's actions."""
-
-    @abstractmethod
-    def deciding(self, state: Any) -> tuple[int, ...]:
+    def acting(self, state: Any) -> tuple[int, ...]:
         """The players who act, whether they have a choice or not."""
+        if isinstance(self.game, Alternating):
+            return (self.game.turn(state),)
+        return tuple(range(self.game.info.players))
 
-    @abstractmethod
-    def labels(self, state: Any, legal: Sequence[int]) -> Mapping[int, str]:
-        """The person's actions in words."""
+    def names(self, state: Any, legal: Sequence[int]) -> Mapping[int, str]:
+        """The person's actions in words, which some games have of their own for each state."""
+        if isinstance(self.game, Labelled):
+            labels = self.game.labels(state)
+            return {action: labels[action].rstrip(".") for action in legal}
+        return {action: self.game.info.actions[self.player][action] for action in legal}
 
-    @abstractmethod
     def menu(self, state: Any, names: Mapping[int, str]) -> str:
         """What stands before the question; empty if the state's drawing says it."""
+        if isinstance(self.game, Labelled):
+            return ""
+        return "   ".join(f"{action} {name}" for action, name in names.items())
+
+    def opening(self) -> list[str]:
+        """What is said before the first state."""
+        advice = "? for advice, " if self.hints else ""
+        lines = [f"{self.game.info.name}: choose by number or name, {advice}q to leave."]
+        return lines + [f"You are player {self.player}."] * (self.game.info.players == 2)
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""
         state = self.roll(self.game.initial()).state
-        record = Record(self.worth.of(self.value(state)))
-        advice = "? for advice, " if self.hints else ""
-        self.show(f"{self.game.info.name}: choose by number or name, {advice}q to leave.")
-        if self.game.info.players == 2:
-            self.show(f"You are player {self.player}.")
+        record = Record(self.value(state))
+        for line in self.opening():
+            self.show(line)
         reward = 0.0
         try:
             while not self.game.is_terminal(state):
@@ -162,7 +180,7 @@ class Table(ABC):
         else:
             self.show("")
             self.show(self.game.draw(state))
-            record.result = self.worth.of(reward)
+            record.result = self.scale.of(reward)
         for line in self._review(record):
             self.show(line)
         return record
@@ -176,53 +194,40 @@ class Table(ABC):
         [outcome] = self.dice.choices(outcomes, [float(o.probability) for o in outcomes])
         return outcome
 
-    def match(self, answer: str, names: Mapping[int, str]) -> int | None:
-        """The action meant by its number, its name, or the beginning of one name only."""
-        if answer.isdecimal():
-            return int(answer) if int(answer) in names else None
-        return match_name(answer, names)
-
     def advice(self, state: Any, names: Mapping[int, str]) -> list[str]:
-        """The worth of every action, the best ones marked."""
+        """The value of every action, the best ones marked, and a mixed strategy."""
         prices = self._prices(state, names)
+        strategy = self.solved.policy(self.solved_state(state), self.player)
         width = max(map(len, names.values()))
-        return [
-            "With the best play afterwards:",
-            *(
-                f"  {names[action]:{width}}  {self.worth.text(value)}"
-                f"{'  (best)' if decision.cost == 0 else ''}{self.remark(state, action)}"
-                for action, (value, decision) in prices.items()
-            ),
-        ]
-
-    def remark(self, state: Any, action: int) -> str:
-        """What is added to a line of advice."""
-        return ""
+        lines = ["With the best play afterwards:"]
+        for action, (value, decision) in prices.items():
+            best = "  (best)" if decision.cost == 0 else ""
+            share = strategy[action]
+            mixed = f"  {100 * share:.1f}% of the mixed strategy" if 0 < share < 1 else ""
+            lines.append(f"  {names[action]:{width}}  {self.scale.text(value)}{best}{mixed}")
+        return lines
 
     def _choose(self, state: Any, record: Record) -> JointAction:
         """The person's action and the opponent's."""
         legal = self.game.legal_actions(state)
-        deciding = self.deciding(state)
+        acting = self.acting(state)
         action = legal[self.player][0]
         if len(legal[self.player]) > 1:
-            names = self.labels(state, legal[self.player])
+            names = self.names(state, legal[self.player])
             action = self._ask(state, names)
             record.decisions.append(self._prices(state, names)[action][1])
-        elif self.player in deciding:
-            self.tell_no_choice(self.labels(state, legal[self.player])[action])
+        elif self.player in acting and not isinstance(self.game, Labelled):
+            name = self.game.info.actions[self.player][action]
+            self.show(f"There is no choice: {name}.")
         if self.game.info.players == 1:
             return (action,)
         other = 1 - self.player
         reply = legal[other][0]
-        if other in deciding:
-            mix = self.opponents_mix(state)
-            [reply] = self.dice.choices(list(mix), list(mix.values()))
+        if other in acting:
+            chances = self.opponent(self.solved_state(state))
+            [reply] = self.dice.choices(list(chances), list(chances.values()))
             self.show(f"Player {other} chooses: {self.game.info.actions[other][reply]}.")
         return (action, reply) if self.player == 0 else (reply, action)
-
-    def tell_no_choice(self, name: str) -> None:
-        """Say what the person does for want of another action."""
-        self.show(f"There is no choice: {name}.")
 
     def _ask(self, state: Any, names: Mapping[int, str]) -> int:
         """Ask until the answer is one of the legal actions."""
@@ -232,7 +237,7 @@ class Table(ABC):
             # Before any name that begins so, such as that of the quick kick.
             if answer in ("q", "quit") and answer not in names.values():
                 raise LeaveError
-            chosen = self.match(answer, names)
+            chosen = match(answer, names)
             if chosen is not None:
                 return chosen
             if answer == "?" and self.hints:
@@ -244,8 +249,9 @@ class Table(ABC):
                 self.show(f"{answer!r} is not one of: {', '.join(names.values())}.")
 
     def _prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
-        """What every action is worth to the person, and what it costs compared with the best."""
-        values = {a: self.worth.of(value) for a, value in self.action_values(state).items()}
+        """The value of every action to the person, and what it costs compared with the best."""
+        found = self.solved.action_values(self.solved_state(state), self.player)
+        values = {action: self.scale.of(value) for action, value in found.items()}
         best = max(values, key=lambda action: values[action])
         prices = {}
         for action, value in values.items():
@@ -259,7 +265,6 @@ class Table(ABC):
     def _review(self, record: Record) -> list[str]:
         """The decisions with their costs, and where the result came from."""
         lines = [""]
-        place = getattr(self.game, "place", None)
         listed = list(enumerate(record.decisions, 1))
         if len(listed) > MOST_LISTED:
             dear = sorted(listed, key=lambda one: one[1].cost, reverse=True)[:MOST_LISTED]
@@ -267,26 +272,31 @@ class Table(ABC):
         for number, decision in listed:
             verdict = "was best"
             if decision.cost > 0:
-                verdict = f"cost {self.worth.difference(decision.cost)}; {decision.best} was better"
-            where = f", {place(decision.state)}" if place is not None else ""
+                verdict = f"cost {self.scale.difference(decision.cost)}; {decision.best} was better"
+            where = f", {self.game.place(decision.state)}" if isinstance(self.game, Placed) else ""
             lines.append(f"Decision {number}{where}: {decision.action} {verdict}.")
-        total = self.worth.difference(record.cost) if record.cost else "nothing"
+        total = self.scale.difference(record.cost) if record.cost else "nothing"
         count = len(record.decisions)
         lines.append(f"{count} decision{'' if count == 1 else 's'}, which cost {total} in all.")
         if record.result is not None:
             chance = record.result - record.start_value + record.cost
             lines.append(
-                f"Optimum at the start {self.worth.text(record.start_value)}, your decisions "
-                f"{self.worth.signed(-record.cost)}, chance {self.worth.signed(chance)}: "
-                f"{self.worth.text(record.result)}."
+                f"Optimum at the start {self.scale.text(record.start_value)}, your decisions "
+                f"{self.scale.signed(-record.cost)}, chance {self.scale.signed(chance)}: "
+                f"{self.scale.text(record.result)}."
             )
         return lines
 
 
-def match_name(answer: str, names: Mapping[int, str]) -> int | None:
-    """The action meant by its name, or by the beginning of one name only."""
+def match(answer: str, names: Mapping[int, str]) -> int | None:
+    """The action meant by its name, its number, or the beginning of one name only.
+
+    A number is a name where names are numbers, and that of an action elsewhere.
+    """
     exact = {name.lower(): action for action, name in names.items()}
     if answer in exact:
         return exact[answer]
+    if answer.isdecimal() and not any(name.isdecimal() for name in exact):
+        return int(answer) if int(answer) in names else None
     begin = [action for name, action in exact.items() if answer and name.startswith(answer)]
     return begin[0] if len(begin) == 1 else None
