@@ -290,7 +290,7 @@ def score(
         typer.Argument(
             metavar="POLICY",
             help="A policy.npz or network.npz, or with --trust a .zip of Stable-Baselines3; with "
-            "--solution also paper-agent or optimal.",
+            "--solution also the name of a player, such as optimal.",
         ),
     ],
     game: Annotated[
@@ -325,7 +325,7 @@ def score(
         typer.Option(
             "--solution",
             metavar="DIR",
-            help="For football with a clock: the solution of the game.",
+            help="Of the game, where it is solved layer by layer.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -461,77 +461,30 @@ def report(
     ] = None,
     solution: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A folder with a solution of football with a clock."),
+        typer.Option(metavar="DIR", help="What `solve --out DIR` has solved."),
     ] = None,
-    paper_agent: Annotated[
-        bool,
-        typer.Option(
-            "--paper-agent",
-            help="Of football with a clock, also what the published agent gives away. That takes "
-            "longer than solving.",
-        ),
-    ] = False,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
 ) -> None:
-    """Write one HTML page, complete in itself: about a bench, a game, or solved football.
+    """Write one HTML page, complete in itself: about a bench, a game, or a solution.
 
     [dim]solvent report --game greed --limit 50 --sides 6 --out greed.html[/]
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
+    from solvent.cli.parameters import read_subject
     from solvent.report import write_report
 
     if [results, game, solution].count(None) != 2:
         raise ValueError(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "
-            "--solution DIR for football with a clock"
+            "--solution DIR for a game that is solved layer by layer"
         )
     if results is not None and ctx.args:
         raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
-    if results is not None and paper_agent:
-        raise ValueError("--paper-agent is for football with a clock, not for the results of --in")
-    console = Console(stderr=True)
-    if solution is not None:
-        from solvent.cli.parameters import open_solution
-
-        solved = open_solution(solution, words=ctx.args)
-        page = _solution_report(solved, out, console, paper_agent=paper_agent)
-    elif results is not None:
-        with console.status("drawing"):
-            page = write_report(results, out)
-    else:
-        from solvent.cli.parameters import read_game
-
-        page = _game_report(read_game(str(game), ctx.args), out, console, paper_agent=paper_agent)
+    subject, sections = (
+        (results, ()) if results is not None else read_subject(game, solution, ctx.args)
+    )
+    with Console(stderr=True).status("drawing"):
+        page = write_report(subject, out, sections=sections)
     typer.echo(f"report: {page}")
-
-
-def _game_report(game: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
-    """The page about a game, solved now."""
-    from solvent.games import TimedFootball
-    from solvent.report import write_report
-
-    if isinstance(game, TimedFootball):
-        from solvent.games.football_clock.commands_play import made_solution
-
-        return _solution_report(made_solution(game), out, console, paper_agent=paper_agent)
-    if paper_agent:
-        raise ValueError(
-            f"--paper-agent is for football with a clock, such as --game football-strategy --form "
-            f"half; {game.info.name} with these parameters is none"
-        )
-    with console.status("drawing"):
-        return write_report(game, out)
-
-
-def _solution_report(solution: Any, out: Path, console: Console, *, paper_agent: bool) -> Path:
-    """The page about a solution of football with a clock."""
-    from solvent.games.football_clock.commands import rated_agent
-    from solvent.games.football_clock.report.page import paper_agent_sections
-    from solvent.report import write_report
-
-    agent = rated_agent(solution) if paper_agent else None
-    with console.status("drawing"):
-        sections = [] if agent is None else paper_agent_sections(solution, agent)
-        return write_report(solution, out, sections=sections)

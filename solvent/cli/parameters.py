@@ -31,7 +31,7 @@ from typing import Any
 import gymnasium as gym
 
 from solvent.envs import register_envs
-from solvent.exact import SolvedGame, StoreError, read_request
+from solvent.exact import SolvedGame, StoreError, read_request, solve
 from solvent.model import Game
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, shown
@@ -45,6 +45,7 @@ from solvent.model.registry import (
     make_game,
     names_a_place,
     register_game,
+    spec_of,
 )
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
@@ -176,6 +177,46 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
             return solved
     solved = load(last)(folder, given)
     return solved
+
+
+def read_subject(
+    game: str | None, solution: Path | None, words: Sequence[str]
+) -> tuple[Game | SolvedGame, list[Any]]:
+    """What a report is about, and the further sections that are asked for.
+
+    Args:
+        game: Its name, or None.
+        solution: The folder of its solution, in the place of the name.
+        words: Its parameters; among them the studies of its spec, such as ``--paper-agent``.
+
+    Returns:
+        The game, solved if it is opened or studied, and the sections.
+
+    Raises:
+        ValueError: If there is no such game, a parameter is not allowed, or the game has no such
+            study.
+        StoreError: If the solution is missing, damaged, or of another game.
+    """
+    known = {study for spec in game_specs().values() for study in spec.studies}
+    asked = [word for word in words if word.removeprefix("--") in known]
+    words = [word for word in words if word not in asked]
+    subject: Game | SolvedGame
+    if solution is None:
+        subject = rules = read_game(str(game), words)
+    else:
+        subject = open_solution(solution, words=words)
+        rules = subject.game
+    sections: list[Any] = []
+    for study in asked:
+        spec = spec_of(rules)
+        reference = spec and spec.studies.get(study.removeprefix("--"))
+        if reference:
+            subject = solve(subject) if isinstance(subject, Game) else subject
+        found = load(reference)(subject) if reference else None
+        if found is None:
+            raise ValueError(f"{study} is not for {rules.info.name} with these parameters")
+        sections += found
+    return subject, sections
 
 
 def spec_named(name: str) -> GameSpec:

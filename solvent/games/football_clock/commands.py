@@ -43,7 +43,8 @@ from solvent.games.football_clock.solver.solution import TimedSolution, layout_f
 from solvent.games.football_clock.solver.tables import timed_tables
 
 if TYPE_CHECKING:
-    from solvent.games.football_clock.report.agent import AgentScores
+    from solvent.exact import SolvedGame
+    from solvent.report.sections import Section
 
 SPEED_PERIOD = 120.0
 """Seconds of the past from which the remaining time is concluded."""
@@ -188,16 +189,24 @@ def score_player(
         )
 
 
-def rated_agent(solution: TimedSolution) -> AgentScores:
-    """What the published agent gets in a solved form, with progress."""
-    from solvent.games.football_clock.report.agent import rate_agent
+def paper_agent(solution: SolvedGame) -> list[Section] | None:
+    """What the published agent gets in a solved form, rated with progress; the sections about it.
 
+    Args:
+        solution: Of a form with a clock; of another there are none.
+    """
+    from solvent.games.football_clock.report.agent import rate_agent
+    from solvent.games.football_clock.report.page import paper_agent_sections
+
+    if not isinstance(solution, TimedSolution):
+        return None
     sheets = solution.layout.sheets
     with (
         interruptible("nothing of the published agent's rating is kept"),
         sheet_bar(solution.layout, sheets, "rating the published agent") as tell,
     ):
-        return rate_agent(solution, threads=os.cpu_count() or 1, on_sheet=tell)
+        scores = rate_agent(solution, threads=os.cpu_count() or 1, on_sheet=tell)
+    return paper_agent_sections(solution, scores)
 
 
 def _report(

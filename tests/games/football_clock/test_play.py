@@ -18,11 +18,10 @@ from solvent.cli.app import app
 from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetStore
 from solvent.games.football.chart_files import json_text
-from solvent.games.football_clock.play import play_football
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
-from solvent.play import Record
+from solvent.play import Record, play
 
 
 @cache
@@ -47,7 +46,7 @@ class Session:
         return self.answer(prompt, self.shown)
 
     def play(self, solution: TimedSolution, **arguments: Any) -> Record:
-        return play_football(solution, input=self.input, output=self.shown.append, **arguments)
+        return play(solution, input=self.input, output=self.shown.append, **arguments)
 
     @property
     def text(self) -> str:
@@ -108,7 +107,7 @@ def test_following_the_advice_costs_nothing(form: str) -> None:
         assert record.cost == 0
 
 
-def test_what_a_position_is_worth_is_said_after_every_play() -> None:
+def test_the_value_of_a_position_is_said_after_every_play() -> None:
     solution = solved("second-half")
     session = Session(any_call(1))
     session.play(solution, seed=2)
@@ -122,7 +121,7 @@ def test_what_a_position_is_worth_is_said_after_every_play() -> None:
         before = float(chance)
 
 
-def test_without_hints_nothing_is_said_of_worth() -> None:
+def test_without_hints_nothing_is_said_of_values() -> None:
     asked = iter(["?"])
     choose = any_call(1)
     session = Session(lambda prompt, shown: next(asked, None) or choose(prompt, shown))
@@ -171,8 +170,8 @@ def test_the_same_seed_gives_the_same_play() -> None:
 
 
 def test_a_player_who_is_not_there_is_refused() -> None:
-    with pytest.raises(ValueError, match="player is 2; allowed are 0 and 1"):
-        play_football(solved("half"), player=2)
+    with pytest.raises(ValueError, match="player is 2; allowed in football-strategy are 0 and 1"):
+        play(solved("half"), player=2)
 
 
 # Transcripts.
@@ -251,7 +250,7 @@ def test_the_command_plays_by_a_solution_or_makes_one(
         (["football", "--timeouts", "3"], "timeouts is 3, but clock has 1"),
         (["football", "--form", "drive"], "with a clock, not for form 'drive'"),
         (["football", "--form", "full"], "is a solution with form half, not full"),
-        (["pig"], "--solution is for football with a clock, not for pig"),
+        (["pig"], "is for games that are solved layer by layer, not for pig"),
         (["football", "--against", "uniform"], "--against is for games that fit in a table"),
     ],
 )
