@@ -126,7 +126,7 @@ def openspiel(payoff: Floats) -> tuple[Any, Any]:
 
 def linprog_highs(payoff: Floats) -> tuple[Any, Any]:
     solution = solve_matrix_game(payoff)
-    return solution.row_mix, solution.column_mix
+    return solution.row_strategy, solution.column_strategy
 
 
 class ReusedModel:
@@ -168,7 +168,7 @@ class ReusedModel:
 
 def ours(payoffs: Floats, **options: Any) -> Mixes:
     solved = solve_matrix_games(payoffs, **options)
-    return solved.row_mix, solved.column_mix
+    return solved.row_strategy, solved.column_strategy
 
 
 def measure(name: str, payoffs: Floats, slow: int, rounds: int) -> list[Row]:

@@ -1,15 +1,16 @@
-"""Public names that are imported when they are first used, so that importing a package is cheap."""
+"""Public names: imported when they are first used, and for one release under earlier names too."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 
 def attach(
-    package: str, homes: Mapping[str, str]
+    package: str, homes: Mapping[str, str], renamed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package whose names live in its modules.
 
@@ -19,12 +20,16 @@ def attach(
     Args:
         package: Its ``__name__``.
         homes: The module of each name.
+        renamed: The present name of each earlier one, which warns when it is used.
 
     Returns:
         The two functions (PEP 562).
     """
 
     def load(name: str) -> Any:
+        if renamed and name in renamed:
+            _warn(name, renamed[name])
+            return load(renamed[name])
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(homes[name]), name)
@@ -35,3 +40,22 @@ def attach(
         return sorted({*vars(sys.modules[package]), *homes})
 
     return load, names
+
+
+def renamed_attribute(earlier: str, present: str) -> Any:
+    """A property for the earlier name of an attribute, which warns when it is used.
+
+    Args:
+        earlier: The name under which the property stands in its class.
+        present: The attribute that it gives.
+    """
+
+    def get(self: Any) -> Any:
+        _warn(earlier, present)
+        return getattr(self, present)
+
+    return property(get)
+
+
+def _warn(earlier: str, present: str) -> None:
+    warnings.warn(f"{earlier} is {present} now", DeprecationWarning, stacklevel=3)

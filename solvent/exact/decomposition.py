@@ -148,8 +148,8 @@ def _solve_simultaneous(
         q = grouped_sum(np.repeat(np.arange(rows.size), count), terms, rows.size)
         games = solve_matrix_games(q.reshape(-1, m, n))
         values[alike] = games.value
-        weights[0][rows] = np.repeat(games.row_mix, n, axis=1)
-        weights[1][rows] = np.tile(games.column_mix, m)
+        weights[0][rows] = np.repeat(games.row_strategy, n, axis=1)
+        weights[1][rows] = np.tile(games.column_strategy, m)
 
 
 def _policies(

@@ -133,7 +133,7 @@ def _dominating(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Fl
         return None
     if not weak:
         game = solve_matrix_game(advantage)
-        return game.row_mix if game.value > margin else None
+        return game.row_strategy if game.value > margin else None
     program = linprog(
         c=-advantage.sum(axis=1),
         A_ub=-advantage.T,

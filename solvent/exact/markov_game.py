@@ -325,7 +325,7 @@ def improve(
     for states, rows, games in stage_games(c, a, choosing & ~alone):
         gains = games.value > equal[states]
         columns = c.count[1][states[0]]
-        improved[rows[gains]] = np.repeat(games.row_mix[gains], columns, axis=1)
+        improved[rows[gains]] = np.repeat(games.row_strategy[gains], columns, axis=1)
         better[states] = gains
     return improved, bool(better.any())
 
@@ -361,7 +361,7 @@ def second_policy(c: GameComponent, a: Floats, response: Ints) -> Floats:
     """
     y: Floats = (c.pair == response[c.state]).astype(float)
     for states, rows, games in stage_games(c, a, (c.count[0] > 1) & (c.count[1] > 1)):
-        y[rows] = np.tile(games.column_mix, c.count[0][states[0]])
+        y[rows] = np.tile(games.column_strategy, c.count[0][states[0]])
     return y
 
 

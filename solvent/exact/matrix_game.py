@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvent.exact import kernels
+from solvent.lazy import renamed_attribute
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
@@ -46,15 +47,18 @@ class MatrixGameSolution:
 
     Attributes:
         value: What the row player's strategy secures, ``min(x A)``.
-        row_mix: [m] probabilities of the row player.
-        column_mix: [n] probabilities of the column player.
+        row_strategy: [m] probabilities of the row player.
+        column_strategy: [n] probabilities of the column player.
         duality_gap: ``max(A y) - min(x A)``, at least 0; the true value lies within it.
     """
 
     value: float
-    row_mix: Floats
-    column_mix: Floats
+    row_strategy: Floats
+    column_strategy: Floats
     duality_gap: float
+
+    row_mix = renamed_attribute("row_mix", "row_strategy")
+    column_mix = renamed_attribute("column_mix", "column_strategy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +67,20 @@ class MatrixGames:
 
     Attributes:
         value: [G] what the row player's strategies secure.
-        row_mix: [G, m].
-        column_mix: [G, n].
+        row_strategy: [G, m].
+        column_strategy: [G, n].
         duality_gap: [G] at least 0.
         solved_by: [G] index into :data:`STEPS`.
     """
 
     value: Floats
-    row_mix: Floats
-    column_mix: Floats
+    row_strategy: Floats
+    column_strategy: Floats
     duality_gap: Floats
     solved_by: Ints
+
+    row_mix = renamed_attribute("row_mix", "row_strategy")
+    column_mix = renamed_attribute("column_mix", "column_strategy")
 
     def __len__(self) -> int:
         """G."""
@@ -83,8 +90,8 @@ class MatrixGames:
         """The solution of one of the games."""
         return MatrixGameSolution(
             float(self.value[game]),
-            self.row_mix[game],
-            self.column_mix[game],
+            self.row_strategy[game],
+            self.column_strategy[game],
             float(self.duality_gap[game]),
         )
 
@@ -95,11 +102,11 @@ class MatrixGames:
         Raises:
             ValueError: If a player has more than 64 actions.
         """
-        return _bits(self.row_mix > 0), _bits(self.column_mix > 0)
+        return _bits(self.row_strategy > 0), _bits(self.column_strategy > 0)
 
     def __repr__(self) -> str:
         """The number of games, their shape and the largest gap."""
-        shape = f"{self.row_mix.shape[1]} x {self.column_mix.shape[1]}"
+        shape = f"{self.row_strategy.shape[1]} x {self.column_strategy.shape[1]}"
         return (
             f"<MatrixGames: {len(self)} of {shape}, "
             f"largest gap {self.duality_gap.max(initial=0.0):.1e}>"
@@ -124,7 +131,7 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     rows, columns = a.shape
     row, column = int(a.min(axis=1).argmax()), int(a.max(axis=0).argmin())
     if a[row].min() == a[:, column].max():
-        return _mixes(a, np.eye(rows)[row], np.eye(columns)[column])
+        return _measured(a, np.eye(rows)[row], np.eye(columns)[column])
 
     # In units in which the entries lie in [0, 1], so that the solver's tolerances mean something.
     low, scale = a.min(), a.max() - a.min()
@@ -141,7 +148,7 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     )
     if program.status != 0:
         raise ArithmeticError(f"HiGHS did not solve a matrix game: {program.message}")
-    solution = _mixes(a, program.x[:rows], -program.ineqlin.marginals)
+    solution = _measured(a, program.x[:rows], -program.ineqlin.marginals)
     if not solution.duality_gap <= _accepted_gap(a[None])[0]:
         solution = _polished(a, solution)
     if not solution.duality_gap <= _accepted_gap(a[None])[0]:
@@ -177,23 +184,23 @@ def solve_matrix_games(
         raise ValueError(f"matrix games need finite matrices [G, m, n]; got shape {a.shape}")
     _check_range(a)
     games, rows, columns = a.shape
-    row_mix, column_mix = np.zeros((games, rows)), np.zeros((games, columns))
+    row_strategy, column_strategy = np.zeros((games, rows)), np.zeros((games, columns))
     if start is not None:
-        given = (*start.row_mix.shape, start.column_mix.shape[1])
+        given = (*start.row_strategy.shape, start.column_strategy.shape[1])
         if given != a.shape:
             raise ValueError(f"start= holds games [G, m, n] = {given}; the payoffs are {a.shape}")
-        row_mix[:], column_mix[:] = start.row_mix, start.column_mix
+        row_strategy[:], column_strategy[:] = start.row_strategy, start.column_strategy
 
     cuts = [games * k // threads for k in range(threads + 1)]
     parts = [slice(*ends) for ends in pairwise(cuts)]
     if threads == 1:
-        solved = [kernels.matrix_game.solve_games(a, row_mix, column_mix)]
+        solved = [kernels.matrix_game.solve_games(a, row_strategy, column_strategy)]
     else:
         with ThreadPoolExecutor(threads) as pool:
             solved = list(
                 pool.map(
                     lambda part: kernels.matrix_game.solve_games(
-                        a[part], row_mix[part], column_mix[part]
+                        a[part], row_strategy[part], column_strategy[part]
                     ),
                     parts,
                 )
@@ -206,11 +213,11 @@ def solve_matrix_games(
         except ArithmeticError as error:
             raise ArithmeticError(f"game {game} of {games}: {error}") from error
         value[game], gap[game], solved_by[game] = again.value, again.duality_gap, HIGHS
-        row_mix[game], column_mix[game] = again.row_mix, again.column_mix
-    return MatrixGames(value, row_mix, column_mix, gap, solved_by)
+        row_strategy[game], column_strategy[game] = again.row_strategy, again.column_strategy
+    return MatrixGames(value, row_strategy, column_strategy, gap, solved_by)
 
 
-def _mixes(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
+def _measured(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
     x, y = np.maximum(x, 0), np.maximum(y, 0)
     x, y = x / x.sum(), y / y.sum()
     value = float((x @ a).min())
@@ -219,9 +226,14 @@ def _mixes(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
 
 def _polished(a: Floats, rough: MatrixGameSolution) -> MatrixGameSolution:
     """The better of a solution and of what its supports lead to."""
-    row_mix, column_mix = rough.row_mix[None].copy(), rough.column_mix[None].copy()
-    kernels.matrix_game.solve_games(np.ascontiguousarray(a[None]), row_mix, column_mix)
-    return min(rough, _mixes(a, row_mix[0], column_mix[0]), key=lambda one: one.duality_gap)
+    row_strategy, column_strategy = (
+        rough.row_strategy[None].copy(),
+        rough.column_strategy[None].copy(),
+    )
+    kernels.matrix_game.solve_games(np.ascontiguousarray(a[None]), row_strategy, column_strategy)
+    return min(
+        rough, _measured(a, row_strategy[0], column_strategy[0]), key=lambda one: one.duality_gap
+    )
 
 
 def _check_range(payoffs: Floats) -> None:

@@ -30,14 +30,14 @@ from solvent.exact.matrix_game import HIGHS, STEPS
 def check(payoffs: np.ndarray, games: MatrixGames) -> None:
     """Both mixes are distributions, and the gap that is stated is theirs and small."""
     spread = spread_of(payoffs)
-    for mix in (games.row_mix, games.column_mix):
+    for mix in (games.row_strategy, games.column_strategy):
         assert (mix >= 0).all()
         np.testing.assert_allclose(mix.sum(axis=1), 1, rtol=0, atol=1e-12)
-    gap = gap_of(payoffs, games.row_mix, games.column_mix)
+    gap = gap_of(payoffs, games.row_strategy, games.column_strategy)
     assert (gap <= 1e-9 * spread).all()
     rounding = 1e-14 * np.abs(payoffs).max(axis=(1, 2))
     assert (np.abs(games.duality_gap - gap) <= rounding + 1e-14 * spread).all()
-    assured = np.einsum("gi,gij->gj", games.row_mix, payoffs).min(axis=1)
+    assured = np.einsum("gi,gij->gj", games.row_strategy, payoffs).min(axis=1)
     assert (np.abs(games.value - assured) <= rounding).all()
 
 
@@ -118,7 +118,7 @@ def test_threads_change_nothing() -> None:
     payoffs = football(np.random.default_rng(4), 501)
     one, three = solve_matrix_games(payoffs), solve_matrix_games(payoffs, threads=3)
     np.testing.assert_array_equal(one.value, three.value)
-    np.testing.assert_array_equal(one.row_mix, three.row_mix)
+    np.testing.assert_array_equal(one.row_strategy, three.row_strategy)
     few = solve_matrix_games(payoffs[:2], threads=3)
     np.testing.assert_array_equal(few.value, one.value[:2])
 
@@ -146,14 +146,14 @@ def test_each_of_the_games_is_a_solution_of_its_own() -> None:
     for g in range(3):
         one = games[g]
         assert (one.value, one.duality_gap) == (games.value[g], games.duality_gap[g])
-        assert (one.row_mix == games.row_mix[g]).all()
-        assert (one.column_mix == games.column_mix[g]).all()
+        assert (one.row_strategy == games.row_strategy[g]).all()
+        assert (one.column_strategy == games.column_strategy[g]).all()
 
 
 def test_matching_pennies() -> None:
     games = solve_matrix_games(matching_pennies(np.random.default_rng(0), 1))
     assert games.value[0] == pytest.approx(1 / 12, abs=1e-14)
-    assert games.row_mix[0] == pytest.approx(np.full(12, 1 / 12), abs=1e-12)
+    assert games.row_strategy[0] == pytest.approx(np.full(12, 1 / 12), abs=1e-12)
 
 
 def test_payoffs_may_be_whole_numbers_of_any_width() -> None:
@@ -228,7 +228,7 @@ def test_payoffs_may_be_as_far_apart_as_half_the_floats() -> None:
         solve_matrix_games(farthest * pennies[None])[0],
         solve_matrix_game(farthest * pennies),
     ):
-        assert games.row_mix == pytest.approx([0.5, 0.5], abs=1e-12)
+        assert games.row_strategy == pytest.approx([0.5, 0.5], abs=1e-12)
     with pytest.raises(ValueError, match="too far apart"):
         solve_matrix_game(1.01 * farthest * pennies)
 
@@ -260,8 +260,11 @@ def test_mixes_are_distributions_whatever_highs_returns(monkeypatch: pytest.Monk
     payoff = np.block([[SCISSORS, np.full((3, 1), 4.0)], [np.full((1, 3), -2.0), 1.0]])
     rough = solve_matrix_game(payoff[[3, 0, 1, 2]])
     exact = solve_matrix_games(payoff[[3, 0, 1, 2]][None])[0]
-    assert exact.row_mix[0] == 0
-    for mix, right in ((rough.row_mix, exact.row_mix), (rough.column_mix, exact.column_mix)):
+    assert exact.row_strategy[0] == 0
+    for mix, right in (
+        (rough.row_strategy, exact.row_strategy),
+        (rough.column_strategy, exact.column_strategy),
+    ):
         assert (mix >= 0).all()
         assert mix.sum() == pytest.approx(1, abs=1e-15)
         assert mix == pytest.approx(right, abs=1e-8)
@@ -275,8 +278,8 @@ def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(
     polished, exact = solve_matrix_game(SCISSORS), solve_matrix_games(SCISSORS[None])[0]
     assert polished.duality_gap <= 1e-15
     assert polished.value == pytest.approx(exact.value, abs=1e-14)
-    assert polished.row_mix == pytest.approx(exact.row_mix, abs=1e-14)
-    assert polished.column_mix == pytest.approx(exact.column_mix, abs=1e-14)
+    assert polished.row_strategy == pytest.approx(exact.row_strategy, abs=1e-14)
+    assert polished.column_strategy == pytest.approx(exact.column_strategy, abs=1e-14)
 
     def worse(a: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
         x[:], y[:] = np.eye(3)[0], np.eye(3)[0]

@@ -120,10 +120,10 @@ def spread_of(payoffs: Floats) -> Floats:
     return np.where(spread == 0, 1.0, spread)
 
 
-def gap_of(payoffs: Floats, row_mix: Floats, column_mix: Floats) -> Floats:
+def gap_of(payoffs: Floats, row_strategy: Floats, column_strategy: Floats) -> Floats:
     """max(A y) - min(x A) of each game, by the definition, [G]."""
-    most = np.einsum("gij,gj->gi", payoffs, column_mix).max(axis=1)
-    return np.asarray(most - np.einsum("gi,gij->gj", row_mix, payoffs).min(axis=1))
+    most = np.einsum("gij,gj->gi", payoffs, column_strategy).max(axis=1)
+    return np.asarray(most - np.einsum("gi,gij->gj", row_strategy, payoffs).min(axis=1))
 
 
 def textbook_simplex(payoff: Floats, tolerance: float = 1e-11) -> tuple[Floats, Floats]:

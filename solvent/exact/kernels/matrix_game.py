@@ -1,4 +1,4 @@
-"""Small zero-sum matrix games in a few microseconds each, every answer with its duality gap.
+"""Small zero-sum matrix games in a few microseconds each, every solution with its duality gap.
 
 The row player receives A[i, j]. In units in which the entries lie in [1, 2] the game is the linear
 program
@@ -12,8 +12,8 @@ as variables. The simplex method starts from p = 0 without a first phase.
 The steps, each tried only where those before it did not do:
 
 1. A saddle point in pure strategies.
-2. The supports of given mixes, of a neighbouring state or of the same one a sweep ago: if both have
-   k actions, two k x k systems.
+2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
+   have k actions, two k x k systems.
 3. These supports brought into the tableau, and the primal or dual simplex method from there.
 4. The simplex method from p = 0: Dantzig's rule with Harris's ratio test, Bland's rule after runs
    of degenerate steps. Again in units in which what lies between 1 and 2 is not all entries but the
@@ -106,26 +106,27 @@ def work_for(m: int, n: int) -> Work:
 
 
 @njit(cache=True)
-def solve_game(a: Floats, row_mix: Floats, column_mix: Floats) -> tuple[float, float]:
+def solve_game(a: Floats, row_strategy: Floats, column_strategy: Floats) -> tuple[float, float]:
     """Solve a game.
 
     Args:
         a: [m, n] finite payoffs to the row player.
-        row_mix: [m]; a mix whose support to try, or zeros; the row player's mix is written here.
-        column_mix: [n]; the same for the column player.
+        row_strategy: [m] a strategy whose support to try, or zeros; the row player's is written
+            here.
+        column_strategy: [n] the same for the column player.
 
     Returns:
-        What the row mix is sure of, and the duality gap.
+        What the row player's strategy secures, and the duality gap.
     """
-    value, gap, _ = solve_in(work_for(*a.shape), a, row_mix, column_mix)
+    value, gap, _ = solve_in(work_for(*a.shape), a, row_strategy, column_strategy)
     return value, gap
 
 
 @njit(cache=True, nogil=True)
 def solve_games(
-    payoffs: Floats, row_mix: Floats, column_mix: Floats
+    payoffs: Floats, row_strategy: Floats, column_strategy: Floats
 ) -> tuple[Floats, Floats, Ints]:
-    """Solve G games [G, m, n]; mixes [G, m] and [G, n] are read and written as by `solve_game`.
+    """Solve G games [G, m, n]; strategies [G, m] and [G, n] are read and written one by one.
 
     Returns:
         Values, duality gaps, and how each game was solved, [G] each.
@@ -134,7 +135,7 @@ def solve_games(
     work = work_for(m, n)
     values, gaps, how = np.zeros(games), np.zeros(games), np.zeros(games, np.int64)
     for g in range(games):
-        values[g], gaps[g], how[g] = solve_in(work, payoffs[g], row_mix[g], column_mix[g])
+        values[g], gaps[g], how[g] = solve_in(work, payoffs[g], row_strategy[g], column_strategy[g])
     return values, gaps, how
 
 
@@ -191,17 +192,17 @@ def _attempt(
     x: Floats,
     y: Floats,
 ) -> tuple[float, float]:
-    """One attempt of step 4: write both mixes, and return what they are sure of.
+    """One attempt of step 4: write both strategies, and return what they secure.
 
     Args:
         work: Memory.
         a: [m, n] payoffs.
         low: The least of them.
         high: The largest.
-        floor: What a pure row is sure of.
-        ceiling: The most that a pure column pays.
+        floor: What a pure row secures.
+        ceiling: The most that a pure column leaves to the row player.
         attempt: Which.
-        enough: The duality gap with which an answer is not improved further.
+        enough: The duality gap with which a solution is not improved further.
         x: [m], written.
         y: [n], written.
     """
@@ -251,7 +252,7 @@ def _extremes(work: Work, a: Floats) -> tuple[float, float, int, int]:
 
 @njit(cache=True, error_model="numpy")
 def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
-    """What a pure row is sure of, and the most that a pure column pays."""
+    """What a pure row secures, and the most that a pure column leaves to the row player."""
     least, most = np.inf, -np.inf
     for j in range(a.shape[1]):
         least = min(least, a[row, j])
@@ -302,10 +303,10 @@ def _supports(work: Work, x: Floats, y: Floats) -> int:
 def _solve_support(
     work: Work, k: int, a: Floats, high: float, scale: float, x: Floats, y: Floats
 ) -> bool:
-    """Equalize on the supports; write both mixes and say whether none is negative."""
+    """Equalize on the supports; write both strategies and say whether none is negative."""
     m, n = a.shape
     rows, columns = (work.own, work.other) if n <= m else (work.other, work.own)
-    # Payoffs in [1, 2]: a regular kernel's solution is the mix times the same positive number.
+    # Payoffs in [1, 2]: a regular kernel's solution is the strategy times the same positive number.
     for transposed in (False, True):
         for i in range(k):
             for j in range(k):
@@ -314,15 +315,15 @@ def _solve_support(
             work.kernel[i, k] = 1.0
         if not _eliminate(work.kernel, k):
             return False
-        mix, place = (x, rows) if transposed else (y, columns)
+        strategy, place = (x, rows) if transposed else (y, columns)
         total = 0.0
         for i in range(k):
             if not work.kernel[i, k] >= 0:
                 return False
             total += work.kernel[i, k]
-        mix[:] = 0.0
+        strategy[:] = 0.0
         for i in range(k):
-            mix[place[i]] = work.kernel[i, k] / total
+            strategy[place[i]] = work.kernel[i, k] / total
     return True
 
 
@@ -538,7 +539,7 @@ def _restart(work: Work, m: int, n: int, support: int) -> bool:
 
 @njit(cache=True, error_model="numpy")
 def _read(work: Work, x: Floats, y: Floats) -> None:
-    """The mixes of a tableau: levels of the variables and reduced costs of the slacks."""
+    """The strategies of a tableau: levels of the variables and reduced costs of the slacks."""
     m, n = len(x), len(y)
     k, l = min(m, n), max(m, n)
     variables, constraints = (x, y) if n <= m else (y, x)

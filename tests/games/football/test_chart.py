@@ -246,8 +246,8 @@ def test_a_punt_beats_a_quick_kick(name: str) -> None:
 def test_both_sides_mix_in_plain_yards(name: str) -> None:
     solution = solve_matrix_game(yards_table(load_chart(name)))
     assert 2.5 < solution.value < 6
-    assert (solution.row_mix > 0.01).sum() >= 3
-    assert (solution.column_mix > 0.01).sum() >= 3
+    assert (solution.row_strategy > 0.01).sum() >= 3
+    assert (solution.column_strategy > 0.01).sum() >= 3
 
 
 PAGE = Path(__file__).parents[3] / "docs/games/football-charts.md"

@@ -171,8 +171,8 @@ def mixes_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Mi
         rows = np.flatnonzero(pattern)
         calls = np.where(rows == plays + 2, plays + 3, rows)
         games = solve_matrix_games(payoffs[np.ix_(here, calls)])
-        offence[np.ix_(here, rows)] = games.row_mix
-        defence[here] = games.column_mix
+        offence[np.ix_(here, rows)] = games.row_strategy
+        defence[here] = games.column_strategy
         value[here] = games.value
 
     # The last down in normal and then in punt formation: two blocks in the same order.

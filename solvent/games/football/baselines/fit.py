@@ -231,7 +231,7 @@ def fit_to_mixes(
 
         def distance(constants: Constants, terms: Floats = terms) -> float:
             game = solve_matrix_games(payoffs(terms, constants)[None])
-            differences = (game.row_mix[0] - wanted, game.column_mix[0] - letters)
+            differences = (game.row_strategy[0] - wanted, game.column_strategy[0] - letters)
             return float(sum(np.abs(one).sum() for one in differences))
 
         # Which option of a choice is taken depends on the constants, which depend on it.

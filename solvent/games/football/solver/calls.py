@@ -135,7 +135,7 @@ def _solve_calls(
     values, gaps = np.zeros(situations), np.zeros(situations)
     offence_mix = np.zeros(offence_start.shape)
     defence_mix = np.zeros(defence_start.shape)
-    row_mix = np.zeros(offence_start.shape[1])
+    row_strategy = np.zeros(offence_start.shape[1])
     work = work_for(*payoff.shape)
     for s in which:
         rate_results(tables, s, view, 1.0, by_value, worth)
@@ -143,10 +143,10 @@ def _solve_calls(
         first = tables.row_start[s]
         contested = tables.contested[s]
         for i in range(contested):
-            row_mix[i] = offence_start[s, tables.row_action[first + i]]
+            row_strategy[i] = offence_start[s, tables.row_action[first + i]]
         defence_mix[s] = defence_start[s]
         values[s], gaps[s], _ = solve_in(
-            work, payoff[:contested], row_mix[:contested], defence_mix[s]
+            work, payoff[:contested], row_strategy[:contested], defence_mix[s]
         )
         certain = -1
         for i in range(contested, rows):
@@ -156,5 +156,5 @@ def _solve_calls(
             offence_mix[s, tables.row_action[first + certain]] = 1.0
         else:
             for i in range(contested):
-                offence_mix[s, tables.row_action[first + i]] = row_mix[i]
+                offence_mix[s, tables.row_action[first + i]] = row_strategy[i]
     return values, offence_mix, defence_mix, gaps

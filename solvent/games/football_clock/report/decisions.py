@@ -75,7 +75,7 @@ def last_down(solution: TimedSolution, tables: TimedTables, to_go: int, to_goal:
         calls = row_calls(layout, problem, at, solution.values(sheet)[declared])
         games = solve_matrix_games(calls.contested[columns])
         others = legal[calls.contested.shape[1] :].tolist()
-        worth[0, t], quick[t] = games.value, games.row_mix[:, legal.tolist().index(plays)]
+        worth[0, t], quick[t] = games.value, games.row_strategy[:, legal.tolist().index(plays)]
         for action, certain in zip(others, calls.certain[columns].T, strict=True):
             worth[2 if action == plays + 1 else 1, t] = certain
     known = np.nan_to_num(worth, nan=-np.inf)

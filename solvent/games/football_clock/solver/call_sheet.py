@@ -44,12 +44,12 @@ class CallSheet:
     @property
     def offence(self) -> Floats:
         """[m] what each action is worth to the offence against the defence's mix."""
-        return np.asarray(self.payoff @ self.mixes.column_mix)
+        return np.asarray(self.payoff @ self.mixes.column_strategy)
 
     @property
     def defence(self) -> Floats:
         """[n] what the offence has against each call of the defence with its mix."""
-        return np.asarray(self.mixes.row_mix @ self.payoff)
+        return np.asarray(self.mixes.row_strategy @ self.payoff)
 
 
 def call_sheet(solution: TimedSolution, position: TimedPosition) -> CallSheet:
@@ -153,7 +153,7 @@ def optimal_mix(solution: TimedSolution, position: TimedPosition, player: int) -
     if position.phase == "call":
         sheet = call_sheet(solution, position)
         attacks = player == position.offence
-        mix = sheet.mixes.row_mix if attacks else sheet.mixes.column_mix
+        mix = sheet.mixes.row_strategy if attacks else sheet.mixes.column_strategy
         actions = sheet.actions[0 if attacks else 1]
         return {action: p for action, p in zip(actions, mix.tolist(), strict=True) if p > 0}
     values = action_values(solution, position, player)
