@@ -28,7 +28,7 @@ def attach(
 
     def load(name: str) -> Any:
         if renamed and name in renamed:
-            _warn(name, renamed[name])
+            warn_renamed(name, renamed[name])
             return load(renamed[name])
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -51,11 +51,17 @@ def renamed_attribute(earlier: str, present: str) -> Any:
     """
 
     def get(self: Any) -> Any:
-        _warn(earlier, present)
+        warn_renamed(earlier, present)
         return getattr(self, present)
 
     return property(get)
 
 
-def _warn(earlier: str, present: str) -> None:
+def warn_renamed(earlier: str, present: str) -> None:
+    """Warn whoever called the caller that a name is another one now.
+
+    Args:
+        earlier: The name that was used.
+        present: The name to use.
+    """
     warnings.warn(f"{earlier} is {present} now", DeprecationWarning, stacklevel=3)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         solve_matrix_game,
         solve_matrix_games,
     )
-    from solvent.exact.occupancy import BestPlay, Stake, best_play
+    from solvent.exact.occupancy import DecisionGroup, OptimalOccupancy, optimal_occupancy
     from solvent.exact.policy_files import (
         load_policy,
         load_solution,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from solvent.exact.rational import RationalSolution, solve_exactly
     from solvent.exact.response import best_response, exploitability, nash_conv
-    from solvent.exact.scoring import GapLocation, Score, cross_table, locate_gap, score
+    from solvent.exact.scoring import GapLocation, Score, cross_play_matrix, locate_gap, score
     from solvent.exact.solution import CertificateError, ImproperGameError, Solution
     from solvent.exact.solved_game import SolvedGame, SolvedTable, solve
     from solvent.exact.store import StoreError, write_atomically
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ArraySchema": "solvent.exact.archive",
-    "BestPlay": "solvent.exact.occupancy",
+    "OptimalOccupancy": "solvent.exact.occupancy",
     "CertificateError": "solvent.exact.solution",
     "CycleError": "solvent.exact.expectimax",
     "DominanceReport": "solvent.exact.dominance",
@@ -55,12 +55,12 @@ _HOMES = {
     "Solution": "solvent.exact.solution",
     "SolvedGame": "solvent.exact.solved_game",
     "SolvedTable": "solvent.exact.solved_game",
-    "Stake": "solvent.exact.occupancy",
+    "DecisionGroup": "solvent.exact.occupancy",
     "StoreError": "solvent.exact.store",
     "TreeSolution": "solvent.exact.tree_solution",
-    "best_play": "solvent.exact.occupancy",
+    "optimal_occupancy": "solvent.exact.occupancy",
     "best_response": "solvent.exact.response",
-    "cross_table": "solvent.exact.scoring",
+    "cross_play_matrix": "solvent.exact.scoring",
     "expected_length": "solvent.exact.evaluation",
     "exploitability": "solvent.exact.response",
     "iterated_dominance": "solvent.exact.dominance",
@@ -89,9 +89,9 @@ _HOMES = {
 
 __all__ = [
     "ArraySchema",
-    "BestPlay",
     "CertificateError",
     "CycleError",
+    "DecisionGroup",
     "DominanceReport",
     "GameTree",
     "GapLocation",
@@ -99,6 +99,7 @@ __all__ = [
     "LinearProgramSolution",
     "MatrixGameSolution",
     "MatrixGames",
+    "OptimalOccupancy",
     "RationalSolution",
     "Removal",
     "Schema",
@@ -106,12 +107,10 @@ __all__ = [
     "Solution",
     "SolvedGame",
     "SolvedTable",
-    "Stake",
     "StoreError",
     "TreeSolution",
-    "best_play",
     "best_response",
-    "cross_table",
+    "cross_play_matrix",
     "expected_length",
     "exploitability",
     "iterated_dominance",
@@ -119,6 +118,7 @@ __all__ = [
     "load_solution",
     "locate_gap",
     "nash_conv",
+    "optimal_occupancy",
     "policy_value",
     "read_archive",
     "read_metadata",
@@ -138,5 +138,12 @@ __all__ = [
     "write_atomically",
 ]
 
+_RENAMED = {
+    "BestPlay": "OptimalOccupancy",
+    "Stake": "DecisionGroup",
+    "best_play": "optimal_occupancy",
+    "cross_table": "cross_play_matrix",
+}
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = attach(__name__, _HOMES)
+    __getattr__, __dir__ = attach(__name__, _HOMES, _RENAMED)

@@ -1,9 +1,10 @@
-"""What becomes of best play in a game for one without cycles: how it ends, and what is at stake.
+"""What becomes of an optimal policy in a game for one without cycles: its ends and main decisions.
 
-With V the values, mu(s) the probability that best play visits state s, and V2(s) the value of the
-second best action there, the *stake* of s is mu(s) (V(s) - V2(s)): what the whole play would lose
-if that action were taken in s instead. In games with many states the stakes of similar ones are
-added up; what is similar, the caller says.
+With V the values, d(s) the probability that an optimal policy visits state s (its *occupancy
+measure*), and V2(s) the value of the second best action there, V(s) - V2(s) is the *action gap* of
+s and d(s) (V(s) - V2(s)) its *importance*: what would be lost from the start if that action were
+taken in s instead. In games with many states the importance of similar ones is added up; what is
+similar, the caller says.
 
 Everything is in floats for a :class:`~solvent.exact.solution.Solution` and in Fractions for a
 :class:`~solvent.exact.rational.RationalSolution`.
@@ -15,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,34 +24,38 @@ from solvent.exact.components import components
 from solvent.exact.rational import RationalSolution, row_value
 from solvent.exact.solution import Solution
 from solvent.exact.tree_solution import Number
+from solvent.lazy import renamed_attribute
 from solvent.model import RationalGame, TabularGame
 
 
-class Stake(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DecisionGroup:
     """A decision, or several that are alike.
 
     Attributes:
         group: Which ones.
-        worth: The sum of their stakes.
-        visits: Expected number of visits to their states in best play.
-        actions: How often best play takes each action there, the most frequent first.
+        importance: The sum of theirs.
+        visits: Expected number of visits to their states.
+        actions: How often each action is taken there, the most frequent first.
     """
 
     group: Any
-    worth: Number
+    importance: Number
     visits: Number
     actions: tuple[tuple[int, Number], ...]
 
+    worth = renamed_attribute("worth", "importance")
+
 
 @dataclass(frozen=True, eq=False)
-class BestPlay:
-    """What best play comes to.
+class OptimalOccupancy:
+    """Which states an optimal policy visits.
 
     Attributes:
         table: The game.
         value: Of the game.
-        visits: The probability that play visits each state, by index, where it is not 0.
-        row: [S] the row that is played in each state; -1 where play has ended.
+        visits: The probability that each state is visited, by index, where it is not 0.
+        row: [S] the row that is taken in each state; -1 at an end.
         row_value: The value of a row.
     """
 
@@ -63,7 +68,7 @@ class BestPlay:
     def ends(
         self, group: Callable[[Any], Hashable] = lambda state: state
     ) -> list[tuple[Any, Number]]:
-        """The states in which play ends, with their probabilities, the likeliest first.
+        """The states in which episodes end, with their probabilities, the likeliest first.
 
         Args:
             group: The probabilities of states for which this gives the same are added up.
@@ -74,14 +79,16 @@ class BestPlay:
                 ends[group(self.table.states[s])] += p
         return sorted(ends.items(), key=lambda end: (-end[1], repr(end[0])))
 
-    def stakes(self, group: Callable[[Any], Hashable], most: int = 10) -> list[Stake]:
-        """The decisions with the largest stakes.
+    stakes = renamed_attribute("stakes", "decisions")
+
+    def decisions(self, group: Callable[[Any], Hashable], most: int = 10) -> list[DecisionGroup]:
+        """The most important decisions.
 
         Args:
             group: Decisions for which this gives the same are added up.
             most: How many to give.
         """
-        worth: dict[Hashable, Any] = defaultdict(int)
+        importance: dict[Hashable, Any] = defaultdict(int)
         visits: dict[Hashable, Any] = defaultdict(int)
         actions: dict[Hashable, dict[int, Any]] = defaultdict(lambda: defaultdict(int))
         row_start = self.table.row_start
@@ -93,18 +100,25 @@ class BestPlay:
             key = group(self.table.states[s])
             best = self.row_value(self.row[s])
             second = max(self.row_value(row) for row in rows if row != self.row[s])
-            worth[key] += p * (best - second)
+            importance[key] += p * (best - second)
             visits[key] += p
             actions[key][int(action_of_row[self.row[s]])] += p
         found = [
-            Stake(key, worth[key], visits[key], tuple(sorted(taken.items(), key=lambda kv: -kv[1])))
+            DecisionGroup(
+                key,
+                importance[key],
+                visits[key],
+                tuple(sorted(taken.items(), key=lambda kv: -kv[1])),
+            )
             for key, taken in actions.items()
         ]
-        return sorted(found, key=lambda stake: -stake.worth)[:most]
+        return sorted(found, key=lambda decision: -decision.importance)[:most]
 
 
-def best_play(game: TabularGame | RationalGame, solution: Solution | RationalSolution) -> BestPlay:
-    """Follow best play from the start to its ends.
+def optimal_occupancy(
+    game: TabularGame | RationalGame, solution: Solution | RationalSolution
+) -> OptimalOccupancy:
+    """Follow an optimal policy from the start to its ends.
 
     Args:
         game: A game for one player without cycles; a :class:`RationalGame` if the solution is one
@@ -119,7 +133,7 @@ def best_play(game: TabularGame | RationalGame, solution: Solution | RationalSol
         table, numbers = game.table, game.numbers
         row = solution.best.tolist()
         exact = solution
-        return BestPlay(
+        return OptimalOccupancy(
             table,
             solution.value,
             _visits(table, row, dict(game.initial), lambda n: numbers[game.probability[n]]),
@@ -133,7 +147,7 @@ def best_play(game: TabularGame | RationalGame, solution: Solution | RationalSol
     rank = np.cumsum(game.mask[0], axis=1)[np.arange(game.n_states), actions] - 1
     row = np.where(game.terminal, -1, game.row_start[:-1] + rank).tolist()
     starts = {int(s): float(game.initial[s]) for s in np.flatnonzero(game.initial)}
-    return BestPlay(
+    return OptimalOccupancy(
         game,
         solution.value,
         _visits(game, row, dict(starts), lambda n: float(game.probability[n])),

@@ -192,10 +192,10 @@ def locate_gap(
     )
 
 
-def cross_table(
+def cross_play_matrix(
     game: TabularGame, first: Sequence[TabularPolicy], second: Sequence[TabularPolicy]
 ) -> Floats:
-    """The value of a game for two under every pair of policies.
+    """The cross-play matrix: the value of a game for two under every pair of policies.
 
     An optimal policy's row is nowhere below the game's value, and its column nowhere above it.
 
@@ -212,7 +212,7 @@ def cross_table(
         ImproperGameError: If an episode under a pair can go on for ever collecting rewards.
     """
     if game.info.players != 2:
-        raise ValueError(f"{game.info.name} is a game for one; a cross table needs two players")
+        raise ValueError(f"{game.info.name} is a game for one; cross-play needs two players")
     for player, policies in enumerate((first, second)):
         for policy in policies:
             if policy.player != player:

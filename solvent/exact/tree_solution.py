@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
+from solvent.lazy import warn_renamed
+
 Number: TypeAlias = Fraction | float
 """A Fraction in exact arithmetic, else a float."""
 
@@ -40,13 +42,13 @@ class Node(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision, and what it is worth not to take the second best choice.
+    """A decision, and what the second best choice would cost.
 
     Attributes:
         state: Where it is taken.
         choice: The best one.
         second: The best of the others.
-        visits: Probability that the state is visited under best play.
+        visits: Probability that the state is visited under an optimal policy.
         loss: By how much the second best choice is worse.
     """
 
@@ -57,9 +59,15 @@ class Decision(NamedTuple):
     loss: Number
 
     @property
-    def worth(self) -> Number:
+    def importance(self) -> Number:
         """What the second best choice would cost, seen from the start."""
         return self.visits * self.loss
+
+    @property
+    def worth(self) -> Number:
+        """The earlier name of `importance`, which warns."""
+        warn_renamed("worth", "importance")
+        return self.importance
 
 
 @dataclass(eq=False, slots=True)
@@ -148,7 +156,7 @@ class TreeSolution:
 
     @property
     def value(self) -> Number:
-        """Of the start under best play."""
+        """Of the start under an optimal policy."""
         value: Number = self.graph.values[self.start]
         return value
 
@@ -193,7 +201,7 @@ class TreeSolution:
         return list(zip(targets, weights, strict=True))
 
     def visits(self) -> dict[Any, Number]:
-        """The probability under best play of visiting each state, where it is not 0."""
+        """The probability with which an optimal policy visits each state, where it is not 0."""
         return {self.graph.states[i]: p for i, p in self._visits().items()}
 
     def _visits(self) -> dict[int, Number]:
@@ -207,14 +215,14 @@ class TreeSolution:
         return visits
 
     def final_states(self) -> list[tuple[Any, Number]]:
-        """The states in which best play ends, with their probabilities, the likeliest first."""
+        """The states in which an optimal policy ends, with their probabilities, likeliest first."""
         ends = [
             (self.graph.states[i], p) for i, p in self._visits().items() if self.graph.best[i] < 0
         ]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, most: int = 10) -> list[Decision]:
-        """The decisions worth most (:attr:`Decision.worth`), which are those to get right."""
+        """The most important decisions, which are those to get right."""
         graph, found = self.graph, []
         for i, visits in self._visits().items():
             values, best = graph.choice_values[i], graph.best[i]
@@ -224,10 +232,10 @@ class TreeSolution:
                 loss, second = min(others)
                 labels = graph.labels[i]
                 found.append(Decision(graph.states[i], labels[best], labels[second], visits, loss))
-        return sorted(found, key=lambda decision: -decision.worth)[:most]
+        return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def explain(self, state: Any = None, depth: int = 3) -> str:
-        """Best play from a state as an indented tree: what to choose, and what may follow.
+        """An optimal policy from a state as an indented tree: what to choose, and what may follow.
 
         Args:
             state: Where to begin; the start if left out.
@@ -269,7 +277,7 @@ class TreeSolution:
         if decisions:
             lines.append("Decisions worth most (visits x loss by the second best choice):")
         lines += [
-            f"{float(d.worth):.4f} = {float(d.visits):.4f} x {float(d.loss):.4f} "
+            f"{float(d.importance):.4f} = {float(d.visits):.4f} x {float(d.loss):.4f} "
             f"{d.state!r}: {d.choice}, not {d.second}"
             for d in decisions
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvent.baselines import baseline_policies
-from solvent.exact import cross_table
+from solvent.exact import cross_play_matrix
 from solvent.report.colours import CIVIDIS, shade
 from solvent.report.solved import SolvedTask
 
@@ -35,7 +35,7 @@ def everybody(solved: SolvedTask) -> CrossTable:
         [*(item.policies[seat] for item in solved.agents), *(known[seat][n] for n in known[0])]
         for seat in (0, 1)
     )
-    values = cross_table(solved.table, first, second)
+    values = cross_play_matrix(solved.table, first, second)
     low, span = values.min(), max(values.max() - values.min(), 1e-12)
     rows = tuple(
         tuple(

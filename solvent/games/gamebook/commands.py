@@ -79,7 +79,7 @@ def solve(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
     """Solve a gamebook: its value, how best play ends, and which decisions matter most."""
-    from solvent.exact import best_play, solve_exactly
+    from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table
     from solvent.games.gamebook.commands_report import report, report_json
     from solvent.games.gamebook.loader import load_book
@@ -89,9 +89,9 @@ def solve(
     with Console(stderr=True).status(f"solving {file}"):
         model = game.tabulate_exactly()
         if exact:
-            play = best_play(model, solve_exactly(model))
+            play = optimal_occupancy(model, solve_exactly(model))
         else:
-            play = best_play(model.table, solve_table(model.table))
+            play = optimal_occupancy(model.table, solve_table(model.table))
         text = (report_json if json else report)(game, play, decisions)
     typer.echo(text)
 

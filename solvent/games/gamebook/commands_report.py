@@ -6,7 +6,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from solvent.exact import BestPlay, Stake
+from solvent.exact import DecisionGroup, OptimalOccupancy
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
 
@@ -14,49 +14,50 @@ LONGEST_FRACTION = 2000
 """Digits of a fraction that is printed whole."""
 
 
-def report(game: Gamebook, play: BestPlay, most: int) -> str:
+def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
     """The value, how best play ends, and the decisions with the largest stakes.
 
     How it ends is told by the fields that the game keeps, if there are any.
 
     Args:
         game: The book.
-        play: Best play of it.
+        occupancy: Best play of it.
         most: How many decisions to list.
     """
     book = game.book
     lines = [
-        f"{book.title}: {len(play.table.states):,} states",
-        f"{value_name(game)}: {_number(play.value)}",
+        f"{book.title}: {len(occupancy.table.states):,} states",
+        f"{value_name(game)}: {_number(occupancy.value)}",
     ]
-    ends = play.ends(game.final_state)
+    ends = occupancy.ends(game.final_state)
     for name, ending in book.endings.items():
         here = [(end, p) for end, p in ends if end.ending == name]
         lines.append(f"{float(sum(p for _, p in here)):.4f}  {name} (score {ending.score})")
         lines += [f"    {float(p):.4f}  {_end_text(game, end, p)}" for end, p in here]
-    stakes = _stakes(play, most)
-    if stakes:
+    decisions = _decisions(occupancy, most)
+    if decisions:
         lines.append("Decisions with the largest stakes (visits x loss by the second best choice):")
-    for stake in stakes:
-        place, visits = game.place(stake.group), float(stake.visits)
+    for decision in decisions:
+        place, visits = game.place(decision.group), float(decision.visits)
         choices = [
-            f"{game.story.label(stake.group, action)} {float(taken) / visits:.0%}"
-            for action, taken in stake.actions
+            f"{game.story.label(decision.group, action)} {float(taken) / visits:.0%}"
+            for action, taken in decision.actions
         ]
         lines.append(
-            f"{float(stake.worth):.4f}  {place}, visited {visits:.4f} times: {', '.join(choices)}"
+            f"{float(decision.importance):.4f}  {place}, visited {visits:.4f} times: "
+            f"{', '.join(choices)}"
         )
     return "\n".join(lines)
 
 
-def report_json(game: Gamebook, play: BestPlay, most: int) -> str:
+def report_json(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
     """The same for programs; numbers are floats, exact ones also texts such as ``"2/3"``."""
     return json.dumps(
         {
             "title": game.book.title,
             "digest": game.book.digest,
-            "states": len(play.table.states),
-            **_json_number("value", play.value),
+            "states": len(occupancy.table.states),
+            **_json_number("value", occupancy.value),
             "ends": [
                 {
                     "ending": end.ending,
@@ -64,20 +65,20 @@ def report_json(game: Gamebook, play: BestPlay, most: int) -> str:
                     **({"fields": _fields(game, end)} if game.keep else {}),
                     **_json_number("probability", p),
                 }
-                for end, p in play.ends(game.final_state)
+                for end, p in occupancy.ends(game.final_state)
             ],
             "decisions": [
                 {
-                    "section": stake.group.section,
-                    "step": stake.group.step,
-                    "stake": float(stake.worth),
-                    "visits": float(stake.visits),
+                    "section": decision.group.section,
+                    "step": decision.group.step,
+                    "stake": float(decision.importance),
+                    "visits": float(decision.visits),
                     "choices": {
-                        game.story.label(stake.group, action): float(taken / stake.visits)
-                        for action, taken in stake.actions
+                        game.story.label(decision.group, action): float(taken / decision.visits)
+                        for action, taken in decision.actions
                     },
                 }
-                for stake in _stakes(play, most)
+                for decision in _decisions(occupancy, most)
             ],
         },
         indent=2,
@@ -105,9 +106,9 @@ def _end_text(game: Gamebook, end: FinalState, probability: Fraction | float) ->
     return f"{place}: {fields}{exact}"
 
 
-def _stakes(play: BestPlay, most: int) -> list[Stake]:
+def _decisions(occupancy: OptimalOccupancy, most: int) -> list[DecisionGroup]:
     """Decisions at one place of the book are alike, whatever the hero is and carries."""
-    return play.stakes(lambda page: page.decision, most)
+    return occupancy.decisions(lambda page: page.decision, most)
 
 
 def _number(value: Fraction | float) -> str:

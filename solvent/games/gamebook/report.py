@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from solvent.baselines import make_baseline
-from solvent.exact import best_play
+from solvent.exact import optimal_occupancy
 from solvent.games.gamebook.report_map import book_map
 from solvent.games.gamebook.report_reading import choices_text, losses, reading
 from solvent.games.gamebook.rules import Gamebook
@@ -70,18 +70,18 @@ def _endings(game: Gamebook, solved: SolvedTask) -> str:
 
 
 def _decisions(game: Gamebook, solved: SolvedTask) -> str:
-    stakes = best_play(solved.table, solved.solution).stakes(lambda page: page.decision, MOST)
+    occupancy = optimal_occupancy(solved.table, solved.solution)
     rows = []
-    for stake in stakes:
+    for found in occupancy.decisions(lambda page: page.decision, MOST):
         weight = [0.0] * solved.table.mask[0].shape[1]
-        for action, taken in stake.actions:
-            weight[action] = float(taken / stake.visits)
+        for action, taken in found.actions:
+            weight[action] = float(taken / found.visits)
         rows.append(
             [
-                game.place(stake.group),
-                choices_text(game, stake.group, np.array(weight)),
-                small(float(stake.visits)),
-                exact(float(stake.worth)),
+                game.place(found.group),
+                choices_text(game, found.group, np.array(weight)),
+                small(float(found.visits)),
+                exact(float(found.importance)),
             ]
         )
     return (

@@ -132,7 +132,7 @@ class Gamebook:
     def final_state(self, state: Page) -> FinalState:
         """How play ended: the ending, its section, and the values of the fields in `keep`.
 
-        It is what :meth:`solvent.exact.BestPlay.ends` groups by to tell their distribution.
+        It is what :meth:`solvent.exact.OptimalOccupancy.ends` groups by to tell their distribution.
         """
         values = (state.values[self.story.position[name]] for name in self.keep)
         return FinalState(state.ending, state.section, tuple(values))

@@ -15,7 +15,7 @@ import pytest
 
 from solvent.baselines import make_baseline
 from solvent.exact import Solution, policy_value, solve, solve_exactly
-from solvent.exact.occupancy import best_play
+from solvent.exact.occupancy import optimal_occupancy
 from solvent.games.gamebook.book import FightingFantasyFight, Repeat, ResultsTableFight, Shop
 from solvent.games.gamebook.library import book_names, book_path, open_book
 from solvent.games.gamebook.loader import check_book
@@ -162,18 +162,18 @@ def test_the_fraction_of_the_full_book_is_what_the_page_says() -> None:
 def test_best_play_of_the_full_book_is_what_the_page_says() -> None:
     full = solved_book(FULL)
     page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
-    best = best_play(full.table, full.solution)
+    best = optimal_occupancy(full.table, full.solution)
     ends: dict[str, float] = defaultdict(float)
     for end, probability in best.ends():
         ends[end.ending] += float(probability)
     [(whole, half)] = re.findall(r"with probability ([\d.]+) and half of it with ([\d.]+)\.", page)
     assert (f"{ends['victory']:.4f}", f"{ends['half']:.4f}") == (whole, half)
-    stakes = {stake.group: stake for stake in best.stakes(lambda at: at.section, most=50)}
+    stakes = {stake.group: stake for stake in best.decisions(lambda at: at.section, most=50)}
     rows = re.findall(r"^\| (\d+) \| ([^|]+) \| [^|]+ \| (0\.\d{4}) \|$", page, re.M)
     assert len(rows) == 7
     for section, title, worth in rows:
         assert full.game.book.sections[int(section)].title == title
-        assert f"{stakes[int(section)].worth:.4f}" == worth
+        assert f"{stakes[int(section)].importance:.4f}" == worth
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from gamebooks import small
 from generated_books import generated_book
 from tree_checks import assert_tree_equals_table, solve_as_tree
 
-from solvent.exact import best_play, policy_value, solve, solve_exactly, state_visitation
+from solvent.exact import optimal_occupancy, policy_value, solve, solve_exactly, state_visitation
 from solvent.exact.rational import row_value
 from solvent.games import Pig
 from solvent.games.gamebook.library import open_book
@@ -39,15 +39,15 @@ def test_a_book_by_hand() -> None:
     model = Gamebook(small(FERRY)).tabulate_exactly()
     solution = solve_exactly(model)
     assert solution.value == Fraction(6, 10)
-    play = best_play(model, solution)
+    play = optimal_occupancy(model, solution)
     assert {page.ending: p for page, p in play.ends()} == {
         "won": Fraction(6, 10),
         "lost": Fraction(4, 10),
     }
-    [stake, *rest] = play.stakes(lambda page: page.section)
-    assert (stake.group, stake.worth, stake.visits) == (1, Fraction(6, 30), 1)
-    assert stake.actions == ((0, 1),)
-    assert all(other.worth == 0 for other in rest)
+    [decision, *rest] = play.decisions(lambda page: page.section)
+    assert (decision.group, decision.importance, decision.visits) == (1, Fraction(6, 30), 1)
+    assert decision.actions == ((0, 1),)
+    assert all(other.importance == 0 for other in rest)
 
 
 CAUSEWAY = """\
@@ -176,7 +176,7 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
     game = Gamebook(book, keep=keep)
     model = game.tabulate_exactly()
     solution = solve_exactly(model)
-    play = best_play(model, solution)
+    play = optimal_occupancy(model, solution)
     rows = dict(play.ends(game.final_state))
     assert sum(rows.values()) == 1
     # The same decisions, with nothing forgotten.
@@ -200,14 +200,14 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
     # What is kept changes neither the value nor how play ends.
     short = Gamebook(book)
     least = short.tabulate_exactly()
-    usual = best_play(least, solve_exactly(least))
+    usual = optimal_occupancy(least, solve_exactly(least))
     assert usual.value == play.value
     ends: dict[tuple[str, int], Fraction] = {}
     for end, p in rows.items():
         ends[end.ending, end.section] = ends.get((end.ending, end.section), Fraction(0)) + p
     assert ends == {(e.ending, e.section): p for e, p in usual.ends(short.final_state)}
     # In floats the same, to rounding.
-    floats = dict(best_play(model.table, solve(model.table)).ends(game.final_state))
+    floats = dict(optimal_occupancy(model.table, solve(model.table)).ends(game.final_state))
     assert sum(floats.values()) == pytest.approx(1, abs=1e-12)
 
 
@@ -220,7 +220,7 @@ whenever: [{when: endurance <= 0, ending: lost}]
     )
     game = Gamebook(book, keep=("gold",))
     model = game.tabulate_exactly()
-    assert dict(best_play(model, solve_exactly(model)).ends(game.final_state)) == {
+    assert dict(optimal_occupancy(model, solve_exactly(model)).ends(game.final_state)) == {
         FinalState("won", 1, (9,)): Fraction(1, 2),
         FinalState("lost", 1, (3,)): Fraction(1, 4),
         FinalState("lost", 1, (4,)): Fraction(1, 4),
@@ -264,9 +264,9 @@ def test_the_bracket_of_the_floats_holds_the_rational(book: object) -> None:
 def test_best_play_in_floats_is_that_in_rationals() -> None:
     model = Gamebook(BOOKS[0]).tabulate_exactly()
     rational = solve_exactly(model)
-    exact = best_play(model, rational)
+    exact = optimal_occupancy(model, rational)
     solution = solve(model.table)
-    floats = best_play(model.table, solution)
+    floats = optimal_occupancy(model.table, solution)
     visits = state_visitation(model.table, solution.policies[0])
     for index, p in floats.visits.items():
         assert p == pytest.approx(visits[index], abs=1e-12)
@@ -277,10 +277,10 @@ def test_best_play_in_floats_is_that_in_rationals() -> None:
     def place(page: Page) -> tuple[int, str]:
         return page.section, page.step
 
-    exact_worth = {stake.group: stake.worth for stake in exact.stakes(place, 1000)}
-    float_worth = {stake.group: stake.worth for stake in floats.stakes(place, 1000)}
-    for group, worth in float_worth.items():
-        assert float(exact_worth.get(group, 0)) == pytest.approx(float(worth), abs=1e-9)
+    exact_importance = {found.group: found.importance for found in exact.decisions(place, 1000)}
+    float_importance = {found.group: found.importance for found in floats.decisions(place, 1000)}
+    for group, worth in float_importance.items():
+        assert float(exact_importance.get(group, 0)) == pytest.approx(float(worth), abs=1e-9)
     values = policy_value(model.table, solution.policies[0])
     assert model.table.at_start(values) == pytest.approx(float(rational.value), abs=1e-12)
 
@@ -288,13 +288,13 @@ def test_best_play_in_floats_is_that_in_rationals() -> None:
 def test_stakes_are_what_the_second_best_action_loses() -> None:
     model = Gamebook(BOOKS[1]).tabulate_exactly()
     solution = solve_exactly(model)
-    play = best_play(model, solution)
-    [stake] = play.stakes(lambda page: page, most=1)
-    index = model.table.index[stake.group]
+    play = optimal_occupancy(model, solution)
+    [decision] = play.decisions(lambda page: page, most=1)
+    index = model.table.index[decision.group]
     rows = range(model.table.row_start[index], model.table.row_start[index + 1])
     values = sorted((row_value(model, solution, row) for row in rows), reverse=True)
     assert values[0] == solution.value_of(index)
-    assert stake.worth == play.visits[index] * (values[0] - values[1])
+    assert decision.importance == play.visits[index] * (values[0] - values[1])
 
 
 def rational(table: TabularGame) -> RationalGame:
@@ -325,7 +325,7 @@ def test_floats_that_are_no_rationals_of_the_game_are_refused() -> None:
 def test_best_play_takes_a_solution_of_its_own_kind() -> None:
     model = Gamebook(BOOKS[0]).tabulate_exactly()
     with pytest.raises(ValueError, match="only with it"):
-        best_play(model.table, solve_exactly(model))
+        optimal_occupancy(model.table, solve_exactly(model))
 
 
 @pytest.mark.slow

@@ -1,11 +1,12 @@
-"""Everybody against everybody."""
+"""The cross-play matrix."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from solvent.exact import best_response, cross_table, policy_value, solve
+from solvent import exact
+from solvent.exact import best_response, cross_play_matrix, policy_value, solve
 from solvent.games import make_game
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -26,7 +27,7 @@ def policies(game: TabularGame) -> tuple[list[TabularPolicy], list[TabularPolicy
 
 def test_each_cell_is_the_value_of_its_pair(game: TabularGame) -> None:
     first, second = policies(game)
-    table = cross_table(game, first, second[:1])
+    table = cross_play_matrix(game, first, second[:1])
     assert table.shape == (2, 1)
     for row, policy in zip(table, first, strict=True):
         assert row[0] == game.at_start(policy_value(game, policy, second[0]))
@@ -34,7 +35,7 @@ def test_each_cell_is_the_value_of_its_pair(game: TabularGame) -> None:
 
 def test_an_optimal_pair_is_a_saddle_point(game: TabularGame) -> None:
     value = solve(game).value
-    table = cross_table(game, *policies(game))
+    table = cross_play_matrix(game, *policies(game))
     assert table[0, 1] == pytest.approx(value, abs=1e-12)
     assert (table[0] >= value - 1e-12).all()
     assert (table[:, 1] <= value + 1e-12).all()
@@ -45,7 +46,7 @@ def test_an_optimal_pair_is_a_saddle_point(game: TabularGame) -> None:
 def test_a_best_response_has_the_least_cell_of_its_row(game: TabularGame) -> None:
     first, second = policies(game)
     answer = best_response(game, first[1])
-    row = cross_table(game, [first[1]], [*second, answer.policies[1]])[0]
+    row = cross_play_matrix(game, [first[1]], [*second, answer.policies[1]])[0]
     assert row[2] == pytest.approx(answer.value, abs=1e-12)
     assert row[2] <= row.min() + 1e-12
     assert row[2] < row[0] - 0.01
@@ -53,14 +54,23 @@ def test_a_best_response_has_the_least_cell_of_its_row(game: TabularGame) -> Non
 
 def test_nobody_makes_an_empty_table(game: TabularGame) -> None:
     first, _ = policies(game)
-    assert cross_table(game, first, []).shape == (2, 0)
-    assert np.size(cross_table(game, [], [])) == 0
+    assert cross_play_matrix(game, first, []).shape == (2, 0)
+    assert np.size(cross_play_matrix(game, [], [])) == 0
 
 
 def test_policies_in_the_wrong_seat_and_games_for_one_are_refused(game: TabularGame) -> None:
     first, second = policies(game)
     with pytest.raises(ValueError, match="is a policy of player 1; player 0's are expected"):
-        cross_table(game, second, first)
+        cross_play_matrix(game, second, first)
     combat = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
     with pytest.raises(ValueError, match="ff-combat is a game for one"):
-        cross_table(combat, [], [])
+        cross_play_matrix(combat, [], [])
+
+
+@pytest.mark.parametrize(
+    ("earlier", "present"),
+    [("cross_table", "cross_play_matrix"), ("best_play", "optimal_occupancy")],
+)
+def test_earlier_names_of_the_package_warn(earlier: str, present: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"{earlier} is {present} now"):
+        assert getattr(exact, earlier) is getattr(exact, present)
