@@ -102,12 +102,13 @@ def _solve(game: TabularGame, *, greedy: bool = False) -> tuple[Floats, tuple[Fl
         same[game.row_state[induced]] = action[induced]
         solved_here = (chosen >= 0)[game.row_state]
         weights[player][solved_here] = (action == same[game.row_state])[solved_here]
+    two = all((count > 1).any() for count in game.action_count)
     kinds = [
         name
         for name, present in (
             ("backward induction", plain.any()),
             ("matrix games", both.any()),
-            ("strategy iteration", parts.cyclic.any()),
+            (f"{'strategy' if two else 'policy'} iteration", parts.cyclic.any()),
         )
         if present
     ]

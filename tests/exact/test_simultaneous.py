@@ -142,7 +142,7 @@ def test_iteration_that_does_not_settle_is_refused_by_the_state_it_concerns(
     kind: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = compile_game(RandomGame(4, kind, cyclic=True))
-    assert solve(table).method.endswith("strategy iteration")
+    assert solve(table).method.endswith(f"{what} iteration")
     monkeypatch.setattr(mdp, "ROUNDS", 1 if what == "policy" else 1000)
     monkeypatch.setattr(markov_game, "ROUNDS", 1)
     parts = components(table)
