@@ -23,7 +23,8 @@ import numpy as np
 
 from solvent.exact import GapLocation, write_atomically
 from solvent.games.greed.kernel import GreedSolution, solve_greed
-from solvent.games.greed.rules import Greed, Position, fits_a_table
+from solvent.games.greed.rules import Greed, Position
+from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report.axes import Axis
@@ -162,18 +163,17 @@ def maps_section(solution: GreedSolution) -> Section:
     return Section("Optimal play at every pair of scores", html, script)
 
 
-def untabled_greed(game: Game) -> Untabled | None:
-    """The optimum and the maps of a game that is too large for a table, or else None."""
-    if not isinstance(game, Greed) or fits_a_table(game):
+def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
+    """The optimum and the maps of a game that is too large for a table, or else None.
+
+    Args:
+        subject: The rules, or their solution without a table.
+    """
+    solved = subject if isinstance(subject, SolvedGreed) else solved_greed(subject)
+    if solved is None:
         return None
-    solution = solve_greed(game.limit, game.sides)
-    return Untabled(
-        solution.value,
-        solution.lower,
-        solution.upper,
-        "sliding windows over all pairs of scores, without a table of outcomes",
-        (maps_section(solution),),
-    )
+    sections = (maps_section(solved.solution),)
+    return Untabled(solved.value, solved.lower, solved.upper, solved.method, sections)
 
 
 def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:

@@ -24,11 +24,16 @@ def football_sections(task: SolvedTask) -> list[Section]:
     return [] if solved is None else list(_sections(solved))
 
 
-def untabled_football(game: FootballStrategy) -> Untabled | None:
-    """The optimum, the baselines and the sections by the kernels; None if they do not solve it."""
-    solved = _solved(game)
+def untabled_football(subject: FootballStrategy | SolvedFootball) -> Untabled | None:
+    """The optimum, the baselines and the sections by the kernels; None if they do not solve it.
+
+    Args:
+        subject: The rules, or their solution by the kernels.
+    """
+    solved = subject if isinstance(subject, SolvedFootball) else _solved(subject)
     if solved is None:
         return None
+    game = solved.game
     value = start_value(game, solved)
     error = solved.kickoff_error
     if game.form == "drive":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from solvent.games.football.report.page import untabled_football
 from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.solver.solved import SolvedFootball
 from solvent.games.football_clock.report.agent import AgentScores, agent_section
 from solvent.games.football_clock.report.agent_game import agent_game_section
 from solvent.games.football_clock.report.chances import chances_section, points_section
@@ -19,18 +20,20 @@ from solvent.model import Game
 from solvent.report.sections import Section, Untabled
 
 
-def untabled(subject: Game | TimedSolution) -> Untabled | None:
+def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
     """What is known of any form of Football Strategy without its table.
 
     Args:
-        subject: The rules, or the solution of a form with a clock.
+        subject: The rules, or their solution.
 
     Returns:
         None for a form that needs its table.
     """
     if isinstance(subject, TimedSolution):
         return untabled_timed(subject)
-    return untabled_football(subject) if isinstance(subject, FootballStrategy) else None
+    if isinstance(subject, (FootballStrategy, SolvedFootball)):
+        return untabled_football(subject)
+    return None
 
 
 def untabled_timed(solution: TimedSolution) -> Untabled:
