@@ -64,7 +64,8 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
 
-from solvent.training.both_seats import BothSeatsVectorEnv
+from solvent.envs import VectorEnv
+from solvent.envs.both_seats import BothSeats
 
 SEATS = (0, 1)
 LEFT = 0.1
@@ -287,7 +288,8 @@ class MirrorDescent(MaskablePPO):
         use_masking: bool = True,
     ) -> bool:
         """Play on in all environments; the buffer is not used, since it tells no seats apart."""
-        if not isinstance(env.get_attr("unwrapped")[0], BothSeatsVectorEnv):
+        native = env.get_attr("unwrapped")[0]
+        if not (isinstance(native, VectorEnv) and isinstance(native.simulator, BothSeats)):
             raise ValueError(
                 f"{type(self).__name__} learns from both seats of the same plays; allowed is "
                 f"self-play with past_selves=0"

@@ -9,16 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.envs import SeatVectorEnv
+from solvent.envs import SeatVectorEnv, VectorEnv
+from solvent.envs.both_seats import BothSeats
 from solvent.exact import Score, Solution, load_policy, save_policy, solve
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
-from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.callback import (
     CurveCallback,
     ExactEvalCallback,
@@ -271,13 +271,16 @@ class SelfPlay(WithTable):
         game, size, n_envs = self.game, self.request["past_selves"], self.asked.setup.n_envs
         starts = exploring_starts(game, self.request["exploring"], free_choice(game))
         begun = with_roles(starts)
-        env: VectorEnv[Any, Any, Any]
+        env: VectorEnv
         if size == 0:
             if n_envs % 2:
                 raise ValueError(
                     f"n_envs is {n_envs}; both seats of an episode need an even number"
                 )
-            env = BothSeatsVectorEnv(begun, n_envs // 2, observation=self.observation)
+            env = VectorEnv(
+                BothSeats(begun, n_envs // 2, self.observation),
+                autoreset_mode=AutoresetMode.SAME_STEP,
+            )
         else:
             # Snapshots take the place of the uniform opponents.
             first, second = (TabularPolicy.uniform(begun, player=p) for p in SEATS)

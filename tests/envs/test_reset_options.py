@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from random_games import RandomGame
 from timed_football import tiny
-from two_players import OneShot
 
-from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv
+from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
+from solvent.envs.both_seats import BothSeats
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
 from solvent.envs.simulation import Uniform
 from solvent.games import FightingFantasy, Pig
@@ -31,6 +31,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "parallel": lambda: TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True)),
     "simulated parallel": lambda: TabularParallelEnv(SAMPLER),
     "vector": lambda: TabularVectorEnv(ALONE, 2),
+    "both seats, vector": lambda: VectorEnv(BothSeats(PIG, 2)),
     "seat vector": lambda: SeatVectorEnv(PIG, UNIFORM, 2),
     "simulated vector": lambda: SeatVectorEnv(SAMPLER, [Uniform()], 2),
 }
@@ -62,13 +63,8 @@ def test_a_mask_beside_an_unknown_option_is_refused() -> None:
 
 def test_environments_of_training_refuse_them_too() -> None:
     pytest.importorskip("torch")
-    from solvent.training.both_seats import BothSeatsVectorEnv
-    from solvent.training.role_conditioning import with_roles
     from solvent.training.vec_env import NativeVecEnv
 
-    both = BothSeatsVectorEnv(with_roles(compile_game(OneShot())), 2)
-    with pytest.raises(ValueError, match="options has 'start'; allowed are: none"):
-        both.reset(options={"start": 1})
     venv = NativeVecEnv(TabularVectorEnv(ALONE, 2, autoreset_mode="SameStep"))
     venv.set_options({"start": 1})
     with pytest.raises(ValueError, match="options has 'start'; allowed are: none"):

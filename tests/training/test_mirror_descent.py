@@ -12,11 +12,12 @@ import pytest
 import torch
 from reduced_football import reduced
 
+from solvent.envs import VectorEnv
+from solvent.envs.both_seats import BothSeats
 from solvent.envs.spaces import observations
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play
-from solvent.training.both_seats import BothSeatsVectorEnv
 from solvent.training.extract import extract_seats
 from solvent.training.mirror_descent import Plays
 from solvent.training.progress import Moment
@@ -56,7 +57,7 @@ def trained(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def made(game: TabularGame, **kwargs: Any) -> MirrorDescent:
     """A learner that has learned nothing, of some game with roles."""
-    env = BothSeatsVectorEnv(with_roles(game), 64, observation="onehot")
+    env = VectorEnv(BothSeats(with_roles(game), 64, "onehot"), autoreset_mode="SameStep")
     return MirrorDescent("MlpPolicy", NativeVecEnv(env), seed=0, device="cpu", **kwargs)
 
 

@@ -1,21 +1,30 @@
-"""Both seats of a play are in the same state and are paid the opposite of each other."""
+"""Both seats of an episode are in the same state and get the opposite rewards."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from reduced_football import reduced
 
+from solvent.envs import VectorEnv
+from solvent.envs.both_seats import BothSeats
 from solvent.envs.spaces import observations
 from solvent.model import TabularGame, compile_game
-from solvent.training.both_seats import BothSeatsVectorEnv
-from solvent.training.role_conditioning import with_roles
 
-PLAYS = 64
+EPISODES = 64
+
+
+def both_seats(game: TabularGame, *arguments: Any) -> VectorEnv:
+    return VectorEnv(BothSeats(game, *arguments), autoreset_mode="SameStep")
 
 
 @pytest.fixture(scope="module")
 def football() -> TabularGame:
+    pytest.importorskip("torch")
+    from solvent.training.role_conditioning import with_roles
+
     return with_roles(compile_game(reduced()))
 
 
@@ -24,9 +33,9 @@ def random_actions(rng: np.random.Generator, mask: np.ndarray) -> np.ndarray:  #
 
 
 def test_outcomes_come_as_often_as_the_table_says(football: TabularGame) -> None:
-    env = BothSeatsVectorEnv(football, 20_000)
+    env = both_seats(football, 20_000)
     env.reset(seed=3)
-    # All plays in one state with one pair of actions, that with the most outcomes.
+    # All episodes in one state with one pair of actions, that with the most outcomes.
     row = int(np.diff(football.outcome_start).argmax())
     state = int(football.row_state[row])
     env.set_state({**env.get_state(), "state": np.full(20_000, state)})
@@ -38,8 +47,8 @@ def test_outcomes_come_as_often_as_the_table_says(football: TabularGame) -> None
     assert abs(reward[:20_000].mean() - mean) <= 5 * np.sqrt(spread / 20_000)
 
 
-def test_the_seats_see_one_play_and_are_paid_opposites(football: TabularGame) -> None:
-    env = BothSeatsVectorEnv(football, PLAYS, observation="onehot")
+def test_the_seats_see_one_episode_and_get_opposite_rewards(football: TabularGame) -> None:
+    env = both_seats(football, EPISODES, "onehot")
     seen = [observations(football, seat, "onehot") for seat in (0, 1)]
     rng = np.random.default_rng(1)
     observation, info = env.reset(seed=5)
@@ -51,19 +60,19 @@ def test_the_seats_see_one_play_and_are_paid_opposites(football: TabularGame) ->
         np.testing.assert_array_equal(mask, np.concatenate([m[at] for m in football.mask]))
         actions = random_actions(rng, mask)
         observation, reward, over, truncated, info = env.step(actions)
-        np.testing.assert_array_equal(reward[:PLAYS], -reward[PLAYS:])
-        np.testing.assert_array_equal(over[:PLAYS], over[PLAYS:])
+        np.testing.assert_array_equal(reward[:EPISODES], -reward[EPISODES:])
+        np.testing.assert_array_equal(over[:EPISODES], over[EPISODES:])
         assert not truncated.any()
         for i in np.flatnonzero(over):
-            last = seen[i // PLAYS][football.terminal]
+            last = seen[i // EPISODES][football.terminal]
             assert (info["final_obs"][i] == last).all(axis=1).any()
         ended += over.sum()
-    assert ended > PLAYS
+    assert ended > EPISODES
 
 
 def test_a_state_is_gone_on_from(football: TabularGame) -> None:
     rng = np.random.default_rng(2)
-    env, other = (BothSeatsVectorEnv(football, PLAYS) for _ in range(2))
+    env, other = (both_seats(football, EPISODES) for _ in range(2))
     env.reset(seed=1)
     other.reset(seed=2)
     other.set_state(env.get_state())
@@ -76,11 +85,11 @@ def test_a_state_is_gone_on_from(football: TabularGame) -> None:
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (np.full(PLAYS, 10**9), "from 1000000000 to 1000000000; allowed are 0 to"),
-        (np.full(PLAYS, -1), "from -1"),
-        (np.zeros(PLAYS), "type float64"),
-        (np.zeros(PLAYS - 1, np.int64), r"shape \(63,\)"),
-        (np.zeros((PLAYS, 1), np.int64), r"shape \(64, 1\)"),
+        (np.full(EPISODES, 10**9), "from 1000000000 to 1000000000; allowed are 0 to"),
+        (np.full(EPISODES, -1), "from -1"),
+        (np.zeros(EPISODES), "type float64"),
+        (np.zeros(EPISODES - 1, np.int64), r"shape \(63,\)"),
+        (np.zeros((EPISODES, 1), np.int64), r"shape \(64, 1\)"),
     ],
 )
 def test_a_saved_state_of_another_form_is_refused(
@@ -88,14 +97,14 @@ def test_a_saved_state_of_another_form_is_refused(
     message: str,
     football: TabularGame,
 ) -> None:
-    env = BothSeatsVectorEnv(football, PLAYS)
+    env = both_seats(football, EPISODES)
     env.reset(seed=1)
     with pytest.raises(ValueError, match=message):
         env.set_state({**env.get_state(), "state": state})
 
 
 def test_an_illegal_action_counts_as_the_lowest_legal_one(football: TabularGame) -> None:
-    env, other = (BothSeatsVectorEnv(football, PLAYS) for _ in range(2))
+    env, other = (both_seats(football, EPISODES) for _ in range(2))
     for one in (env, other):
         one.reset(seed=4)
     lowest = env.action_masks().argmax(axis=1)
@@ -106,4 +115,4 @@ def test_an_illegal_action_counts_as_the_lowest_legal_one(football: TabularGame)
 
 def test_seats_without_a_common_form_are_refused() -> None:
     with pytest.raises(ValueError, match=r"have \d+ and \d+ actions"):
-        BothSeatsVectorEnv(compile_game(reduced()), 4)
+        both_seats(compile_game(reduced()), 4)
