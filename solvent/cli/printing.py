@@ -21,10 +21,9 @@ from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.exact.bench_records import TaskRecord
 from solvent.model import Game, GameInfo, TabularGame, TabularPolicy
 from solvent.model.registry import GameSpec, broken_games, game_specs, load
-from solvent.report.choices import strategy_text
-from solvent.report.gap_account import GapAccount, account
+from solvent.report.choices import state_text, strategy_text
+from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import exact, small
-from solvent.report.state_fields import state_text
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -185,7 +184,7 @@ def show_score(
     if location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
         return
-    losses = account(game, policy, solution, location, top, actions=OF_A_STRATEGY)
+    losses = attribute_gap(game, policy, solution, location, top, actions=OF_A_STRATEGY)
     shown = varying_fields(game.states)
     alike = [] if len(losses.worst) < 2 else _alike(losses, shown)
     shown = [place for place in shown if place not in alike]
@@ -222,7 +221,7 @@ def show_score(
         )
 
 
-def _alike(losses: GapAccount, places: list[int]) -> list[int]:
+def _alike(losses: GapAttribution, places: list[int]) -> list[int]:
     """Those of some fields that are the same in all states of an account, if others are not."""
     alike = [k for k in places if len({state.fields[k] for state in losses.worst}) == 1]
     return alike if len(alike) < len(places) else []
@@ -236,8 +235,8 @@ def score_json(
     location: GapLocation | None,
     top: int,
 ) -> str:
-    """The value of a policy, and the states in which it loses most unless play has no end."""
-    losses = location and account(game, policy, solution, location, top)
+    """What a policy is worth, and the states in which it loses most unless play has no end."""
+    losses = location and attribute_gap(game, policy, solution, location, top)
     return _json(
         {
             "policy": policy.name,

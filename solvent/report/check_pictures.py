@@ -20,10 +20,8 @@ from solvent.exact import write_atomically
 from solvent.model.arrays import Floats
 from solvent.model.context import modified, modifier_from_even
 from solvent.report import panel
-from solvent.report.axes import Axis
 from solvent.report.colours import ALGORITHMS, VIRIDIS, shade
-from solvent.report.legends import keys
-from solvent.report.panel import Panel, side_by_side
+from solvent.report.panel import Axis, Panel, keys, side_by_side
 
 BASES = (10, 25, 50, 75, 90)
 """Base probabilities, in percent, of the curves against the modifier."""

@@ -1,4 +1,4 @@
-"""Colours that can be told apart by everybody, on paper too.
+"""Colours that all readers can tell apart, on paper too.
 
 Algorithms have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a shape
 each. Quantities have viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez,

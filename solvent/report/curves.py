@@ -12,9 +12,8 @@ from math import isfinite
 
 from solvent.exact.bench_records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
-from solvent.report.axes import Axis, decades
 from solvent.report.numbers import small, whole
-from solvent.report.panel import Panel
+from solvent.report.panel import Axis, Panel, decades
 
 LEAST_GAP = 1e-6
 """Smaller gaps are drawn here."""
@@ -50,7 +49,7 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
         if last.timesteps != agent.timesteps or not close:
             said.append(
                 f"The curve of {agent.name} ends after {whole(last.timesteps)} steps at gaps of "
-                f"{small(last.mode_gap)} (most probable action) and {small(last.gap)} (sampled); "
+                f"{small(last.mode_gap)} (greedy policy) and {small(last.gap)} (sampled); "
                 f"its policies, after {whole(agent.timesteps)}, have {small(agent.mode_gap)} and "
                 f"{small(agent.gap)}."
             )
@@ -142,7 +141,7 @@ def _draw_both(
     mode: list[float],
     colour: str,
 ) -> None:
-    """An agent's curve as it is sampled, dashed, and that of its most probable actions."""
+    """An agent's curve as it is sampled, dashed, and that of its greedy policy."""
     for name, numbers, dashed in (
         (f"{agent.name}, sampled", sampled, True),
         (agent.name, mode, False),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvent.exact.bench_records import TaskRecord
-from solvent.report.axes import Axis, decades
 from solvent.report.numbers import small, tick
+from solvent.report.panel import Axis, decades
 
 LEAST_GAP = 1e-6
 """Smaller gaps stand at the end of the axis, and those that are mere rounding at the optimum."""
@@ -25,7 +25,7 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GapRow:
     """All agents of an algorithm, or one baseline."""
 
     name: str
@@ -37,7 +37,7 @@ class Row:
 class Distances:
     """Rows, the nearest to the optimum first, and the axis: places in percent with labels."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[GapRow, ...]
     ticks: tuple[tuple[float, str], ...]
 
 
@@ -57,9 +57,9 @@ def distances(task: TaskRecord) -> Distances:
         dots = [dot(agent.name, agent.gap, sampled=True) for agent in own]
         dots += [dot(agent.name, agent.mode_gap) for agent in own]
         nearest = min(agent.mode_gap for agent in own)
-        rows[algorithm] = nearest, Row(algorithm, algorithm, tuple(dots))
+        rows[algorithm] = nearest, GapRow(algorithm, algorithm, tuple(dots))
     for baseline in task.baselines:
-        row = Row(baseline.name, None, (dot(baseline.name, baseline.gap),))
+        row = GapRow(baseline.name, None, (dot(baseline.name, baseline.gap),))
         rows[f"baseline {baseline.name}"] = baseline.gap, row
     ordered = [row for _, row in sorted(rows.values(), key=lambda pair: pair[0])]
     ticks = [(_place(axis, number), tick(number)) for number in axis.ticks()]

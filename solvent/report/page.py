@@ -15,10 +15,10 @@ from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
 from solvent.model import Game
 from solvent.model.registry import spec_of
 from solvent.report.colours import ALGORITHMS
-from solvent.report.cross import CrossTable, everybody
+from solvent.report.cross_play import CrossPlayMatrix, cross_play_of
 from solvent.report.curves import ends, panels
 from solvent.report.distances import Distances, distances
-from solvent.report.gap_account import GapAccount, account
+from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import brief, exact, small, whole
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask, game_task, solve_task
@@ -55,8 +55,8 @@ class TaskView:
     distances: Distances | None
     curves: tuple[str, ...]
     curve_ends: tuple[str, ...]
-    accounts: tuple[tuple[AgentRecord, str, GapAccount], ...]
-    cross: CrossTable | None
+    attributions: tuple[tuple[AgentRecord, str, GapAttribution], ...]
+    cross_play: CrossPlayMatrix | None
     sections: tuple[Section, ...]
 
 
@@ -142,16 +142,16 @@ def _view(solved: SolvedTask) -> TaskView:
         distances=distances(task) if task.agents or task.baselines else None,
         curves=panels(task, curves, colours) if curves else (),
         curve_ends=ends(task, curves),
-        accounts=tuple(
+        attributions=tuple(
             (
                 item.agent,
                 f", seat {policy.player}" if task.for_two else "",
-                account(solved.table, policy, solved.solution, location),
+                attribute_gap(solved.table, policy, solved.solution, location),
             )
             for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap)
             for policy, location in zip(item.policies, item.locations, strict=True)
         ),
-        cross=everybody(solved) if solved.table.info.players == 2 else None,
+        cross_play=cross_play_of(solved) if solved.table.info.players == 2 else None,
         sections=_sections(solved),
     )
 
@@ -197,8 +197,8 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
         distances=distances(task) if task.baselines else None,
         curves=(),
         curve_ends=(),
-        accounts=(),
-        cross=None,
+        attributions=(),
+        cross_play=None,
         sections=known.sections,
     )
 

@@ -44,13 +44,13 @@ FIGURES = ("value", "gap", "normalized", "worst_start_gap")
 
 @dataclass(frozen=True, eq=False)
 class ScoredAgent:
-    """An agent with its most probable actions as policies, one for each seat.
+    """An agent with its greedy policies, one for each seat.
 
     Attributes:
         agent: Its record, with the figures that were computed.
         curve: Its learning curve as recorded.
-        policies: Its most probable actions in each seat.
-        locations: Where the gaps of `policies` are lost.
+        policies: Its greedy policy in each seat.
+        locations: Where the gaps of `policies` arise.
     """
 
     agent: AgentRecord
@@ -60,12 +60,12 @@ class ScoredAgent:
 
     @property
     def policy(self) -> TabularPolicy:
-        """Its most probable actions in seat 0."""
+        """Its greedy policy in seat 0."""
         return self.policies[0]
 
     @property
     def location(self) -> GapLocation:
-        """Where the gap of `policy` is lost."""
+        """Where the gap of `policy` arises."""
         return self.locations[0]
 
 

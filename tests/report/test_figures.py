@@ -17,13 +17,13 @@ from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.axes import Axis, decades
 from solvent.report.choices import choice_text
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.curves import panels
 from solvent.report.distances import distances
-from solvent.report.gap_account import account
+from solvent.report.gap_attribution import attribute_gap
 from solvent.report.numbers import brief, exact, small, tick, whole
+from solvent.report.panel import Axis, decades
 from solvent.report.statistics import estimate, interquartile_mean
 
 
@@ -140,10 +140,10 @@ def test_scales_grow_lighter_all_the_way(scale: tuple[str, ...]) -> None:
     assert (shade(scale, -1), shade(scale, 2)) == (scale[0], scale[-1])
 
 
-def test_an_account_splits_the_whole_gap_by_each_field() -> None:
+def test_an_attribution_splits_the_whole_gap_by_each_field() -> None:
     game = compile_game(FightingFantasy(skill_difference=[-1, 1], stamina=5, opponent_stamina=5))
     uniform, solution = TabularPolicy.uniform(game), solve(game)
-    losses = account(game, uniform, solution, locate_gap(game, uniform, solution), most=7)
+    losses = attribute_gap(game, uniform, solution, locate_gap(game, uniform, solution), most=7)
     assert losses.total == pytest.approx(losses.gap, abs=1e-9)
     assert [m.field for m in losses.marginals] == list(losses.field_names)
     for marginal in losses.marginals:
@@ -189,24 +189,24 @@ def test_of_a_mix_the_most_probable_actions_are_named() -> None:
     assert choice_text(game, policy, state, 2) == ", ".join([*every[:2], "…"])
     assert choice_text(game, policy, state, len(every)) == ", ".join(every)
     solution = solve(game)
-    told = account(game, policy, solution, locate_gap(game, policy, solution), actions=2)
+    told = attribute_gap(game, policy, solution, locate_gap(game, policy, solution), actions=2)
     assert all(worst.chosen.count(",") <= 2 for worst in told.worst)
 
 
-def test_an_optimal_policy_has_an_empty_account() -> None:
+def test_an_optimal_policy_has_an_empty_attribution() -> None:
     game = compile_game(FightingFantasy(stamina=4, opponent_stamina=4, luck=2))
     solution = solve(game)
     best = solution.policies[0]
-    losses = account(game, best, solution, locate_gap(game, best, solution))
+    losses = attribute_gap(game, best, solution, locate_gap(game, best, solution))
     assert losses.total == pytest.approx(0, abs=1e-12)
     assert sum(state.contribution for state in losses.worst) == pytest.approx(0, abs=1e-12)
 
 
-def test_an_account_copes_with_fields_that_matter_no_more() -> None:
+def test_an_attribution_copes_with_fields_that_matter_no_more() -> None:
     # States of a gamebook forget, so a field may be None here and a number there.
     game = open_book("red-lamp").tabulate()
     uniform, solution = TabularPolicy.uniform(game), solve(game)
-    losses = account(game, uniform, solution, locate_gap(game, uniform, solution))
+    losses = attribute_gap(game, uniform, solution, locate_gap(game, uniform, solution))
     assert losses.marginals
     for marginal in losses.marginals:
         assert sum(part for _, part in marginal.parts) == pytest.approx(losses.gap, abs=1e-9)

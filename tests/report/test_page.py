@@ -133,19 +133,21 @@ def test_links_within_the_page_lead_somewhere(page: Page) -> None:
     assert {(given["href"] or "")[1:] for given in page.having("href")} <= ids
 
 
-def test_the_account_of_every_agent_sums_to_its_gap(
+def test_the_attribution_of_every_agent_sums_to_its_gap(
     page: Page, tasks: list[dict[str, Any]]
 ) -> None:
-    accounts = page.having("data-account")
+    attributions = page.having("data-attribution")
     gaps = [
         gap
         for task in tasks
         for agent in task["agents"]
         for gap in agent.get("mode_exploitability", [agent["mode_gap"]])
     ]
-    assert len(accounts) == len(gaps) == 4 + 2 * 3
-    assert sorted(float(a["data-gap"] or "nan") for a in accounts) == pytest.approx(sorted(gaps))
-    for entry in accounts:
+    assert len(attributions) == len(gaps) == 4 + 2 * 3
+    assert sorted(float(a["data-gap"] or "nan") for a in attributions) == pytest.approx(
+        sorted(gaps)
+    )
+    for entry in attributions:
         gap, total, given_up = (
             float(entry[f"data-{name}"] or "nan") for name in ("gap", "total", "given-up")
         )
@@ -154,7 +156,7 @@ def test_the_account_of_every_agent_sums_to_its_gap(
         assert gap > 1e-4
 
 
-def test_the_account_says_that_the_gap_is_what_is_lost_less_what_is_given_up(text: str) -> None:
+def test_the_attribution_says_that_the_gap_is_what_is_lost_less_what_is_given_up(text: str) -> None:
     """No state's share is negative; what a best response gives up is not the policy's."""
     combat, for_two = " ".join(text.split()).split('id="Pig-v0"')
     for part, is_for_two in ((combat, False), (for_two, True)):
@@ -184,7 +186,7 @@ def test_a_game_without_sections_of_its_own_has_the_general_ones(text: str) -> N
     combat, pig = text.split('id="Pig-v0"')
     assert '<div class="strategy-maps">' in combat
     assert '<div class="strategy-maps">' not in pig
-    for heading in ("Agents", "Baselines", "Learning curves, as recorded", "Where the gap is lost"):
+    for heading in ("Agents", "Baselines", "Learning curves, as recorded", "Gap attribution"):
         assert f"<h3>{heading}</h3>" in combat
         assert f"<h3>{heading}</h3>" in pig
 
@@ -223,7 +225,7 @@ def test_a_place_that_cannot_be_written_is_refused(results: Path, tmp_path: Path
         write_report(results, tmp_path / "file" / "page.html")
 
 
-def test_everybody_meets_everybody_in_games_for_two(page: Page, text: str) -> None:
+def test_all_policies_meet_in_games_for_two(page: Page, text: str) -> None:
     names = [row["data-cross"] for row in page.having("data-cross")]
     # Pig has one agent and Greed two; the other rows are baselines.
     assert names.count("ppo 0") == 2
@@ -236,7 +238,7 @@ def test_everybody_meets_everybody_in_games_for_two(page: Page, text: str) -> No
 @pytest.mark.parametrize(
     ("name", "parameters", "words"),
     [
-        ("pig", {"target": 8}, "Everybody against everybody"),
+        ("pig", {"target": 8}, "Cross-play matrix"),
         ("ff-combat", {"stamina": 4, "opponent_stamina": 4, "luck": 3}, "Strategy maps"),
         ("greed", {"limit": 9, "sides": 4}, "Optimal play at every pair of scores"),
     ],

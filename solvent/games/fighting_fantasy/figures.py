@@ -20,10 +20,8 @@ from solvent.games.fighting_fantasy.formulas import (
 from solvent.games.fighting_fantasy.rules import FightingFantasy, luck_succeeds, round_probabilities
 from solvent.games.fighting_fantasy.simulated_combat import Start, Tally, simulate
 from solvent.report import panel
-from solvent.report.axes import Axis
 from solvent.report.colours import ALGORITHMS
-from solvent.report.legends import keys
-from solvent.report.panel import Panel, side_by_side
+from solvent.report.panel import Axis, Panel, keys, side_by_side
 
 SEED = 2022
 """Of the simulations."""

@@ -178,7 +178,7 @@ def _loss_maps(solved: SolvedTask) -> str:
         for agent in solved.agents
     ]
     return (
-        "<p>What each agent's most probable actions lose at each pair of STAMINAs, over all "
+        "<p>What each agent's greedy policy loses at each pair of STAMINAs, over all "
         "states with that pair, in an average play. The cells of a map sum to the agent's gap. "
         "Dark is nothing; each map has its own scale.</p>"
         f'<div class="panels small">{"".join(figures)}</div>'

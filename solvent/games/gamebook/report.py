@@ -27,7 +27,7 @@ def gamebook_sections(solved: SolvedTask) -> list[Section]:
     game = cast(Gamebook, solved.game)
     sections = [
         Section("The book from left to right", _map(game, solved)),
-        Section("How plays end", _endings(game, solved)),
+        Section("How episodes end", _endings(game, solved)),
         Section("The most valuable decisions", _decisions(game, solved)),
     ]
     if solved.agents:
@@ -42,10 +42,10 @@ def _map(game: Gamebook, solved: SolvedTask) -> str:
     order = tuple(n for n in game.story.liveness.sections if n)
     return (
         "<p>Each dot is a section, a line leads to a later one. The larger a dot, the likelier "
-        "best play gets there; sections that it avoids are rings. The colour is what best play is "
-        "worth from there on, dark for the lowest score and bright for the highest: as it gets "
-        "there, or for a ring as uniform play gets there. Point at a dot for numbers.</p>"
-        + book_map(game.book, order, best, uniform)
+        "an optimal policy gets there; sections that it avoids are rings. The colour is the "
+        "optimal value from there on, dark for the lowest score and bright for the highest: as the "
+        "optimal policy gets there, or for a ring as the uniform one. Point at a dot for "
+        "numbers.</p>" + book_map(game.book, order, best, uniform)
     )
 
 
@@ -85,15 +85,15 @@ def _decisions(game: Gamebook, solved: SolvedTask) -> str:
             ]
         )
     return (
-        "<p>What best play would lose in an average play if it took the second best option at a "
-        "decision, whatever the hero is and carries there.</p>"
-        + _table(["decision", "best play", "visits", "at stake"], rows, 2)
+        "<p>What an optimal policy would lose in an episode on average if it took the second best "
+        "option at a decision, whatever the hero is and carries there.</p>"
+        + _table(["decision", "optimal", "visits", "importance"], rows, 2)
     )
 
 
 def _losses(game: Gamebook, solved: SolvedTask) -> str:
     parts = [
-        "<p>The gap of each agent's most probable actions, by decisions of the book.</p>",
+        "<p>The gap of each agent's greedy policy, by decisions of the book.</p>",
     ]
     for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap):
         found = losses(
@@ -106,7 +106,7 @@ def _losses(game: Gamebook, solved: SolvedTask) -> str:
         parts.append(
             f'<details data-losses="{escape(item.agent.name)}"><summary>{escape(item.agent.name)}: '
             f"gap {small(item.location.gap)}</summary>"
-            + _table(["decision", "chooses", "best play", "lost", "share of the gap"], rows, 3)
+            + _table(["decision", "chooses", "optimal", "lost", "share of the gap"], rows, 3)
             + "</details>"
         )
     return "".join(parts)

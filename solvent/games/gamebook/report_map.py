@@ -35,8 +35,9 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
     Args:
         book: The book.
         order: Its sections, each before all that it leads to.
-        best: How best play reads it; gives size and colour.
-        uniform: How uniform play reads it; gives the colour of sections that best play avoids.
+        best: How an optimal policy reads it; gives size and colour.
+        uniform: How the uniform policy reads it; gives the colour of sections that an optimal one
+            avoids.
     """
     place = layout(book, order)
     columns = 1 + max(column for column, _ in place.values())
@@ -57,15 +58,15 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
     for n in order:
         reached = best.reached[n]
         avoided = not reached > 0
-        worth = uniform.worth[n] if avoided else best.worth[n]
-        colour = shade(VIRIDIS, (worth - low) / span) if worth == worth else "#fff"
+        value = uniform.value[n] if avoided else best.value[n]
+        colour = shade(VIRIDIS, (value - low) / span) if value == value else "#fff"
         fill = f'fill="#fff" stroke="{colour}" stroke-width="2"' if avoided else f'fill="{colour}"'
         radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
         title = f" {book.sections[n].title}" if book.sections[n].title else ""
         dots.append(
             f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius:.1f}" {fill} '
             f'data-section="{n}"><title>{n}{escape(title)}: reached with probability '
-            f"{small(reached)}, worth {worth:.4f}</title></circle>"
+            f"{small(reached)}, value {value:.4f}</title></circle>"
         )
     return (
         f'<div class="scroll"><svg class="chart book-map" viewBox="0 0 {width} {height}" '

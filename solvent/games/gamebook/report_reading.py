@@ -22,17 +22,17 @@ from solvent.model.arrays import Floats, Ints, grouped_sum
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What becomes of a play under a policy.
+    """What becomes of an episode under a policy.
 
     Attributes:
         reached: The probability of getting to each section, by its number.
-        worth: The expected score from there on under best play, over all ways in which the policy
-            gets there; NaN for sections that it does not get to.
+        value: The expected score from there on under an optimal policy, over all ways in which the
+            policy gets there; NaN for sections that it does not get to.
         endings: The probability of each ending, by its name, in the book's order.
     """
 
     reached: dict[int, float]
-    worth: dict[int, float]
+    value: dict[int, float]
     endings: dict[str, float]
 
 
@@ -43,7 +43,7 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
         game: The book.
         table: The same as arrays.
         policy: Any for it.
-        best: [S] the values of best play.
+        best: [S] the optimal values.
     """
     visits = state_visitation(table, policy)
     section = sections_of_states(table)
@@ -52,10 +52,10 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
     came_from = section[table.row_state][table.outcome_row]
     arriving = came_from != section[table.next_state]
     target, flow = table.next_state[arriving], flow[arriving]
-    worth = table.outcome_reward[arriving] + best[target]
+    value = table.outcome_reward[arriving] + best[target]
     largest = int(section.max()) + 1
     reached = grouped_sum(section[target], flow, largest)
-    total = grouped_sum(section[target], flow * worth, largest)
+    total = grouped_sum(section[target], flow * value, largest)
     numbers = [number for number in game.story.liveness.sections if number]
     pages = cast(Sequence[Page], table.states)
     over = [(pages[s].ending, visits[s]) for s in np.flatnonzero(table.terminal).tolist()]
@@ -73,15 +73,15 @@ def sections_of_states(table: TabularGame) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class DecisionLoss:
     """What a policy loses at one decision of the book, whatever the hero is and carries.
 
     Attributes:
         place: In words.
-        lost: In an average play.
+        lost: In an episode on average.
         share: The same as a share of the gap.
         chosen: What it chooses, averaged over what it loses there.
-        best: What best play chooses instead, in the same average.
+        best: What an optimal policy chooses instead, in the same average.
     """
 
     place: str
@@ -98,7 +98,7 @@ def losses(
     best: TabularPolicy,
     location: GapLocation,
     most: int = 10,
-) -> list[Loss]:
+) -> list[DecisionLoss]:
     """The decisions at which a policy loses most, the worst first.
 
     Args:
@@ -121,7 +121,7 @@ def losses(
         return choices_text(game, page, weight @ of.probabilities[groups[page]])
 
     return [
-        Loss(
+        DecisionLoss(
             game.place(page),
             lost[page],
             lost[page] / location.gap,

@@ -27,10 +27,8 @@ from solvent.games.greed.rules import Greed, Position
 from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
-from solvent.report.axes import Axis
-from solvent.report.cells import runs
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.legends import bar
+from solvent.report.panel import Axis, bar, runs
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
@@ -182,7 +180,7 @@ def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> l
     Args:
         folder: Where to.
         limit: As in :class:`solvent.games.greed.rules.Greed`.
-        sides: Likewise.
+        sides: As in :class:`solvent.games.greed.rules.Greed`.
 
     Returns:
         The files.

@@ -19,7 +19,7 @@ from solvent.games.football_clock.baselines.agent import AgentSheets
 from solvent.games.football_clock.baselines.mixer import SheetMixer
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import (
-    BEST_ANSWER,
+    BEST_RESPONSE,
     OPTIMAL,
     AgentScores,
     given_away_maps,
@@ -28,7 +28,7 @@ from solvent.games.football_clock.report.agent import (
     standard,
     start_table,
 )
-from solvent.games.football_clock.report.agent_game import cost_of_mix, priced_game
+from solvent.games.football_clock.report.agent_game import cost_of_strategy, priced_game
 from solvent.games.football_clock.report.chances import clock_of
 from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
@@ -83,7 +83,7 @@ def test_the_table_has_the_evaluations_of_the_start(
     rows = [re.findall(r'data-value="(.*?)"', row) for row in table.split("<tr>")[2:]]
     found = np.array(rows, float)
     start = solution.start
-    against = [evaluated(solution, start, opponent) for opponent in (OPTIMAL, BEST_ANSWER)]
+    against = [evaluated(solution, start, opponent) for opponent in (OPTIMAL, BEST_RESPONSE)]
     total = 0 if solution.layout.for_points else 1
     assert found[:, 0] == pytest.approx([solution.value, total - solution.value], abs=1e-12)
     assert found[0, 1:] == pytest.approx([each.first for each in against], abs=1e-12)
@@ -112,7 +112,7 @@ def test_a_cell_is_the_value_less_what_the_agent_gets_there(
         assert told == {
             "possible": pytest.approx(value, abs=1e-12),
             "against the optimal player": pytest.approx(optimal, abs=1e-12),
-            "against a best answer": pytest.approx(best, abs=1e-12),
+            "against a best response": pytest.approx(best, abs=1e-12),
         }
         assert (drawn.level[cell] >= 0) == (value - optimal > 1e-9)
 
@@ -123,7 +123,7 @@ def test_nothing_is_gained_and_something_given_away(
     lost = possible(second_half) - scores.by_time
     assert not np.isnan(lost).any()
     assert (lost > -1e-12).all()
-    assert (lost[BEST_ANSWER] >= lost[OPTIMAL] - 1e-12).all()
+    assert (lost[BEST_RESPONSE] >= lost[OPTIMAL] - 1e-12).all()
     assert (lost[OPTIMAL].max(axis=(1, 2)) > 1e-3).all()
 
 
@@ -143,7 +143,7 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
         if game.is_terminal(position):
             return 0.0, 0.0
         mine = agent(position, 0)
-        reward, cost = 0.0, cost_of_mix(solution, position, 0, mine)
+        reward, cost = 0.0, cost_of_strategy(solution, position, 0, mine)
         for action, share in mine.items():
             for answer, other in optimal_mix(solution, position, 1).items():
                 for outcome in game.transition(position, (action, answer)):
@@ -168,7 +168,7 @@ def test_costs_of_a_game_stand_beside_its_plays(second_half: TimedSolution) -> N
     assert sum(costs) > 0
     for line, cost in zip(lines, costs, strict=True):
         at = line.position
-        own = cost_of_mix(second_half, at, 0, agent(at, 0))
+        own = cost_of_strategy(second_half, at, 0, agent(at, 0))
         # Time-outs that are not called after the play may add to it.
         assert cost >= own - 1e-12
 

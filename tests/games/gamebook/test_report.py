@@ -58,7 +58,7 @@ def test_a_reading_is_what_one_calculates_by_hand() -> None:
     found = reading(FORK, table, uniform, solve(table).values)
     # Section 3: half of all plays go there at once, and a quarter of the others.
     assert found.reached == pytest.approx({1: 1, 2: 0.5, 3: 0.625, 4: 0.375 + 0.3125})
-    assert found.worth == pytest.approx(dict.fromkeys((1, 2, 3, 4), 0.6))
+    assert found.value == pytest.approx(dict.fromkeys((1, 2, 3, 4), 0.6))
     assert found.endings == pytest.approx({"won": 0.4125, "lost": 0.5875})
 
 
@@ -68,7 +68,7 @@ def test_sections_that_are_not_reached_have_no_worth() -> None:
     right = table.mask[0][:, 1].astype(int)
     found = reading(FORK, table, TabularPolicy.deterministic(table, right), solution.values)
     assert found.reached[2] == 0
-    assert found.worth[2] != found.worth[2]
+    assert found.value[2] != found.value[2]
 
 
 def test_the_endings_of_a_policy_give_its_value(mill: SolvedTask) -> None:
@@ -81,7 +81,7 @@ def test_the_endings_of_a_policy_give_its_value(mill: SolvedTask) -> None:
         assert value == pytest.approx(table.at_start(policy_value(table, policy)))
         assert found.reached[1] == pytest.approx(1)
         assert max(found.reached.values()) <= 1 + 1e-12
-        assert found.worth[1] <= 1
+        assert found.value[1] <= 1
 
 
 def test_the_losses_are_the_gap(mill: SolvedTask) -> None:
@@ -136,7 +136,7 @@ def test_the_decisions_at_which_agents_lose(mill: SolvedTask) -> None:
     html = sections["Decisions at which agents lose"]
     shares = [float(share) for share in re.findall(r"([\d.]+)%</td></tr>", html)]
     assert sum(shares) == pytest.approx(100, abs=1)
-    assert "<td>somebody</td>" in sections["How plays end"]
+    assert "<td>somebody</td>" in sections["How episodes end"]
 
 
 def with_agent(solved: SolvedTask, policy: TabularPolicy) -> SolvedTask:

@@ -1,4 +1,4 @@
-"""What football's baselines lose to an opponent who sees their mixes, by the kernels."""
+"""What football's baselines lose to an opponent who sees their mixed strategies, by the kernels."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ROUNDING = 1e-9
 
 
 def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
-    """Uniform play, the optimum and all baselines made of mixes, scored in both seats.
+    """The uniform policy, the optimum and all baselines of mixed strategies, scored in both seats.
 
     One against which play need not end, so that no response is best, is left out.
 
-    Until the next score a player is scored with its mixes on both sides of the ball and the kickoff
-    that suits it against the response.
+    Until the next score a player is scored with its mixed strategies on both sides of the ball and
+    the kickoff that suits it against the response.
     """
     mixes = {"uniform": uniform_mixes(solved.rules)}
     mixes |= {name: make(solved.rules) for name, make in MIXES.items()}
@@ -77,7 +77,7 @@ def uniform_mixes(rules: PackedRules) -> Mixes:
 def _drive_gaps(
     game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
 ) -> tuple[Floats, Floats]:
-    """What the mixes lose on offence and on defence from each start."""
+    """What mixed strategies lose on offence and on defence from each start."""
     starts, _ = start_chances(game, solved)
     of_offence = offence_losses(solved.rules, solved.after, solved.values, mixes)
     of_defence = defence_losses(solved.rules, solved.after, solved.values, mixes)
@@ -87,7 +87,7 @@ def _drive_gaps(
 def _points_gaps(
     game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
 ) -> tuple[Floats, Floats]:
-    """What the mixes lose from receiving the kickoff, and from kicking off."""
+    """What mixed strategies lose from receiving the kickoff, and from kicking off."""
     receiving, kicking = losses_until_score(solved.rules, solved.after, mixes)
     return np.array([receiving]), np.array([kicking])
 

@@ -46,7 +46,7 @@
       find(".line-text").value = place;
       find(".where").textContent =
         `${data.ordinals[down.value]} and ${toGo < toGoal ? toGo : "goal"} at ${place}${formation}`;
-      find(".worth").textContent = points(number(0) * data.point);
+      find(".value").textContent = points(number(0) * data.point);
       draw(find(".offence"), "offence", data.offence, 1, number);
       draw(find(".defence"), "defence", data.defence, 1 + 2 * data.offence.length, number);
     };

@@ -20,10 +20,8 @@ import numpy as np
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
-from solvent.report.axes import Axis
-from solvent.report.cells import runs
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.legends import bar, keys
+from solvent.report.panel import Axis, bar, keys, runs
 from solvent.report.sections import Section
 
 WAYS = ("go for it", "quick kick", "punt formation", "field goal")
@@ -49,7 +47,7 @@ class FourthDowns:
 
     Attributes:
         way: [X, Y] the best of :data:`WAYS`, -1 where the goal is nearer than the line to gain;
-            a normal call counts as a quick kick where that is at least half of its mix.
+            a normal call counts as a quick kick where that is at least half of its mixed strategy.
         values: [3, X, Y] of a normal call, punt formation and a field goal; NaN where one is not
             allowed.
         quick_kick: [X, Y] its chance where a normal call is best, else NaN.
@@ -76,9 +74,9 @@ def fourth_downs(solved: SolvedFootball) -> FourthDowns:
         )
         for declared in (False, True)
     )
-    worth = solved.calls.offence[normal]
-    call = np.nanmax(worth[:, : plays + 1], axis=1)
-    three = np.stack((call, worth[:, plays + 2], worth[:, plays + 1]))
+    value = solved.calls.offence[normal]
+    call = np.nanmax(value[:, : plays + 1], axis=1)
+    three = np.stack((call, value[:, plays + 2], value[:, plays + 1]))
     ranked = np.sort(np.nan_to_num(three, nan=-np.inf), axis=0)
     best = np.argmax(np.nan_to_num(three, nan=-np.inf), axis=0)
     mix = solved.offence_mix

@@ -10,8 +10,7 @@ from solvent.games.football.report.points import by_chart, line_colour, panel, p
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.report import panel as points
-from solvent.report.legends import keys
-from solvent.report.panel import side_by_side
+from solvent.report.panel import keys, side_by_side
 
 
 def write_pictures(folder: str | Path, *, chart: str = "standard") -> list[Path]:

@@ -12,10 +12,9 @@ from solvent.games.football.expected_points import ExpectedPointsError, shipped_
 from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats
-from solvent.report.axes import Axis
 from solvent.report.colours import ALGORITHMS
 from solvent.report.numbers import brief
-from solvent.report.panel import Panel
+from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
 TABLE = (99, 90, 80, 65, 50, 35, 20, 10, 5, 1)
@@ -36,7 +35,7 @@ def points_section(solved: SolvedFootball) -> Section:
     yards = solved.rules.ruleset.first_down
     return Section(
         "Expected points",
-        "<p>What having the ball is worth with optimal play on both sides: the points still to "
+        "<p>The value of having the ball with optimal play on both sides: the points still to "
         f"come for the side that has it, less the other side's. With {yards} yards to go, or the "
         f'goal where it is nearer.</p><div class="panels">{figures}</div>{_table(solved)}',
     )

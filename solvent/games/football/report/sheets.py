@@ -1,8 +1,8 @@
-"""Call sheets: both sides' optimal mixes in a situation that the reader sets.
+"""Call sheets: both sides' optimal mixed strategies in a situation that the reader sets.
 
 A sheet is Tables 1 and 2 of McCulloch (2015, "A Game-Theoretic Intelligent Agent for the Board Game
-Football Strategy") with one more column, what a call loses against the other side's mix. The page
-holds those of all downs and lines, and of some distances; ``solvent chart sheet`` prints any.
+Football Strategy") with one more column, what a call loses against the other's mixed strategy. The
+page holds those of all downs and lines, and of some distances; ``solvent chart sheet`` prints any.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LARGEST = 32767
 
 
 class Call(NamedTuple):
-    """A call by name, its chance, and the points that it loses against the other side's mix."""
+    """A call by name, its chance, and the points that it loses against the other's strategy."""
 
     name: str
     chance: float
@@ -74,8 +74,8 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
 
     ``numbers`` holds 16-bit whole numbers, [downs + 1, distances, field - 1, 1 + 2A + 2m]: by
     down, punt formation being the last; by distance; by yards to the goal from 1 on. Each row is
-    the value, what the offence's actions lose, the chances of its mix, and the same of the
-    defence. Points are to be multiplied by ``point``, chances by ``chance``.
+    the value, what the offence's actions lose, the chances of its mixed strategy, and the same of
+    the defence. Points are to be multiplied by ``point``, chances by ``chance``.
     """
     rules = solved.rules
     ruleset, chart = rules.ruleset, rules.chart

@@ -25,15 +25,14 @@ from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
-from solvent.report.axes import Axis
 from solvent.report.colours import CIVIDIS
 from solvent.report.numbers import brief
-from solvent.report.panel import Panel
+from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
-OPTIMAL, BEST_ANSWER = 0, 1
+OPTIMAL, BEST_RESPONSE = 0, 1
 """The agent's opponents."""
-OPPONENTS = ("the optimal player", "a best answer")
+OPPONENTS = ("the optimal player", "a best response")
 
 SIDES = ("the agent has the ball", "the other side has it")
 """Who has the first down of the maps and lines."""
@@ -106,13 +105,13 @@ def possible(solution: TimedSolution) -> Floats:
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     """The table of the start, and what is given away by time and lead."""
     half = solution.layout.for_points
-    worth = "Points, its own less the other side's" if half else "Chances of winning, a tie as half"
+    unit = "Points, its own less the other side's" if half else "Chances of winning, a tie as half"
     html = (
         "<p>The agent of McCulloch (2015), with constants that match the tables of the paper, and "
         "with its clock management, of which the paper prints no numbers: the defaults stand for "
         "them. Both seats are rated exactly, against the optimal "
-        "player and against a best answer, which knows the agent's mixes but not what is drawn "
-        f"from them.</p>{start_table(solution, scores)}<p class='caption'>{worth}.</p>"
+        "player and against a best response, which knows the agent's mixed strategies but not what "
+        f"is drawn from them.</p>{start_table(solution, scores)}<p class='caption'>{unit}.</p>"
         f"{_lines_html(solution, scores) if half else _maps_html(solution, scores)}"
     )
     return Section("What the published agent gives away", html, "" if half else script())

@@ -25,22 +25,22 @@ class PricedGame(NamedTuple):
 
     Attributes:
         lines: The plays.
-        costs: What its mixes gave away in each of them, decisions that are no play of their own
-            such as a time-out that is not called counted to the play before.
+        costs: What its action probabilities gave away in each, decisions that are no play of their
+            own such as a time-out that is not called counted to the play before.
     """
 
     lines: tuple[Line, ...]
     costs: tuple[float, ...]
 
 
-def cost_of_mix(
-    solution: TimedSolution, position: TimedPosition, player: int, mix: Mapping[int, float]
+def cost_of_strategy(
+    solution: TimedSolution, position: TimedPosition, player: int, strategy: Mapping[int, float]
 ) -> float:
-    """What a player's mix gives away in a position against the other side's optimal mix."""
+    """What a player's mixed strategy gives away in a position against the other's optimal one."""
     if len(solution.game.legal_actions(position)[player]) == 1:
         return 0.0
     values = action_values(solution, position, player)
-    own = sum(share * values[action] for action, share in mix.items())
+    own = sum(share * values[action] for action, share in strategy.items())
     return max(0.0, max(values.values()) - own)
 
 
@@ -49,15 +49,15 @@ def priced_game(solution: TimedSolution, *, seed: int = SEED) -> PricedGame:
 
     Args:
         solution: Of the game.
-        seed: Of the dice and the mixes.
+        seed: Of the dice and of the actions drawn.
     """
     agent = SheetMixer(solution.game, solution.layout, AgentSheets(solution.layout))
     priced: list[tuple[TimedPosition, float]] = []
 
     def watched(position: TimedPosition, player: int) -> dict[int, float]:
-        mix = agent(position, player)
-        priced.append((position, cost_of_mix(solution, position, player, mix)))
-        return mix
+        strategy = agent(position, player)
+        priced.append((position, cost_of_strategy(solution, position, player, strategy)))
+        return strategy
 
     lines = transcript(solution, (watched, partial(optimal_mix, solution)), seed=seed)
     return PricedGame(lines, _by_line(lines, priced))
@@ -80,14 +80,15 @@ def agent_game_section(solution: TimedSolution, scores: AgentScores) -> Section:
     lines, costs = priced_game(solution)
     head, *rows = table_of(solution.game, lines)
     left = iter(costs)
-    # A row that only names a half has no worth, and is no play.
+    # A row that only names a half has no value, and is no play.
     body = [(*row, _text(solution, next(left)) if row[-1] else "") for row in rows]
     unit = " points" if solution.layout.for_points else ""
     given = solution.value - scores.start[OPTIMAL].first
     html = (
         "<p>The agent as player 0 against the optimal player. Beside every play stands what the "
-        "agent gave away in it: the worth of the position, less what its own mix is worth there "
-        "against the optimal player's. Whatever else changes the worth is luck. In this game that "
+        "agent gave away in it: the value of the position, less that of its "
+        "own mixed strategy there against the optimal player's. Whatever else changes the value is "
+        "luck. In this game that "
         f"adds up to {_text(solution, sum(costs)) or 0}{unit}; over all games it is "
         f"{_text(solution, given) or 0}{unit} on average, as the table above says.</p>"
         f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'

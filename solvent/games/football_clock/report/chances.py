@@ -1,4 +1,4 @@
-"""What a football game is worth by time, score and place."""
+"""The value of a football game by time, score and place."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from solvent.games.football_clock.report.clock_map import (
 )
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
-from solvent.report.axes import Axis
 from solvent.report.colours import VIRIDIS
-from solvent.report.panel import Panel
+from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
 PLACES = (80, 50, 20)
@@ -38,7 +37,7 @@ def clock_of(solution: TimedSolution) -> Clock:
 
 
 def by_time(solution: TimedSolution, row: int) -> Floats:
-    """[T, leads] what a row of the second half's sheets is worth, both with all time-outs.
+    """[T, leads] the value of a row of the second half's sheets, both with all time-outs.
 
     It is the chance of winning with half that of a tie, or points.
     """
@@ -128,7 +127,7 @@ def place_panel(solution: TimedSolution, ticks: int) -> Panel:
 
 
 def points_section(solution: TimedSolution) -> Section:
-    """Of a half for points: what having the ball is worth along the field, by the time left."""
+    """Of a half for points: the value of having the ball along the field, by the time left."""
     layout, clock = solution.layout, clock_of(solution)
     timeouts, field = layout.clock.timeouts, layout.rules.ruleset.field
     rows = [first_down(solution, to_goal) for to_goal in range(field - 1, 0, -1)]

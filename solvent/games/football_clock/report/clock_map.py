@@ -12,10 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from solvent.model.arrays import Floats, Ints
-from solvent.report.axes import Axis
-from solvent.report.cells import runs
 from solvent.report.colours import shade
-from solvent.report.legends import bar, keys
+from solvent.report.panel import Axis, bar, keys, runs
 
 LARGEST_LEAD = 21
 """Larger leads are not drawn."""

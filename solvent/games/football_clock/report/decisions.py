@@ -46,7 +46,7 @@ class LastDown:
     """The three ways of a last down over time and lead, [T, leads] each.
 
     Attributes:
-        way: The best of the fourth-down map's ways; :data:`EQUAL` where the two best are worth the
+        way: The best of the fourth-down map's ways; :data:`EQUAL` where the two best have the
             same.
         call: The chance of winning with a normal call.
         punt: With punt formation declared.
@@ -120,7 +120,7 @@ def last_down_section(solution: TimedSolution, tables: TimedTables) -> Section:
     html = (
         f"<p>What to do on {last} down, by the time left and the lead: a normal call, the "
         "declaration of punt formation, or a field goal, each with the exact chance of winning. "
-        "Grey is where two of them are worth the same, as when the game is decided.</p>"
+        "Grey is where two of them have the same value, as when the game is decided.</p>"
         f"{maps_html(last_down_maps(solution, tables))}"
     )
     return Section(f"The {last}-down map by time and score", html, script())
@@ -134,7 +134,7 @@ def next_down(solution: TimedSolution) -> Situation:
 
 
 def timeout_gain(solution: TimedSolution, *, offence: bool) -> tuple[Floats, Floats]:
-    """What a time-out is worth after a play in bounds, [T, leads] with it and without it.
+    """The value after a play in bounds, [T, leads] with it and without it.
 
     The side that was on offence still has the ball. Whoever is asked has all time-outs, the other
     side too; if the offence is asked, the other one may still call.

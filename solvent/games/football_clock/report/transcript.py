@@ -1,4 +1,4 @@
-"""A game between two optimal players, play by play, with what it is worth after each."""
+"""A game between two optimal players, play by play, with its value after each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from html import escape
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
-from solvent.report.axes import Axis
 from solvent.report.colours import ALGORITHMS
-from solvent.report.panel import Panel
+from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
 SEED = 1
-"""Of the dice and the mixes."""
+"""Of the dice and of the actions drawn."""
 
 
 def transcript_section(solution: TimedSolution) -> Section:
@@ -24,8 +23,8 @@ def transcript_section(solution: TimedSolution) -> Section:
     lines = transcript(solution, (both, both), seed=SEED)
     head, *rows = table_of(solution.game, lines)
     html = (
-        "<p>Two optimal players, dice and mixes drawn with a fixed seed. After every play stands "
-        "what the game is worth to player 0. Neither errs, so that all that changes it is luck: "
+        "<p>Two optimal players, dice and actions drawn with a fixed seed. After every play stands "
+        "the value of the game to player 0. Neither errs, so that all that changes it is luck: "
         "of the dice, and of who called what.</p>"
         f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'
         f"{table_html(head, rows)}"
@@ -46,7 +45,7 @@ def table_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def course(solution: TimedSolution, lines: tuple[Line, ...]) -> Panel:
-    """What the game is worth to player 0 from play to play."""
+    """The value of the game to player 0 from play to play."""
     values = [solution.value, *(line.value for line in lines)]
     for_points = solution.layout.for_points
     low, high = (min(*values, -7.0), max(*values, 7.0)) if for_points else (0.0, 1.0)

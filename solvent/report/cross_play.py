@@ -1,4 +1,4 @@
-"""Everybody in one seat against everybody in the other."""
+"""The cross-play matrix: every policy in one seat against every policy in the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from solvent.report.solved import SolvedTask
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CrossPlayCell:
     """The value of a pair, the colour of its place between the least and the largest, and ink."""
 
     value: float
@@ -20,15 +20,19 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class CrossTable:
+class CrossPlayMatrix:
     """Values to player 0: a row for each policy in seat 0, a column for each in seat 1."""
 
     names: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[CrossPlayCell, ...], ...]
 
 
-def everybody(solved: SolvedTask) -> CrossTable:
-    """The cross table of a task's agents, by their most probable actions, and its baselines."""
+def cross_play_of(solved: SolvedTask) -> CrossPlayMatrix:
+    """The cross-play matrix of a task's agents, by their greedy policies, and its baselines.
+
+    Args:
+        solved: A task of a game for two.
+    """
     known = [baseline_policies(solved.table, player=seat) for seat in (0, 1)]
     names = [*(item.agent.name for item in solved.agents), *known[0]]
     first, second = (
@@ -39,9 +43,9 @@ def everybody(solved: SolvedTask) -> CrossTable:
     low, span = values.min(), max(values.max() - values.min(), 1e-12)
     rows = tuple(
         tuple(
-            Cell(value, shade(CIVIDIS, share), "#fff" if share < 0.55 else "#000")
+            CrossPlayCell(value, shade(CIVIDIS, share), "#fff" if share < 0.55 else "#000")
             for value, share in zip(row.tolist(), ((row - low) / span).tolist(), strict=True)
         )
         for row in values
     )
-    return CrossTable(tuple(names), rows)
+    return CrossPlayMatrix(tuple(names), rows)

@@ -1,4 +1,4 @@
-"""The account of a gap: the states in which it is lost, and its shares by each field of a state."""
+"""Gap attribution: the states in which a gap arises, and its shares by each field of a state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from solvent.exact import GapLocation, Solution
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import grouped_sum
-from solvent.report.choices import choice_text
-from solvent.report.state_fields import field_names, field_values
+from solvent.report.choices import choice_text, field_names, field_values
 
 MOST_VALUES = 40
 """A field that takes more values than this has no split of its own."""
@@ -26,9 +25,9 @@ class LosingState:
         fields: The values of its fields.
         chosen: What the policy does there.
         best: What an optimal policy does there.
-        contribution: What is lost there in an average play.
+        contribution: What is lost there in an episode on average.
         share: The same as a share of all that the policy loses.
-        visits: Expected number of visits in a play.
+        visits: Expected number of visits in an episode.
         loss: What one visit costs.
     """
 
@@ -56,8 +55,8 @@ class Marginal:
 
 
 @dataclass(frozen=True, slots=True)
-class GapAccount:
-    """Where a policy's gap is lost.
+class GapAttribution:
+    """Where a policy's gap arises.
 
     Attributes:
         gap: Computed from values.
@@ -78,15 +77,15 @@ class GapAccount:
     marginals: tuple[Marginal, ...]
 
 
-def account(
+def attribute_gap(
     game: TabularGame,
     policy: TabularPolicy,
     solution: Solution,
     location: GapLocation,
     most: int = 10,
     actions: int | None = None,
-) -> GapAccount:
-    """Draw up the account of a policy's gap.
+) -> GapAttribution:
+    """Attribute a policy's gap to the states in which it arises.
 
     Args:
         game: The game.
@@ -113,7 +112,7 @@ def account(
     )
     names = field_names(game)
     marginals = () if names == ("state",) else _marginals(game, location, names)
-    return GapAccount(
+    return GapAttribution(
         gap=location.gap,
         total=total,
         given_up=location.given_up,
@@ -127,7 +126,7 @@ def account(
 def _marginals(
     game: TabularGame, location: GapLocation, names: tuple[str, ...]
 ) -> tuple[Marginal, ...]:
-    """The gap by each field that takes more than one value where play goes on."""
+    """The gap by each field that takes more than one value where the game goes on."""
     live = np.flatnonzero(~game.terminal)
     columns = zip(*(field_values(game, game.states[s]) for s in live.tolist()), strict=True)
     marginals = []
