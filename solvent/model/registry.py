@@ -137,8 +137,8 @@ class GameSpec:
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
-        hyperparameters: The module of the package that holds files of hyperparameters,
-            ``ppo.yml`` and so on.
+        hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
+            ``ppo.yml`` and so on (:mod:`solvent.training.hyperparameters`).
         bench: What ``solvent bench`` does with the game.
     """
 

@@ -10,29 +10,50 @@ import pytest
 import torch
 import yaml
 
+import solvent
 from solvent.envs import TabularVectorEnv, register_envs
 from solvent.model import TabularGame
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
 from solvent.training.hyperparameters import prepare, tuned
 
-FILES = sorted(Path(hyperparameters.__file__).parent.glob("*.yml"))
+DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
+GAMES = Path(solvent.__file__).parent / "games"
+FILES = sorted(GAMES.glob("*/hyperparameters/*.yml"))
 ENTRIES = [
     pytest.param(name, env_id, id=f"{name}-{env_id}")
     for name, algorithm in SELF_PLAY_ALGORITHMS.items()
-    for env_id in yaml.safe_load(
-        Path(hyperparameters.__file__).with_name(f"{algorithm.hyperparameters}.yml").read_text()
-    )
+    for env_id in [
+        None,
+        *(
+            env_id
+            for file in FILES
+            if file.stem == algorithm.hyperparameters
+            for env_id in yaml.safe_load(file.read_text())
+        ),
+    ]
 ]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def name_of(file: Path) -> str:
+    return f"{file.parts[-3]}-{file.stem}"
+
+
+def test_every_file_is_found_by_the_spec_of_its_game() -> None:
+    """The settings of an environment are those of the file in its game's folder."""
+    assert FILES
+    for file in FILES:
+        for env_id, settings in yaml.safe_load(file.read_text()).items():
+            assert tuned(file.stem, env_id) == settings
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
     register_envs()
-    for env_id in set(yaml.safe_load(file.read_text())) - {"default"}:
+    for env_id in yaml.safe_load(file.read_text()):
         assert gym.spec(env_id).id == env_id
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+@pytest.mark.parametrize("file", [*FILES, DEFAULT], ids=name_of)
 def test_no_entry_stands_twice(file: Path) -> None:
     """Of two, YAML would silently take the last."""
     document = yaml.compose(file.read_text())
@@ -43,7 +64,7 @@ def test_no_entry_stands_twice(file: Path) -> None:
 
 @pytest.mark.parametrize(("name", "env_id"), ENTRIES)
 def test_every_learner_can_be_made_from_every_entry(
-    name: str, env_id: str, small: TabularGame
+    name: str, env_id: str | None, small: TabularGame
 ) -> None:
     algorithm = SELF_PLAY_ALGORITHMS[name]
     raw = tuned(algorithm.hyperparameters, env_id)

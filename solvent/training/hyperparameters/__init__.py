@@ -1,10 +1,12 @@
 """Tuned hyperparameters, in the files and the format of rl-baselines3-zoo.
 
-A file per algorithm maps the id of an environment to keyword arguments of the algorithm, with
-three keys of its own: ``n_envs``, ``n_timesteps`` and ``policy``. A learning rate or clip range
-such as ``lin_0.002`` falls linearly from that value to 0. ``policy_kwargs`` may be written as
-Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. What stands under
-``default`` is for environments that are not listed.
+A game's folder has a file per algorithm, ``hyperparameters/ppo.yml``, which its spec names
+(:class:`solvent.model.registry.GameSpec`). It maps the id of an environment to keyword arguments of
+the algorithm, with three keys of its own: ``n_envs``, ``n_timesteps`` and ``policy``. A learning
+rate or clip range such as ``lin_0.002`` falls linearly from that value to 0. ``policy_kwargs`` may
+be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. What
+is not there has the settings of ``default.yml``, which stands beside this file and has an entry for
+each algorithm.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import ast
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import yaml
@@ -22,6 +25,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from torch import nn
 
 from solvent.model.parameters import check_choice, check_integer
+from solvent.model.registry import game_specs
 
 SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
 """What may be a schedule, as in rl-baselines3-zoo."""
@@ -48,15 +52,31 @@ class Hyperparameters:
 
 
 def tuned(file: str, env_id: str | None) -> dict[str, Any]:
-    """The hyperparameters for an environment, as they stand in the file.
+    """The hyperparameters for an environment, as they stand in a file.
 
     Args:
         file: Of the algorithm, such as ``"ppo"``.
         env_id: The environment; None for one without a name.
     """
-    path = Path(__file__).with_name(f"{file}.yml")
+    own = {} if env_id is None else _entries_of_game(file, env_id)
+    if env_id in own:
+        return own[env_id]
+    return _entries(files(__name__) / "default.yml")[file]
+
+
+def _entries_of_game(file: str, env_id: str) -> dict[str, dict[str, Any]]:
+    """What the game of an environment says of an algorithm; nothing if it has no such file."""
+    for spec in game_specs().values():
+        if env_id in spec.environments and spec.hyperparameters is not None:
+            path = files(spec.hyperparameters) / "hyperparameters" / f"{file}.yml"
+            return _entries(path) if path.is_file() else {}
+    return {}
+
+
+def _entries(path: Traversable) -> dict[str, dict[str, Any]]:
+    """The entries of a file."""
     entries: dict[str, dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return entries.get(env_id or "default", entries["default"])
+    return entries
 
 
 def requested(
@@ -68,8 +88,8 @@ def requested(
     """The tuned hyperparameters with what a caller wants otherwise.
 
     Args:
-        file: As for :func:`tuned`.
-        env_id: As there.
+        file: Of the algorithm, such as ``"ppo"``.
+        env_id: The environment; None for one without a name.
         changes: To use instead of those of the same name.
         timesteps: Steps in all environments together, if not as tuned.
 
@@ -84,6 +104,10 @@ def requested(
 
 def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparameters:
     """Check hyperparameters and turn schedules into functions, as rl-baselines3-zoo does.
+
+    Args:
+        raw: As :func:`requested` returns them.
+        model: The class of the algorithm.
 
     Raises:
         ValueError: If an argument is not one of the algorithm's, or a schedule is not of the
