@@ -63,6 +63,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm
 
 import numpy as np
@@ -138,8 +139,13 @@ class PackedRules:
         return Situation(down, to_go, to_goal, bool(punting))
 
 
+@lru_cache(maxsize=4)
 def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
-    """The arrays of a chart and a ruleset.
+    """The arrays of a chart and a ruleset, which solvers, simulators and baselines share.
+
+    Args:
+        chart: What calls lead to.
+        ruleset: What results do.
 
     Raises:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.

@@ -16,7 +16,7 @@ from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetStore
 from solvent.games.football.situation import first_down_at
 from solvent.games.football_clock.baselines.agent import AgentSheets
-from solvent.games.football_clock.baselines.mixer import SheetMixer
+from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import (
     BEST_RESPONSE,
@@ -32,6 +32,7 @@ from solvent.games.football_clock.report.agent_game import cost_of_strategy, pri
 from solvent.games.football_clock.report.chances import clock_of
 from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
 from solvent.games.football_clock.solver.optimal import OptimalSheets
@@ -135,7 +136,8 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
     """Over all games, a position's cost times how often it comes up adds to what is given away."""
     game = timed_football.tiny(form, timed_football.SMALL, half=30, **clock)
     solution = solved(game)
-    agent = SheetMixer(game, solution.layout, AgentSheets(solution.layout))
+    player = AgentPlayer(AgentSheets(solution.layout))
+    agent = strategy_of(TimedFootballSampler(game), player)
 
     @cache
     def expected(position: TimedPosition) -> tuple[float, float]:
@@ -161,8 +163,8 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
 
 
 def test_costs_of_a_game_stand_beside_its_plays(second_half: TimedSolution) -> None:
-    layout = second_half.layout
-    agent = SheetMixer(second_half.game, layout, AgentSheets(layout))
+    player = AgentPlayer(AgentSheets(second_half.layout))
+    agent = strategy_of(TimedFootballSampler(second_half.game), player)
     lines, costs = priced_game(second_half, seed=3)
     assert len(lines) == len(costs)
     assert sum(costs) > 0

@@ -13,8 +13,9 @@ from solvent.exact.layered.solve import solve_layout
 from solvent.exact.layered.store import SheetStore
 from solvent.games.football.solver.responses import Mixes
 from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentSheets
+from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.simulation import TimedFootballPlays
+from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.games.football_clock.simulation_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Plays
 from solvent.games.football_clock.solver.layout import Layout, Sheet
 from solvent.games.football_clock.solver.policies import Asked
@@ -193,6 +194,34 @@ class AgentPlayer:
         if key not in self._known:
             self._known[key] = self.sheets.standing_mixes(sheet, standing)
         return self._known[key]
+
+
+def strategy_of(
+    sampler: TimedFootballSampler, player: Player
+) -> Callable[[TimedPosition, int], dict[int, float]]:
+    """A player as a function of one position, as transcripts ask.
+
+    When it is asked for a time-out the play is over, and neither its length nor the time before it
+    is known any more; a player goes by what is left with a time-out and without it.
+
+    Args:
+        sampler: Of the game.
+        player: Who is asked.
+
+    Returns:
+        From a position and a seat to the actions taken there, with their probabilities.
+    """
+    episode, only = sampler.plays(1), np.zeros(1, np.int64)
+
+    def strategy(position: TimedPosition, seat: int) -> dict[int, float]:
+        legal = sampler.rules.legal_actions(position)[seat]
+        if len(legal) == 1:
+            return {legal[0]: 1.0}
+        sampler.write(episode.plays, 0, position)
+        [chances] = player.mixes(episode, only, only + seat)
+        return {action: float(chances[action]) for action in legal if chances[action] > 0}
+
+    return strategy
 
 
 def states_of(simulation: TimedFootballPlays, layout: Layout, chosen: Ints) -> States:

@@ -7,10 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 from solvent.games.football_clock.baselines.agent import AgentSheets
-from solvent.games.football_clock.baselines.mixer import SheetMixer
+from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import OPTIMAL, AgentScores
 from solvent.games.football_clock.report.transcript import SEED, course, table_html
+from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.call_sheet import NEGLIGIBLE, action_values, optimal_mix
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
@@ -51,7 +52,8 @@ def priced_game(solution: TimedSolution, *, seed: int = SEED) -> PricedGame:
         solution: Of the game.
         seed: Of the dice and of the actions drawn.
     """
-    agent = SheetMixer(solution.game, solution.layout, AgentSheets(solution.layout))
+    sampler = TimedFootballSampler(solution.game)
+    agent = strategy_of(sampler, AgentPlayer(AgentSheets(solution.layout)))
     priced: list[tuple[TimedPosition, float]] = []
 
     def watched(position: TimedPosition, player: int) -> dict[int, float]:
