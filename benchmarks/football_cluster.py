@@ -16,20 +16,20 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from solvent.exact.layered.cluster import RayWorkers
-from solvent.exact.layered.solve import Local, Workers, solve_layout
-from solvent.exact.layered.store import SheetStore
+from solvent.exact.layered.game import Block, BlockResult, Layer
+from solvent.exact.layered.solve import LayerTask, Local, Workers, solve_layers
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.solver.layer_kernel import Block, BlockResult
-from solvent.games.football_clock.solver.layout import Layout, Sheet
-from solvent.games.football_clock.solver.problem import SheetProblem
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.solver.layout import Layout
 from solvent.model.arrays import Floats
 
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
@@ -45,22 +45,21 @@ class Counted(RayWorkers):
         super().__init__(address)
         self.sent = self.returned = 0
 
-    def keep(self, sheet: Sheet, values: Floats) -> None:
+    def keep(self, layer: Layer, values: Floats) -> None:
         self.sent += values.nbytes
-        super().keep(sheet, values)
+        super().keep(layer, values)
 
-    def solve(
-        self, problem: SheetProblem, blocks: Sequence[Block]
-    ) -> Iterator[tuple[Block, BlockResult]]:
-        for block, result in super().solve(problem, blocks):
-            self.returned += result.values.nbytes + result.supports.nbytes
+    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
+        for block, result in super().solve(task):
+            self.returned += result.values.nbytes
+            self.returned += 0 if result.start is None else result.start.nbytes
             yield block, result
 
 
-def solved(layout: Layout, workers: Workers) -> tuple[float, SheetStore]:
-    store = SheetStore(layout)
+def solved(layout: Layout, workers: Workers) -> tuple[float, LayerStore]:
+    store = LayerStore(FootballLayers(layout))
     began = time.perf_counter()
-    solve_layout(layout, store, workers=workers)
+    solve_layers(store.game, store, workers=workers)
     return time.perf_counter() - began, store
 
 

@@ -3,7 +3,7 @@
     python benchmarks/timed_football.py [--form second-half] [--ticks 24] [--margin 14]
                                         [--timeouts 0] [--sample 2000]
 
-    solve_layout           all sheets of the form's last ticks, one thread: what follows, payoffs,
+    solve_layers           all sheets of the form's last ticks, one thread: what follows, payoffs,
                            games and certificate
     solve_matrix_games     games sampled from the last sheet, their payoffs being given
     QuantEcon minmax       the same, called from a loop compiled by numba
@@ -23,13 +23,14 @@ import numpy as np
 from numba import njit
 from quantecon.optimize import minmax
 
-from solvent.exact.layered.solve import Local, solve_layout
-from solvent.exact.layered.store import SheetStore
+from solvent.exact.layered.solve import Local, proved_errors, solve_layers
+from solvent.exact.layered.store import LayerStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solver.layout import FORMS, Layout, Sheet
 from solvent.games.football_clock.solver.problem import sheet_problem
 from solvent.games.football_clock.solver.row_calls import row_calls
@@ -59,10 +60,9 @@ def minmax_in_a_loop(payoffs: Floats) -> Floats:
     return values
 
 
-def sampled_games(store: SheetStore, sheet: Sheet, count: int) -> Floats:
+def sampled_games(layout: Layout, store: LayerStore, sheet: Sheet, count: int) -> Floats:
     """Payoffs [G, m, n] of first downs of a sheet in which all plays are allowed."""
-    layout = store.layout
-    problem = sheet_problem(layout, timed_tables(layout.rules), sheet, store.read, lambda _: None)
+    problem = sheet_problem(layout, timed_tables(layout.rules), sheet, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
     undecided = np.flatnonzero(~problem.constant)
@@ -86,16 +86,15 @@ def main() -> None:
 
     rules = pack_rules(load_chart("standard"), Ruleset())
     clock = ClockRules(timeouts=options.timeouts, largest_margin=options.margin)
-    solve_layout(
-        Layout(rules, clock, options.form, 1), SheetStore(Layout(rules, clock, options.form, 1))
-    )
+    tick = FootballLayers(Layout(rules, clock, options.form, 1))
+    solve_layers(tick, LayerStore(tick))
     layout = Layout(rules, clock, options.form, options.ticks)
-    store = SheetStore(layout)
-    seconds = cpu_time(lambda: solve_layout(layout, store, workers=Local(1)), rounds=1)
+    store = LayerStore(FootballLayers(layout))
+    seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Local(1)), rounds=1)
     records = [store.record(sheet) for sheet in layout.sheets]
     states = sum(record.games + record.constant for record in records)
 
-    payoffs = sampled_games(store, layout.sheets[-1], options.sample)
+    payoffs = sampled_games(layout, store, layout.sheets[-1], options.sample)
     few = payoffs[:FEW]
     ours = solve_matrix_games(payoffs).value
     for name, values in (
@@ -106,7 +105,7 @@ def main() -> None:
         if not error <= ACCURACY:
             print(f"  {name} differs by {error:.1e}")
     each = {
-        "solve_layout, all in": seconds / store.games,
+        "solve_layers, all in": seconds / store.games,
         "solve_matrix_games": cpu_time(lambda: solve_matrix_games(payoffs)) / len(payoffs),
         "QuantEcon minmax": cpu_time(lambda: minmax_in_a_loop(payoffs)) / len(payoffs),
         "HiGHS": cpu_time(lambda: [solve_matrix_game(one) for one in few], 1) / len(few),
@@ -115,11 +114,11 @@ def main() -> None:
         f"{options.form}, {options.ticks} ticks, margins to {options.margin}, "
         f"{options.timeouts} time-outs: {states:,} states, {store.games:,} games, "
         f"{states / seconds:,.0f} states a second, largest gap {store.largest_gap:.0e}, "
-        f"error {records[-1].error:.0e}"
+        f"error {proved_errors(store)[layout.sheets[-1]]:.0e}"
     )
-    print(f"  {'':24}{'us a game':>12}{'times solve_layout':>20}")
+    print(f"  {'':24}{'us a game':>12}{'times solve_layers':>20}")
     for name, taken in each.items():
-        print(f"  {name:24}{taken * 1e6:12.2f}{taken / each['solve_layout, all in']:20.1f}")
+        print(f"  {name:24}{taken * 1e6:12.2f}{taken / each['solve_layers, all in']:20.1f}")
 
 
 if __name__ == "__main__":

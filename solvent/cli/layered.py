@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from solvent.cli.errors import interruptible
+from solvent.cli.printing import facts
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.plan import Plan, make_plan
+from solvent.exact.layered.resources import (
+    check_disk,
+    check_memory,
+    free_disk,
+    free_memory,
+    gigabytes,
+    memory_bytes,
+)
+from solvent.exact.layered.solution import LayeredSolution
+from solvent.exact.layered.solve import Local, Workers, solve_layers
+from solvent.exact.layered.store import LayerStore
+from solvent.model import Game
+from solvent.model.registry import spec_of
+
+if TYPE_CHECKING:
+    from solvent.exact.layered.game import Layer, LayeredGame
+
+SPEED_PERIOD = 120.0
+"""Seconds of the past from which the remaining time is concluded."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +76,7 @@ class SolveOptions:
                 raise ValueError(f"--{option.name} is for games that are solved layer by layer")
 
 
-def solve_layered(game: Any, options: SolveOptions, *, save: Path | None, as_json: bool) -> bool:
+def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_json: bool) -> bool:
     """Solve a game layer by layer, or go on with it, and print its value.
 
     Args:
@@ -59,14 +91,201 @@ def solve_layered(game: Any, options: SolveOptions, *, save: Path | None, as_jso
     Raises:
         ValueError: If an option is given that belongs to the other kind of game.
     """
-    from solvent.games import TimedFootball
-
-    if not isinstance(game, TimedFootball):
+    spec = spec_of(game)
+    layered: LayeredGame | None = None if spec is None else spec.ask("layered", game)
+    if layered is None:
         options.refuse()
         return False
-    from solvent.games.football_clock.commands import solve_timed
-
     if save is not None:
         raise ValueError("--save is for games that fit in a table; use --out DIR")
-    solve_timed(game, options, as_json=as_json)
+    if options.plan:
+        _show_plan(game, layered, options, as_json=as_json)
+        return True
+    began = time.perf_counter()
+    store, solved = solved_store(layered, options)
+    solution = LayeredSolution(store, game)
+    report = {
+        "game": game.info.name,
+        "parameters": dict(game.info.parameters),
+        "states": layered.n_states,
+        "value": solution.value,
+        "lower": solution.lower,
+        "upper": solution.upper,
+        "largest_gap": solution.largest_gap,
+        "matrix_games": store.games,
+        "layers": len(layered.layers),
+        "layers_solved_now": solved,
+        "seconds": round(time.perf_counter() - began, 3),
+        "folder": None if options.out is None else str(options.out),
+    }
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        _show(solution, report)
     return True
+
+
+def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStore, int]:
+    """Solve a game, or what is missing of it, with progress.
+
+    Args:
+        layered: The game as its layers.
+        options: How it is to be solved.
+
+    Returns:
+        Its layers, and how many of them were solved now.
+
+    Raises:
+        ValueError: If there is too little disk or memory.
+        StoreError: If the folder holds anything else, or is damaged.
+    """
+    with ExitStack() as stack:
+        store = LayerStore(layered)
+        kept = "nothing of it is kept; with --out DIR the same command goes on where it was"
+        if options.out is not None:
+            store = stack.enter_context(LayerFolder.create(options.out, layered))
+            kept = f"what is solved is kept in {options.out}; the same command goes on from there"
+        solved = 0
+        if not store.finished:
+            if not options.force:
+                _check_resources(layered, store, options)
+            with interruptible(kept):
+                solved = _solve(layered, store, options)
+    if options.out is not None:
+        store = LayerFolder.open(options.out, layered, verify=options.verify)
+    return store, solved
+
+
+def _check_resources(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> None:
+    in_folder = options.out is not None
+    try:
+        check_memory(memory_bytes(layered, in_folder=in_folder))
+        if options.out is not None:
+            check_disk(layered, options.out, store)
+    except OSError as error:
+        less = "" if in_folder else "; with --out DIR it takes less"
+        raise ValueError(f"{error}{less}; --force begins all the same") from error
+
+
+def _solve(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> int:
+    """Solve what is missing, with progress; returns how many layers that were."""
+    todo = len(list(store.missing))
+    with ExitStack() as stack:
+        workers: Workers = Local(options.threads_here)
+        if options.on is not None:
+            from solvent.exact.layered.cluster import RayWorkers
+
+            workers = stack.enter_context(RayWorkers(options.on))
+        tell = stack.enter_context(layer_bar(layered, store.missing, "solving"))
+        solve_layers(layered, store, workers=workers, on_layer=lambda layer, record: tell(layer))
+    return todo
+
+
+@contextmanager
+def layer_bar(
+    layered: LayeredGame, missing: Iterable[Layer], description: str
+) -> Iterator[Callable[[Layer], None]]:
+    """A bar that counts states.
+
+    Args:
+        layered: The game.
+        missing: The layers that are to be done; others say nothing about the time that is left.
+        description: Of the work, until the first layer is done.
+
+    Yields:
+        What is to be told of every layer that is done.
+    """
+    total, left = (sum(map(layered.states, part)) for part in (layered.layers, missing))
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>5.1f}%"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=Console(stderr=True),
+        speed_estimate_period=SPEED_PERIOD,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(description, total=total, completed=total - left)
+
+        def tell(layer: Layer) -> None:
+            bar.update(task, description=layered.label(layer))
+            bar.advance(task, layered.states(layer))
+
+        yield tell
+
+
+def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
+    unit = solution.layered.unit
+    meaning = ", ".join(part for part in (unit, "to player 0") if part)
+    rows = {
+        "game": _title(solution.game),
+        "value": f"{solution.value:.9g}  ({meaning})",
+        "bracket": f"[{solution.lower:.15g}, {solution.upper:.15g}]",
+        "largest gap": f"{solution.largest_gap:.1e} of a matrix game",
+        "method": solution.method,
+        "states": f"{report['states']:,}",
+        "matrix games": f"{report['matrix_games']:,}",
+        "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
+        "time": _duration(report["seconds"]),
+    }
+    if report["folder"] is not None:
+        rows["folder"] = report["folder"]
+    Console().print(facts(rows))
+
+
+def _title(game: Game) -> str:
+    parameters = (f"{name} {value}" for name, value in game.info.parameters)
+    return ": ".join(part for part in (game.info.name, ", ".join(parameters)) if part)
+
+
+def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
+    in_folder = options.out is not None
+    with Console(stderr=True).status("solving a sample"):
+        plan = make_plan(layered, in_folder=in_folder)
+    if as_json:
+        report = {
+            "game": game.info.name,
+            "parameters": dict(game.info.parameters),
+            **{name: value for name, value in vars(plan).items() if name != "sample"},
+            "sample": plan.sample._asdict(),
+        }
+        typer.echo(json.dumps(report, indent=2))
+        return
+    Console().print(facts(_plan_rows(game, plan, options)))
+
+
+def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
+    threads = options.threads_here
+    memory = free_memory()
+    core_seconds = plan.sample.core_seconds
+    folder = options.out
+    disk = "none, since it is kept in memory; --out DIR keeps it in a folder"
+    if folder is not None:
+        disk = f"{gigabytes(plan.disk)}; {gigabytes(free_disk(folder))} are free in {folder}"
+    return {
+        "game": _title(game),
+        "states": f"{plan.states:,}",
+        "matrix games": f"{plan.games:,} at most",
+        "layers": f"{plan.layers:,}",
+        "disk": disk,
+        "memory": gigabytes(plan.memory)
+        + ("" if memory is None else f"; {gigabytes(memory)} are available"),
+        "traffic": f"on a cluster {gigabytes(plan.sent / plan.layers)} a layer to each other "
+        f"machine, {gigabytes(plan.sent)} in all; {gigabytes(plan.returned)} come back from them",
+        "processor": f"{_duration(core_seconds)}, {core_seconds / 3600:.2f} core-hours; on "
+        f"{threads} thread{'s' * (threads > 1)} about {_duration(core_seconds / threads)}",
+        "measured on": f"{plan.sample.games:,} games in {plan.sample.seconds:.1f} s, in layers "
+        f"from all over the game whose values are made up to be like the real ones",
+    }
+
+
+def _duration(seconds: float) -> str:
+    """Such as ``2 h 51 min``, ``9 min 20 s`` or ``4.2 s``."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, left = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {left} s"
+    return f"{minutes // 60} h {minutes % 60} min"

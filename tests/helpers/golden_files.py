@@ -186,8 +186,10 @@ def half(name: str, folder: Path) -> Figures:
     """A solution of football with a clock, and if it is not finished, the rest of it."""
     words = ["solve", "football-strategy", "--form", "half", *options(TIMED)]
     said = json.loads(command(*words, "--out", str(folder / name), "--json"))
-    names = ("states", "value", "lower", "upper", "sheets", "sheets_solved_now", "matrix_games")
-    return {key: said[key] for key in names}
+    names = ("states", "value", "lower", "upper", "matrix_games")
+    # Layers were called sheets.
+    counts = {"sheets": said["layers"], "sheets_solved_now": said["layers_solved_now"]}
+    return {**{key: said[key] for key in names}, **counts}
 
 
 def players_of_half(folder: Path) -> Figures:

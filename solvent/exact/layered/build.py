@@ -1,12 +1,13 @@
 """What a process computes with, so that two machines can tell whether they would agree.
 
-Sheets that are solved on several machines are put together bit by bit, so all of them have to run
+Layers that are solved on several machines are put together bit by bit, so all of them have to run
 the same source, compiled by the same compiler.
 """
 
 from __future__ import annotations
 
 import platform
+import sys
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -15,19 +16,21 @@ from pathlib import Path
 Build = dict[str, str]
 """The version of everything on which what is computed may depend, by its name."""
 
-ROOMS = ("model", "games", "exact")
-"""The parts of this package on which it depends."""
-
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
 
 
 @cache
-def this_build() -> Build:
-    """The build of this process."""
+def this_build(module: str = __name__) -> Build:
+    """The build of this process.
+
+    Args:
+        module: Of a game, with which its whole package is meant; this package is always in it.
+    """
+    sources = {name.partition(".")[0] for name in (__name__, module)}
     return {
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
-        "the source of solvent": _source_hash(Path(__file__).parents[2]),
+        **{f"the source of {name}": _source_hash(name) for name in sorted(sources)},
     }
 
 
@@ -39,11 +42,15 @@ def difference(here: Build, there: Build) -> str | None:
     return None
 
 
-def _source_hash(package: Path) -> str:
-    """A short hash of the source files, their places included."""
+def _source_hash(package: str) -> str:
+    """A short hash of the source files of a package that is imported, their places included."""
+    file = sys.modules[package].__file__
+    if file is None or package == "__main__":
+        return "none"  # It is sent with the game.
+    path = Path(file)
+    is_package = path.name == "__init__.py"
     digest = sha256()
-    for room in ROOMS:
-        for path in sorted((package / room).rglob("*.py")):
-            digest.update(f"{path.relative_to(package).as_posix()}\0".encode())
-            digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    for source in sorted(path.parent.rglob("*.py")) if is_package else [path]:
+        digest.update(f"{source.relative_to(path.parent).as_posix()}\0".encode())
+        digest.update(source.read_bytes().replace(b"\r\n", b"\n"))
     return digest.hexdigest()[:12]

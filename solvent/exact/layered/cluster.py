@@ -1,22 +1,22 @@
-"""Blocks of sheets, solved by the processes of a Ray cluster.
+"""Blocks of layers, solved by the processes of a Ray cluster.
 
 ::
 
     with RayWorkers("auto") as workers:
-        solve_layout(layout, store, workers=workers)
+        solve_layers(game, store, workers=workers)
 
-The driver, which is the process that runs this, holds the store and puts sheets together; the
+The driver, which is the process that runs this, holds the store and puts layers together; the
 processes of the cluster, one for each processor, solve blocks and keep nothing that is needed later
 but copies.
 
-**Traffic.** The rules go to every machine once. A solved sheet goes into the object store of the
+**Traffic.** The game goes to every machine once. A solved layer goes into the object store of the
 driver's machine once, and from there to every other machine once; it is taken out when no other
-sheet will read it. With a block go the supports from which it is started, and its values and
-supports come back.
+layer will read it. With a block goes that from which it is started, and its values and what it
+leaves to start others from come back.
 
 **Failures.** A block whose process or machine dies is solved again elsewhere, up to
 :data:`RETRIES` times; machines may join at any time. All that a machine holds besides copies are
-the answers that it has not handed over, so its death costs those and no more. What the driver put
+the results that it has not handed over, so its death costs those and no more. What the driver put
 into the object store has no other owner: when its machine or the head dies, the work stops, and
 what is solved is in the driver's folder, from which it goes on.
 
@@ -43,19 +43,16 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from solvent.exact.layered.build import Build, difference, this_build
-from solvent.exact.layered.store import Supports
-from solvent.games.football_clock.solver.layer_kernel import Block, BlockResult, solve_block
-from solvent.games.football_clock.solver.layout import Sheet
-from solvent.games.football_clock.solver.problem import Moments, SheetProblem
-from solvent.games.football_clock.solver.tables import TimedTables
-from solvent.model.arrays import Floats, Ints
+from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, WarmStart
+from solvent.exact.layered.solve import LayerTask
+from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
 RETRIES = 20
 """How often a block is solved again when its process or machine has died."""
 
 TASKS_PER_PROCESSOR = 4
-"""Into how many tasks a sheet is cut, so that no processor waits long for the last."""
+"""Into how many tasks a layer is cut, so that no processor waits long for the last."""
 
 REACHABLE_WITHIN = 10.0
 """Seconds in which the head has to answer."""
@@ -99,8 +96,8 @@ class RayWorkers:
             self.close()
             raise
         self._solve = self._ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_blocks)
-        self._tables: tuple[TimedTables, Any] | None = None
-        self._kept: dict[Sheet, Any] = {}
+        self._game: tuple[LayeredGame, Any] | None = None
+        self._kept: dict[Layer, Any] = {}
         self._numbers = count()
 
     @property
@@ -108,29 +105,27 @@ class RayWorkers:
         """How many the cluster has at the moment."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
-    def keep(self, sheet: Sheet, values: Floats) -> None:
-        """Put a sheet into the object store.
+    def keep(self, layer: Layer, values: Floats) -> None:
+        """Put a layer into the object store.
 
         Raises:
             ClusterError: If the cluster was lost.
         """
         with self._reached():
-            self._kept[sheet] = self._ray.put(np.asarray(values))
+            self._kept[layer] = self._ray.put(np.asarray(values))
 
-    def forget(self, sheet: Sheet) -> None:
-        """Take a sheet out of the object store."""
-        del self._kept[sheet]
+    def forget(self, layer: Layer) -> None:
+        """Take a layer out of the object store."""
+        del self._kept[layer]
 
-    def solve(
-        self, problem: SheetProblem, blocks: Sequence[Block]
-    ) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a sheet, those first that are done first.
+    def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
+        """Solve the blocks of a layer, those first that are done first.
 
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
         """
         with self._reached():
-            yield from self._solved(problem, blocks)
+            yield from self._solved(task)
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -157,27 +152,27 @@ class RayWorkers:
             if not by_client and not isinstance(error, (self._ray.exceptions.RayError, OSError)):
                 raise
             raise ClusterError(
-                f"the cluster at {self.address} was lost ({_first_line(error)}); the sheets that "
+                f"the cluster at {self.address} was lost ({_first_line(error)}); the layers that "
                 f"are solved are kept"
             ) from error
 
-    def _solved(
-        self, problem: SheetProblem, blocks: Sequence[Block]
-    ) -> Iterator[tuple[Block, BlockResult]]:
-        outline = outline_of(problem, next(self._numbers))
-        tables = self._put_tables(problem.tables)
-        values = [self._kept[sheet] for sheet in outline.reads]
-        size = -(-len(blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
-        of_task = {}
-        for first in range(0, len(blocks), size):
-            part = tuple(blocks[first : first + size])
-            supports = supports_of(problem, part)
-            task = self._solve.remote(this_build(), outline, part, supports, tables, *values)
-            of_task[task] = part
-        _ = problem.worth  # The driver needs it for the kicks, and has nothing else to do now.
-        while of_task:
-            task = self._next_done(list(of_task))
-            yield from zip(of_task.pop(task), self._ray.get(task), strict=True)
+    def _solved(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
+        game, reads = self._put(task.game), tuple(task.game.reads(task.layer))
+        build, number = this_build(type(task.game).__module__), next(self._numbers)
+        values = [self._kept[layer] for layer in reads]
+        size = -(-len(task.blocks) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
+        of_ray = {}
+        for first in range(0, len(task.blocks), size):
+            part = task.blocks[first : first + size]
+            starts = [
+                None if start is None else np.ascontiguousarray(start)
+                for start in task.starts[first : first + size]
+            ]
+            asked = _Asked(build, number, task.layer, reads, part, starts)
+            of_ray[self._solve.remote(asked, game, *values)] = part
+        while of_ray:
+            done = self._next_done(list(of_ray))
+            yield from zip(of_ray.pop(done), self._ray.get(done), strict=True)
 
     def _next_done(self, tasks: list[Any]) -> Any:
         """A task that is done, as soon as there is one."""
@@ -191,14 +186,14 @@ class RayWorkers:
             elif monotonic() - lost > PATIENCE:
                 raise ClusterError(
                     f"the cluster at {self.address} has had no processor for {PATIENCE:.0f} "
-                    f"seconds; the sheets that are solved are kept"
+                    f"seconds; the layers that are solved are kept"
                 )
 
-    def _put_tables(self, tables: TimedTables) -> Any:
-        """The reference to the rules, which are put into the object store once."""
-        if self._tables is None or self._tables[0] is not tables:
-            self._tables = tables, self._ray.put(tables)
-        return self._tables[1]
+    def _put(self, game: LayeredGame) -> Any:
+        """The reference to a game, which is put into the object store once."""
+        if self._game is None or self._game[0] is not game:
+            self._game = game, self._ray.put(game)
+        return self._game[1]
 
     def _check_machines(self) -> None:
         """Raise unless there are processors, and every machine that has some runs this build."""
@@ -213,109 +208,60 @@ class RayWorkers:
             for node in self._ray.nodes()
             if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
         ]
-        answers = 0
+        answered = 0
         for answer in asked:
             try:
                 self._ray.get(answer)
-                answers += 1
+                answered += 1
             except self._ray.exceptions.RayTaskError as error:
                 raise _cause(error) from error
             except self._ray.exceptions.RayError:
                 # It has died; the head only learns of that after a while.
                 continue
-        if not answers:
+        if not answered:
             raise ClusterError(f"the cluster at {self.address} has no processors")
 
 
-class Outline(NamedTuple):
-    """A problem without its large arrays.
+class _Asked(NamedTuple):
+    """Some blocks of a layer, for a process of the cluster.
 
     Attributes:
-        number: Another for every problem of a driver.
-        sheet: Which is solved.
-        moments: See :class:`SheetProblem`.
-        final: See there.
-        shifted: See there.
-        paid: See there.
-        reads: The sheets of its values, in their order.
-        supports: Shape of those from which it is started; None if there are none.
+        build: The driver's.
+        number: Another for every layer that a driver solves.
+        layer: Which.
+        reads: The layers whose values are sent along, in their order.
+        blocks: That are to be solved.
+        starts: From what each is started.
     """
 
+    build: Build
     number: int
-    sheet: Sheet
-    moments: tuple[Moments, ...]
-    final: Floats
-    shifted: Ints
-    paid: Floats
-    reads: tuple[Sheet, ...]
-    supports: tuple[int, ...] | None
+    layer: Layer
+    reads: tuple[Layer, ...]
+    blocks: Sequence[Block]
+    starts: Sequence[WarmStart | None]
 
 
-def outline_of(problem: SheetProblem, number: int) -> Outline:
-    """The outline of a problem."""
-    return Outline(
-        number,
-        problem.sheet,
-        problem.moments,
-        problem.final,
-        problem.shifted,
-        problem.paid,
-        tuple(problem.values),
-        None if problem.supports is None else problem.supports.shape,
-    )
+_latest: tuple[int, LayeredGame, Any] | None = None
+"""In a process of the cluster, which serves one driver: the game and the problem at which it was
+last, with its number. A problem is prepared once for all the blocks that come to the process."""
 
 
-def supports_of(problem: SheetProblem, blocks: Sequence[Block]) -> list[Supports] | None:
-    """The supports from which some blocks are started."""
-    if problem.supports is None:
-        return None
-    return [np.ascontiguousarray(problem.supports[:, first:last]) for first, last in blocks]
-
-
-_latest: tuple[int, SheetProblem] | None = None
-"""In a process of the cluster, which serves one driver: the problem at which it was last, with its
-number. What follows a play is rated once for all the blocks that come to the process."""
-
-
-def _solve_blocks(
-    build: Build,
-    outline: Outline,
-    blocks: Sequence[Block],
-    supports: Sequence[Supports] | None,
-    tables: TimedTables,
-    *values: Floats,
-) -> list[BlockResult]:
+def _solve_blocks(asked: _Asked, game: LayeredGame, *values: Floats) -> list[BlockResult]:
     """Solve some blocks in a process of the cluster."""
     global _latest
-    _check_build(build)
-    if _latest is None or _latest[0] != outline.number:
-        _latest = outline.number, _problem(outline, tables, values)
-    problem = _latest[1]
-    if supports is not None and problem.supports is not None:
-        for (first, last), block in zip(blocks, supports, strict=True):
-            problem.supports[:, first:last] = block
-    return [solve_block(problem, *block) for block in blocks]
+    _check_build(asked.build, type(game).__module__)
+    if _latest is None or _latest[0] != asked.number:
+        read = dict(zip(asked.reads, values, strict=True))
+        _latest = asked.number, game, game.problem(asked.layer, read.__getitem__)
+    _, game, problem = _latest
+    pairs = zip(asked.blocks, asked.starts, strict=True)
+    return [game.solve_block(problem, block, start) for block, start in pairs]
 
 
-def _problem(outline: Outline, tables: TimedTables, values: Sequence[Floats]) -> SheetProblem:
-    """The problem of an outline; its supports are still to be written."""
-    # Of these only the lines of the blocks that come to this process will ever take up memory.
-    supports = None if outline.supports is None else np.zeros(outline.supports, np.uint32)
-    return SheetProblem(
-        sheet=outline.sheet,
-        tables=tables,
-        moments=outline.moments,
-        values=dict(zip(outline.reads, values, strict=True)),
-        final=outline.final,
-        shifted=outline.shifted.copy(),
-        paid=outline.paid.copy(),
-        supports=supports,
-    )
-
-
-def _check_build(drivers: Build) -> None:
+def _check_build(drivers: Build, module: str = __name__) -> None:
     """Raise unless this process runs the driver's build."""
-    other = difference(drivers, this_build())
+    other = difference(drivers, this_build(module))
     if other is not None:
         raise ClusterError(
             f"the machine {socket.gethostname()} of the cluster runs another build: {other}; "

@@ -1,96 +1,98 @@
-"""How much room a solve takes, on disk and in memory, and whether there is that much."""
+"""How much disk and memory a solve takes, and whether there is that much."""
 
 from __future__ import annotations
 
-import os
 import shutil
+from math import prod
 from pathlib import Path
 
-from solvent.exact.layered.store import SheetStore
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.exact.layered.game import Layer, LayeredGame
+from solvent.exact.layered.store import LayerStore
 
 FILE_OVERHEAD = 512
-"""Bytes, about, that a sheet takes on disk besides its numbers: its header and its record."""
+"""Bytes, about, that a layer takes on disk besides its numbers: its header and its record."""
 
 PROGRAM = 600 << 20
 """Bytes, about, of the interpreter, the compiled loops and the rules' arrays."""
 
 
-class NoRoomError(OSError):
-    """There is not enough room for what is to be solved; the message is one line with figures."""
+class ResourceError(OSError):
+    """There is too little disk or memory for a solve; the message is one line with figures."""
 
 
-def sheet_bytes(layout: Layout, half: int) -> int:
-    """Of the values of one sheet."""
-    return 8 * layout.rows * layout.columns(half)
+def layer_bytes(game: LayeredGame, layer: Layer) -> int:
+    """Of the values of one layer."""
+    return 8 * prod(game.shape(layer))
 
 
-def supports_bytes(layout: Layout, half: int) -> int:
-    """Of the supports of one sheet."""
-    return 8 * layout.rules.n_situations * layout.columns(half)
+def start_bytes(game: LayeredGame, layer: Layer) -> int:
+    """Of what a layer leaves to start others from."""
+    shape = game.start_shape(layer)
+    return 0 if shape is None else 4 * prod(shape)
 
 
-def newest_supports_bytes(layout: Layout) -> int:
-    """Of the supports that are kept: a sheet's for each number of time-outs, and one's more."""
-    sizes = [supports_bytes(layout, half) for half in layout.halves]
-    return sum(sizes) * (layout.clock.timeouts + 1) ** 2 + max(sizes)
+def values_bytes(game: LayeredGame) -> int:
+    """Of the values of all layers."""
+    return sum(layer_bytes(game, layer) for layer in game.layers)
 
 
-def disk_bytes(layout: Layout, store: SheetStore | None = None) -> int:
+def newest_starts_bytes(game: LayeredGame) -> int:
+    """Of what layers have left to start others from, at most at any time."""
+    kept: dict[Layer, int] = {}
+    most = 0
+    for layer in game.layers:
+        kept[layer] = start_bytes(game, layer)
+        most = max(most, sum(kept.values()))
+        kept.pop(game.starts_from(layer), None)
+    return most
+
+
+def disk_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
     """That a solution's folder takes at most while it is solved, or what it takes still.
 
     Args:
-        layout: Of the form.
-        store: With the sheets that are there already.
+        game: To be solved.
+        store: With the layers that are there already.
     """
-    left = layout.sheets if store is None else tuple(store.missing)
-    sheets = sum(sheet_bytes(layout, sheet.half) + FILE_OVERHEAD for sheet in left)
-    return sheets + newest_supports_bytes(layout) if left else 0
+    left = game.layers if store is None else tuple(store.missing)
+    layers = sum(layer_bytes(game, layer) + FILE_OVERHEAD for layer in left)
+    return layers + newest_starts_bytes(game) if left else 0
 
 
-def memory_bytes(layout: Layout, successors: int, *, in_folder: bool) -> int:
+def memory_bytes(game: LayeredGame, *, in_folder: bool) -> int:
     """That a solve takes at most, without the blocks that are in the air.
 
     Args:
-        layout: Of the form.
-        successors: U, how many the rules have.
-        in_folder: Whether sheets are kept in a folder, not in memory. What is mapped from it into
+        game: To be solved.
+        in_folder: Whether layers are kept in a folder, not in memory. What is mapped from it into
             memory counts, though the system can take that back.
     """
-    widest = max(layout.columns(half) for half in layout.halves)
-    half = layout.halves[-1]
-    # What follows is rated for all successors, and with time-outs beside it for a group of them.
-    rated = 8 * successors * widest * (2 if layout.clock.timeouts else 1)
-    solved = sheet_bytes(layout, half) + 2 * supports_bytes(layout, half)
+    started = max(2 * start_bytes(game, layer) for layer in game.layers)
+    solved = max(layer_bytes(game, layer) for layer in game.layers) + started
     if in_folder:
-        kept = _most_read(layout) + 2 * supports_bytes(layout, half)
+        most_read = max(
+            sum(layer_bytes(game, read) for read in game.reads(layer)) for layer in game.layers
+        )
+        kept = most_read + started
     else:
-        kept = layout.size + newest_supports_bytes(layout)
-    return PROGRAM + rated + solved + kept
+        kept = values_bytes(game) + newest_starts_bytes(game)
+    return PROGRAM + game.problem_bytes + solved + kept
 
 
-def _most_read(layout: Layout) -> int:
-    """Bytes of the sheets that one sheet reads, the most there are."""
-    return max(
-        sum(sheet_bytes(layout, read.half) for read in layout.reads(sheet))
-        for sheet in _late_sheets(layout)
-    )
-
-
-def _late_sheets(layout: Layout) -> tuple[Sheet, ...]:
-    """Sheets of the last moments that are solved, which read as many others as any."""
-    return layout.sheets[-4 * (layout.clock.timeouts + 1) ** 2 :]
-
-
-def check_disk(layout: Layout, folder: Path, store: SheetStore | None = None) -> None:
+def check_disk(game: LayeredGame, folder: Path, store: LayerStore | None = None) -> None:
     """Raise unless what is still to be written fits on the disk.
 
+    Args:
+        game: To be solved.
+        folder: Where.
+        store: With the layers that are there already.
+
     Raises:
-        NoRoomError: If it does not.
+        ResourceError: If it does not.
     """
-    needed, free = disk_bytes(layout, store), free_disk(folder)
+    needed, free = disk_bytes(game, store), free_disk(folder)
     if needed > free:
-        raise NoRoomError(
+        raise ResourceError(
             f"{folder}: the solution takes {gigabytes(needed)} more, and {gigabytes(free)} are free"
         )
 
@@ -102,11 +104,11 @@ def check_memory(needed: int) -> None:
         needed: Bytes.
 
     Raises:
-        NoRoomError: If it is not.
+        ResourceError: If it is not.
     """
     free = free_memory()
     if free is not None and needed > free:
-        raise NoRoomError(
+        raise ResourceError(
             f"this takes {gigabytes(needed)} of memory, and {gigabytes(free)} are available"
         )
 
@@ -120,22 +122,18 @@ def free_disk(folder: Path) -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that are available to this process; None if the system does not say."""
+    """Bytes that are available to this process; None if the system does not say, as Linux does."""
     found = [bytes_ for bytes_ in (_of_system(), _of_control_group()) if bytes_ is not None]
     return min(found, default=None)
 
 
 def _of_system() -> int | None:
     try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
         return None
+    [available] = (line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return int(available) * 1024
 
 
 def _of_control_group(group: Path = Path("/sys/fs/cgroup")) -> int | None:
@@ -146,7 +144,7 @@ def _of_control_group(group: Path = Path("/sys/fs/cgroup")) -> int | None:
         counts = dict(
             line.split() for line in (group / "memory.stat").read_text("ascii").splitlines()
         )
-        # Files that the system keeps in memory, such as sheets just written, make room if asked.
+        # Files that the system keeps in memory, such as layers just written, make room if asked.
         used -= int(counts.get("inactive_file", 0)) + int(counts.get("active_file", 0))
     except (OSError, ValueError):
         return None

@@ -1,20 +1,19 @@
-"""The values of all sheets of a form, as they are solved and when they are done.
+"""The values of all layers of a game, as they are solved and when they are done.
 
-A store holds, for every sheet that is solved, its values and a record of how good they are, and for
-the newest moments also the supports from which the next tick's games are started.
-:class:`SheetStore` keeps all of it in memory. :class:`~.sheet_folder.SheetFolder` keeps it in a
-folder, goes on where a solve was interrupted, and opens finished solutions; it is used in the same
-way::
+A store holds, for every layer that is solved, its values and a record of how good they are, and for
+the newest layers also what others are started from. :class:`LayerStore` keeps all of it in memory.
+:class:`~.folder.LayerFolder` keeps it in a folder, goes on where a solve was interrupted, and opens
+finished solutions; it is used in the same way::
 
-    store = SheetStore(layout)  # in memory
-    store = SheetFolder.create("half", layout)  # a new folder, or one to go on with
-    store = SheetFolder.open("half")  # to read
+    store = LayerStore(game)  # in memory
+    store = LayerFolder.create("half", game)  # a new folder, or one to go on with
+    store = LayerFolder.open("half", game)  # to read
 
-    for sheet in layout.sheets:
-        if not store.has(sheet):
-            read = {needed: store.read(needed) for needed in layout.reads(sheet)}
+    for layer in game.layers:
+        if not store.has(layer):
+            read = {needed: store.read(needed) for needed in game.reads(layer)}
             ...
-            store.write(sheet, values, supports, SheetRecord(...))
+            store.write(layer, values, start, LayerRecord(...))
     store.finish()
 """
 
@@ -24,25 +23,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
 from solvent.model.arrays import Floats
-
-Supports = NDArray[np.uint32]
-"""[downs + 1, lines, C, 2]: the calls that each side mixes, as bit masks, offence first."""
 
 SLACK = 1e-9
 """Values may be beyond what is possible by so much, as they come out of computations."""
 
 
-class SheetRecord(NamedTuple):
-    """How a sheet was solved.
+class LayerRecord(NamedTuple):
+    """How a layer was solved.
 
     Attributes:
         largest_gap: The largest duality gap of its matrix games.
-        games: Matrix games solved.
-        constant: States that needed none, since whatever is called is worth the same there.
+        games: Matrix games solved; a maximum, with one player, counts as one.
+        constant: States that needed none, since whatever is chosen has the same value there.
     """
 
     largest_gap: float
@@ -50,96 +45,99 @@ class SheetRecord(NamedTuple):
     constant: int
 
 
-class SheetStore:
-    """The sheets of a layout in memory.
+class LayerStore:
+    """The layers of a game in memory.
 
     Args:
-        layout: All sheets there are.
+        game: All layers there are.
     """
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self._values: dict[Sheet, Floats] = {}
-        self._supports: dict[Sheet, Supports] = {}
-        self._records: dict[Sheet, SheetRecord] = {}
-        self._largest: dict[Sheet, float] = {}
+    def __init__(self, game: LayeredGame) -> None:
+        self.game = game
+        self._values: dict[Layer, Floats] = {}
+        self._starts: dict[Layer, WarmStart] = {}
+        self._records: dict[Layer, LayerRecord] = {}
+        self._largest: dict[Layer, float] = {}
 
-    def has(self, sheet: Sheet) -> bool:
-        """Whether a sheet is solved."""
-        return sheet in self._records
+    def has(self, layer: Layer) -> bool:
+        """Whether a layer is solved."""
+        return layer in self._records
 
-    def read(self, sheet: Sheet) -> Floats:
-        """[S + 2, C] the values of a sheet that is solved, not to be written to.
-
-        Raises:
-            KeyError: If it is not.
-        """
-        return self._values[sheet]
-
-    def largest(self, sheet: Sheet) -> float:
-        """The largest value of a sheet that is solved, whichever its sign.
+    def read(self, layer: Layer) -> Floats:
+        """The values of a layer that is solved, not to be written to.
 
         Raises:
             KeyError: If it is not.
         """
-        if sheet not in self._largest:
-            self._largest[sheet] = float(np.abs(self.read(sheet)).max())
-        return self._largest[sheet]
+        return self._values[layer]
 
-    def record(self, sheet: Sheet) -> SheetRecord:
-        """How a sheet was solved.
+    def largest(self, layer: Layer) -> float:
+        """The largest value of a layer that is solved, whichever its sign.
+
+        Raises:
+            KeyError: If it is not.
+        """
+        if layer not in self._largest:
+            self._largest[layer] = float(np.abs(self.read(layer)).max())
+        return self._largest[layer]
+
+    def record(self, layer: Layer) -> LayerRecord:
+        """How a layer was solved.
 
         Raises:
             KeyError: If it was not.
         """
-        return self._records[sheet]
+        return self._records[layer]
 
-    def supports(self, sheet: Sheet) -> Supports | None:
-        """The supports of a sheet; None unless it is the newest with these time-outs."""
-        return self._supports.get(sheet)
+    def start(self, layer: Layer) -> WarmStart | None:
+        """What a layer has left to start others from; None if nothing, or if it is forgotten."""
+        return self._starts.get(layer)
 
     def write(
-        self, sheet: Sheet, values: Floats, supports: Supports | None, record: SheetRecord
+        self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
     ) -> None:
-        """Keep a solved sheet, and forget the supports of the tick before.
+        """Keep a solved layer, and forget what it was started from.
 
         Args:
-            sheet: Which.
-            values: [S + 2, C].
-            supports: [downs + 1, lines, C, 2], or None if nothing can start from them.
+            layer: Which.
+            values: Of the game's shape.
+            start: What others are started from, or None if there is nothing.
             record: How it was solved.
 
         Raises:
-            ValueError: If a shape is not that of the sheet, or a value is none that is possible.
+            ValueError: If a shape is not that of the layer, or a value is none that is possible.
         """
-        self._check(sheet, values, supports)
+        self._check(layer, values, start)
         values = values.view()
         values.flags.writeable = False
-        self._values[sheet] = values
-        if supports is not None:
-            self._supports[sheet] = supports
-        self._supports.pop(tick_before(sheet), None)
-        self._largest.pop(sheet, None)
-        self._records[sheet] = record
+        self._values[layer] = values
+        if start is not None:
+            self._starts[layer] = start
+        self._starts.pop(self.game.starts_from(layer), None)
+        self._largest.pop(layer, None)
+        self._records[layer] = record
 
     def finish(self) -> None:
-        """Say that all sheets are solved; supports are forgotten.
+        """Say that all layers are solved; what others are started from is forgotten.
 
         Raises:
             ValueError: If one is missing.
         """
-        self._check_complete()
-        self._supports.clear()
+        self.check_complete()
+        self._starts.clear()
+
+    def close(self) -> None:
+        """Let go of what the store holds besides its values."""
 
     @property
     def finished(self) -> bool:
-        """Whether all sheets are solved."""
-        return len(self._records) == len(self.layout.sheets)
+        """Whether all layers are solved."""
+        return len(self._records) == len(self.game.layers)
 
     @property
-    def missing(self) -> Iterator[Sheet]:
-        """The sheets still to be solved, in the order in which that is done."""
-        return (sheet for sheet in self.layout.sheets if not self.has(sheet))
+    def missing(self) -> Iterator[Layer]:
+        """The layers still to be solved, in the order in which that is done."""
+        return (layer for layer in self.game.layers if not self.has(layer))
 
     @property
     def largest_gap(self) -> float:
@@ -151,42 +149,38 @@ class SheetStore:
         """The matrix games solved so far."""
         return sum(record.games for record in self._records.values())
 
-    def _check_complete(self) -> None:
+    def check_complete(self) -> None:
+        """Raise unless all layers are solved.
+
+        Raises:
+            ValueError: If one is missing.
+        """
         missing = next(self.missing, None)
         if missing is not None:
             raise ValueError(f"the solution is not complete: {missing} is not solved")
 
-    def _check(self, sheet: Sheet, values: Floats, supports: Supports | None) -> None:
-        layout = self.layout
-        columns = layout.columns(sheet.half)
-        if values.shape != (layout.rows, columns) or values.dtype != np.float64:
+    def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:
+        shape = self.game.shape(layer)
+        if values.shape != shape or values.dtype != np.float64:
             raise ValueError(
-                f"the values of {sheet} are {values.dtype} {values.shape}; they have to be "
-                f"float64 {(layout.rows, columns)}"
+                f"the values of {layer} are {values.dtype} {values.shape}; they have to be "
+                f"float64 {shape}"
             )
-        impossible = self._impossible(sheet, values)
+        impossible = self._impossible(layer, values)
         if impossible is not None:
-            raise ValueError(f"{sheet} has {impossible}")
-        shape = (layout.rules.ruleset.downs + 1, layout.lines, columns, 2)
-        if supports is not None and (supports.shape != shape or supports.dtype != np.uint32):
+            raise ValueError(f"{layer} has {impossible}")
+        allowed = self.game.start_shape(layer)
+        if start is not None and (start.shape != allowed or start.dtype != np.uint32):
             raise ValueError(
-                f"the supports of {sheet} are {supports.dtype} {supports.shape}; they have to be "
-                f"uint32 {shape}"
+                f"what {layer} leaves to start from is {start.dtype} {start.shape}; it has to be "
+                f"uint32 {allowed}"
             )
 
-    def _impossible(self, sheet: Sheet, values: Floats) -> str | None:
-        """Which value of a sheet is none that is possible, and what is; None if all are."""
-        most = self.layout.most(sheet)
+    def _impossible(self, layer: Layer, values: Floats) -> str | None:
+        """Which value of a layer is none that is possible, and what is; None if all are."""
+        most = self.game.bound(layer)
         least, largest = float(values.min()), float(values.max())
         if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
             return None
         value = largest if largest + least > 0 else least
         return f"a value of {value:.3g}; possible are {-most:g} to {most:g}"
-
-
-def tick_before(sheet: Sheet) -> Sheet:
-    """The sheet from whose supports one is started: the same time-outs, a tick less on the clock.
-
-    It need not exist.
-    """
-    return sheet._replace(ticks=sheet.ticks - 1)

@@ -159,7 +159,7 @@ def test_points_of_other_rules_are_made_anew_as_the_error_says(
 def test_a_form_too_large_to_play_is_solved_as_the_error_says(
     chart: str, margin: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solvent.games.football_clock.commands_play.SOLVED_TO_PLAY", 10)
+    monkeypatch.setattr("solvent.games.football_clock.solver.solution.SOLVED_IN_MEMORY", 10)
     game = ["--form", "second-half", "--chart", chart, "--margin", str(margin)]
     game += ["--ruleset", json.dumps(RULES), "--clock", json.dumps(CLOCK)]
     refused = run("play", "football", *game)

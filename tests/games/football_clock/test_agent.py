@@ -19,9 +19,8 @@ from solvent.games.football_clock.baselines.agent import (
 )
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
 from solvent.games.football_clock.solver.policies import Asked
-from solvent.games.football_clock.solver.solution import layout_for
 
 PLAIN = ClockManagement(weight=1.0)
 

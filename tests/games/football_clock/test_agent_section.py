@@ -12,8 +12,6 @@ import timed_football
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football.situation import first_down_at
 from solvent.games.football_clock.baselines.agent import AgentSheets
 from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
@@ -36,16 +34,14 @@ from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
 from solvent.games.football_clock.solver.optimal import OptimalSheets
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.report.page import render
 
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]
 
 
 def solved(game: TimedFootball) -> TimedSolution:
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,6 @@ import pytest
 from timed_football import CHART, SMALL, tiny
 
 from solvent.exact import Solution, solve
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games import make_game
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
@@ -21,7 +19,8 @@ from solvent.games.football_clock.solver.call_sheet import (
     call_sheet,
     optimal_mix,
 )
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.layout import layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
 
 FORMS = ("two-minutes", "half", "full")
@@ -32,11 +31,8 @@ def solved(form: str) -> tuple[TimedSolution, TabularGame, Solution]:
     """A tiny game by the kernel and by the generic solver."""
     short: dict[str, Any] = {} if form == "two-minutes" else {"half": 30}
     game = tiny(form, SMALL if form == "full" else CHART, timeouts=1, **short)
-    layout = layout_for(game)
-    store = SheetStore(layout)
-    solve_layout(layout, store)
     table = compile_game(game)
-    return TimedSolution(store, game), table, solve(table)
+    return TimedSolution.of(game), table, solve(table)
 
 
 def positions(table: TabularGame, count: int = 150) -> list[TimedPosition]:
@@ -118,9 +114,7 @@ def test_the_solution_of_a_shipped_chart_is_optimal_by_the_rules(chart: str) -> 
     game = make_game("football-strategy", form="half", chart=chart, clock=clock)
     assert isinstance(game, TimedFootball)
     layout = layout_for(game)
-    store = SheetStore(layout)
-    solve_layout(layout, store)
-    solution = TimedSolution(store, game)
+    solution = TimedSolution.of(game)
     rng = np.random.default_rng(7)
     for row in rng.integers(layout.kickoff_row, size=60).tolist():
         ticks = int(rng.integers(3))
@@ -128,5 +122,5 @@ def test_the_solution_of_a_shipped_chart_is_optimal_by_the_rules(chart: str) -> 
         situation = layout.rules.situation_at(row)
         position = TimedPosition("call", 2, ticks, timeouts=(own, other), **situation._asdict())
         stored = layout.moment(2, ticks, own, other)
-        value = store.read(stored)[row, 0]
+        value = solution.values(stored)[row, 0]
         assert call_sheet(solution, position).mixes.value == pytest.approx(value, abs=1e-11)

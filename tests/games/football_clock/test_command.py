@@ -20,13 +20,11 @@ from typer.testing import CliRunner
 
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
-from solvent.exact.layered import resources as room
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
+from solvent.exact.layered import resources
 from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
 from solvent.games.football_clock.baselines.scores import network_sheets
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 @pytest.fixture(scope="module")
 def solution() -> TimedSolution:
     game = tiny("half", SMALL, timeouts=1)
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 def run(*words: str) -> Any:
@@ -72,7 +68,7 @@ def test_the_command_says_the_value_and_its_bracket(
         assert answer["largest_gap"] == solution.largest_gap
         assert answer["states"] == solution.layout.states
         assert answer["matrix_games"] == solution.store.games
-        assert answer["sheets_solved_now"] == answer["sheets"] == 13
+        assert answer["layers_solved_now"] == answer["layers"] == 13
         assert (answer["folder"] is None) == (attempt == 0)
         shown = run(*words, *where).stdout
         assert f"{solution.value:.9g}  (points, to player 0)" in shown
@@ -82,7 +78,7 @@ def test_a_finished_solution_is_opened_not_solved(words: list[str], tmp_path: Pa
     out = ["--out", str(tmp_path / "x")]
     first = json.loads(run(*words, *out, "--json").stdout)
     again = json.loads(run(*words, *out, "--verify", "--json").stdout)
-    assert again["sheets_solved_now"] == 0
+    assert again["layers_solved_now"] == 0
     assert again["value"] == first["value"]
     sheet = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
     sheet.write_bytes(sheet.read_bytes()[:-1] + b"?")
@@ -128,7 +124,7 @@ def test_the_start_is_a_parameter_and_the_folder_the_same(tmp_path: Path) -> Non
     answers = [json.loads(run(*words, "--margin", str(lead)).stdout) for lead in (-3, 0, 3)]
     values = [answer["value"] for answer in answers]
     assert values == sorted(set(values))
-    assert [answer["sheets_solved_now"] for answer in answers] == [3, 0, 0]
+    assert [answer["layers_solved_now"] for answer in answers] == [3, 0, 0]
 
 
 def test_interrupted_it_says_what_is_kept_and_goes_on(
@@ -144,7 +140,7 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(
 
     out = tmp_path / "x"
     with monkeypatch.context() as patch:
-        patch.setattr("solvent.games.football_clock.commands._moment", interrupt)
+        patch.setattr("solvent.games.football_clock.layers.FootballLayers.label", interrupt)
         result = run(*words, "--out", str(out))
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1] == (
@@ -152,7 +148,7 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(
         f"there"
     )
     answer = json.loads(run(*words, "--out", str(out), "--json").stdout)
-    assert answer["sheets_solved_now"] == 13 - 4
+    assert answer["layers_solved_now"] == 13 - 4
 
 
 def test_interrupted_in_memory_it_says_that_nothing_is_kept(
@@ -161,7 +157,7 @@ def test_interrupted_in_memory_it_says_that_nothing_is_kept(
     def interrupt(*_: object) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("solvent.games.football_clock.commands._moment", interrupt)
+    monkeypatch.setattr("solvent.games.football_clock.layers.FootballLayers.label", interrupt)
     result = run(*words)
     assert result.exit_code == 130
     assert "nothing of it is kept; with --out DIR" in result.stderr
@@ -174,7 +170,7 @@ def test_a_plan_is_printed_and_nothing_is_solved(words: list[str], tmp_path: Pat
         assert word in shown
     assert not out.exists()
     plan = json.loads(run(*words, "--plan", "--out", str(out), "--json").stdout)
-    assert plan["sheets"] == 13
+    assert plan["layers"] == 13
     assert plan["disk"] > 0
     assert plan["sample"]["core_seconds"] > 0
     assert json.loads(run(*words, "--plan", "--json").stdout)["disk"] == 0
@@ -185,7 +181,7 @@ def test_too_little_room_is_said_before_the_work_starts(
     short: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     free = {"disk": "free_disk", "memory": "free_memory"}[short]
-    monkeypatch.setattr(room, free, lambda *_: 1000)
+    monkeypatch.setattr(resources, free, lambda *_: 1000)
     out = ["--out", str(tmp_path / "x")]
     line = refusal(*words, *out)
     assert "1.0 kB are" in line

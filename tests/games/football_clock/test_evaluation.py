@@ -11,13 +11,11 @@ from timed_football import SMALL, tiny
 from timed_policies import AlikeInRuns, SheetsOfTable, random_policy
 
 from solvent.exact import best_response, policy_value
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.evaluation import evaluate, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Sheet
+from solvent.games.football_clock.solver.layout import Sheet, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalSheets
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
 from solvent.model.arrays import Floats
 
@@ -82,9 +80,7 @@ def test_best_answer_to_a_random_policy(number: int) -> None:
 def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
-    store = SheetStore(layout)
-    solve_layout(layout, store)
-    solution = TimedSolution(store, football)
+    solution = TimedSolution.of(football)
     optimal = OptimalSheets(layout, solution.values)
     sheets: dict[Sheet, Floats] = {}
     result = evaluate(layout, start, optimal, optimal, on_sheet=sheets.__setitem__)

@@ -9,17 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from solvent.exact.layered.folder import SheetFolder
-from solvent.exact.layered.solve import solve_layout
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.resources import values_bytes
+from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
 from solvent.games.football.baselines.agent import PAPER, PRORATED
 from solvent.games.football_clock.baselines.agent import AgentSheets
 from solvent.games.football_clock.baselines.average import ClockManagement
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solver.evaluation import evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.policies import Players
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for, place_of
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
 
 ROOT = Path(__file__).parents[3]
@@ -54,7 +56,9 @@ def test_sizes(form: str, timeouts: int) -> None:
     assert states == f"{layout.states:,}"
     assert sheets == f"{len(layout.sheets):,}"
     number, unit = disk.split()
-    assert float(number) == pytest.approx(layout.size / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05)
+    assert float(number) == pytest.approx(
+        values_bytes(FootballLayers(layout)) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
+    )
 
 
 def test_all_tables_are_of_the_same_games() -> None:
@@ -193,12 +197,14 @@ def solved(
     """A form, solved in a folder. The whole game takes ten minutes of a processor and 6.1 GB."""
     form, timeouts = request.param
     game = TimedFootball(form=form, timeouts=timeouts)
-    layout, folder = layout_for(game), tmp_path_factory.mktemp("solved")
+    layers, folder = FootballLayers.of(game), tmp_path_factory.mktemp("solved")
     free = shutil.disk_usage(folder).free
-    if free < 1.1 * layout.size:
-        pytest.skip(f"{form} takes {layout.size / 1e9:.1f} GB of disk, {free / 1e9:.1f} are free")
-    with SheetFolder.create(folder / form, layout) as store:
-        solve_layout(layout, store)
+    if free < 1.1 * values_bytes(layers):
+        pytest.skip(
+            f"{form} takes {values_bytes(layers) / 1e9:.1f} GB of disk, {free / 1e9:.1f} are free"
+        )
+    with LayerFolder.create(folder / form, layers) as store:
+        solve_layers(layers, store)
         yield TimedSolution(store, game)
     shutil.rmtree(folder)
 

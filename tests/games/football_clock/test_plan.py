@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 from timed_football import SMALL, tiny
 
-from solvent.exact.layered import resources as room
-from solvent.exact.layered.folder import SheetFolder
+from solvent.exact.layered import resources
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import (
-    NoRoomError,
+    ResourceError,
     check_disk,
     check_memory,
     disk_bytes,
@@ -21,10 +21,11 @@ from solvent.exact.layered.resources import (
     free_memory,
     gigabytes,
     memory_bytes,
+    values_bytes,
 )
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
-from solvent.games.football_clock.solver.solution import layout_for
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerStore
+from solvent.games.football_clock.layers import FootballLayers
 
 FORMS = [
     ("two-minutes", {"stops": [30], "timeouts": 1}),
@@ -38,8 +39,8 @@ FORMS = [
 def test_a_plan_counts_what_is_then_solved(
     form: str, clock: dict[str, object], tmp_path: Path
 ) -> None:
-    layout = layout_for(tiny(form, SMALL, **clock))
-    plan = make_plan(layout)
+    layers = FootballLayers.of(tiny(form, SMALL, **clock))
+    plan = make_plan(layers)
     largest = 0
 
     def measure(*_: object) -> None:
@@ -47,36 +48,36 @@ def test_a_plan_counts_what_is_then_solved(
         sizes = [path.stat().st_size for path in (tmp_path / "x").rglob("*") if path.is_file()]
         largest = max(largest, sum(sizes))
 
-    with SheetFolder.create(tmp_path / "x", layout) as store:
-        solve_layout(layout, store, on_sheet=measure)
-    constant = sum(store.record(sheet).constant for sheet in layout.sheets)
+    with LayerFolder.create(tmp_path / "x", layers) as store:
+        solve_layers(layers, store, on_layer=measure)
+    constant = sum(store.record(sheet).constant for sheet in layers.layers)
     assert plan.games == store.games + constant
-    assert plan.sheets == len(layout.sheets)
-    assert plan.states == layout.states
+    assert plan.layers == len(layers.layers)
+    assert plan.states == layers.layout.states
     assert plan.disk >= largest - 20_000  # What the manifest has besides records.
-    assert layout.size < plan.disk
-    assert plan.sent >= layout.size
+    assert values_bytes(layers) < plan.disk
+    assert plan.sent >= values_bytes(layers)
     assert 0 < plan.sample.games <= plan.games * 3
     assert plan.sample.core_seconds > 0
 
 
 def test_the_sample_solves_the_games_of_the_form_not_constant_ones() -> None:
-    layout = layout_for(tiny("full", timeouts=1))
-    sample = make_plan(layout).sample
-    store = SheetStore(layout)
-    solve_layout(layout, store)
-    sheets = [at for at in layout.sheets if (at.own, at.other) == (1, 1)]
+    layers = FootballLayers.of(tiny("full", timeouts=1))
+    sample = make_plan(layers).sample
+    store = LayerStore(layers)
+    solve_layers(layers, store)
+    sheets = [at for at in layers.layers if (at.own, at.other) == (1, 1)]
     most = max(store.record(at).games for at in sheets)
     assert sample.games > most
 
 
 def test_only_what_is_missing_has_to_fit_on_the_disk(tmp_path: Path) -> None:
-    layout = layout_for(tiny("half", SMALL))
-    store = SheetStore(layout)
-    before = disk_bytes(layout, store)
-    assert before == disk_bytes(layout)
+    layers = FootballLayers.of(tiny("half", SMALL))
+    store = LayerStore(layers)
+    before = disk_bytes(layers, store)
+    assert before == disk_bytes(layers)
     needs = [before]
-    solve_layout(layout, store, on_sheet=lambda *_: needs.append(disk_bytes(layout, store)))
+    solve_layers(layers, store, on_layer=lambda *_: needs.append(disk_bytes(layers, store)))
     assert needs == sorted(needs, reverse=True)
     assert needs[-1] == 0
 
@@ -84,17 +85,17 @@ def test_only_what_is_missing_has_to_fit_on_the_disk(tmp_path: Path) -> None:
 def test_a_disk_that_is_too_small_is_said_with_figures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layout = layout_for(tiny("full", timeouts=1))
-    needed = disk_bytes(layout)
+    layers = FootballLayers.of(tiny("full", timeouts=1))
+    needed = disk_bytes(layers)
     for free in (needed, needed - 1):
         monkeypatch.setattr(
-            room.shutil, "disk_usage", lambda folder, free=free: SimpleNamespace(free=free)
+            resources.shutil, "disk_usage", lambda folder, free=free: SimpleNamespace(free=free)
         )
         if free == needed:
-            check_disk(layout, tmp_path / "not" / "there")
+            check_disk(layers, tmp_path / "not" / "there")
             continue
-        with pytest.raises(NoRoomError, match=r"there: the solution takes \d.* and .* are free"):
-            check_disk(layout, tmp_path / "not" / "there")
+        with pytest.raises(ResourceError, match=r"there: the solution takes \d.* and .* are free"):
+            check_disk(layers, tmp_path / "not" / "there")
 
 
 def test_the_disk_is_that_of_the_folder_that_will_be_made(tmp_path: Path) -> None:
@@ -103,11 +104,11 @@ def test_the_disk_is_that_of_the_folder_that_will_be_made(tmp_path: Path) -> Non
 
 
 def test_too_little_memory_is_said_with_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "free_memory", lambda: 2_000_000_000)
+    monkeypatch.setattr(resources, "free_memory", lambda: 2_000_000_000)
     check_memory(2_000_000_000)
-    with pytest.raises(NoRoomError, match=r"takes 2\.5 GB of memory, and 2\.0 GB are available"):
+    with pytest.raises(ResourceError, match=r"takes 2\.5 GB of memory, and 2\.0 GB are available"):
         check_memory(2_500_000_000)
-    monkeypatch.setattr(room, "free_memory", lambda: None)
+    monkeypatch.setattr(resources, "free_memory", lambda: None)
     check_memory(1 << 60)
 
 
@@ -120,16 +121,16 @@ def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> 
     (tmp_path / "memory.max").write_text("9000\n")
     (tmp_path / "memory.current").write_text("8000\n")
     (tmp_path / "memory.stat").write_text("anon 1000\ninactive_file 4000\nactive_file 3000\n")
-    assert room._of_control_group(tmp_path) == 8000
+    assert resources._of_control_group(tmp_path) == 8000
     (tmp_path / "memory.max").write_text("max\n")
-    assert room._of_control_group(tmp_path) is None
-    assert room._of_control_group(tmp_path / "none") is None
+    assert resources._of_control_group(tmp_path) is None
+    assert resources._of_control_group(tmp_path / "none") is None
 
 
 def test_in_memory_a_solve_takes_room_for_all_sheets() -> None:
-    layout = layout_for(tiny("full", timeouts=2))
-    kept = memory_bytes(layout, 100, in_folder=False) - memory_bytes(layout, 100, in_folder=True)
-    assert kept > layout.size / 2
+    layers = FootballLayers.of(tiny("full", timeouts=2))
+    kept = memory_bytes(layers, in_folder=False) - memory_bytes(layers, in_folder=True)
+    assert kept > values_bytes(layers) / 2
 
 
 @pytest.mark.parametrize(

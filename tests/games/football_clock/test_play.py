@@ -15,11 +15,9 @@ from timed_football import CHART, RULES, tiny
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football.chart_files import json_text
 from solvent.games.football_clock.solver.call_sheet import optimal_mix
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
 from solvent.play import Record, play
 
@@ -27,10 +25,7 @@ from solvent.play import Record, play
 @cache
 def solved(form: str, timeouts: int = 1, half: int = 120) -> TimedSolution:
     game = tiny(form, half=half, stops=[30], timeouts=timeouts)
-    layout = layout_for(game)
-    store = SheetStore(layout)
-    solve_layout(layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 class Session:

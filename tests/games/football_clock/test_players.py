@@ -28,7 +28,7 @@ from solvent.games.football_clock.baselines.scores import (
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.evaluation import evaluate
-from solvent.games.football_clock.solver.solution import layout_for
+from solvent.games.football_clock.solver.layout import layout_for
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 QUICK: tuple[tuple[str, dict[str, Any]], ...] = (

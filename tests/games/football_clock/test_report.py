@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import timed_football
 
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.position import TimedPosition
@@ -17,15 +15,13 @@ from solvent.games.football_clock.report import decisions as timed_decisions
 from solvent.games.football_clock.report.chances import by_time, clock_of, first_down
 from solvent.games.football_clock.report.page import untabled_timed
 from solvent.games.football_clock.solver.call_sheet import call_sheet
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
 
 
 def solved(form: str, **clock: int) -> TimedSolution:
     game = timed_football.tiny(form, **clock)
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pickle
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -12,33 +12,33 @@ import pytest
 from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.exact import solve
-from solvent.exact.layered.solve import Local, proved_errors, solve_layout
-from solvent.exact.layered.store import SheetRecord, SheetStore
+from solvent.exact.layered.solve import Local, proved_errors, solve_layers
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.layer_kernel import solve_block
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
 from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model import compile_game
 
 
-def layout_of(game: TimedFootball) -> Layout:
-    """The sheets of a game."""
-    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-    return Layout(rules, game.loaded_clock, game.form)
-
-
-def solved(layout: Layout, threads: int = 2) -> SheetStore:
+def solved(layout: Layout, threads: int = 2) -> LayerStore:
     """All sheets of a layout, solved."""
-    store = SheetStore(layout)
-    solve_layout(layout, store, workers=Local(threads))
+    store = LayerStore(FootballLayers(layout))
+    solve_layers(store.game, store, workers=Local(threads))
     return store
+
+
+def layout_in(store: LayerStore) -> Layout:
+    """The layout of the sheets in a store."""
+    assert isinstance(store.game, FootballLayers)
+    return store.game.layout
 
 
 FIELD = 71
@@ -46,22 +46,16 @@ LINES = FIELD * (FIELD - 1) // 2
 
 
 @cache
-def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> SheetStore:
+def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerStore:
     """The end of a game on the standard chart, solved; the field is somewhat shorter."""
     rules = pack_rules(load_chart("standard"), Ruleset(field=FIELD))
     return solved(Layout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks))
 
 
-def problem_of(store: SheetStore, sheet: Sheet, start: SheetStore | None = None) -> SheetProblem:
-    """A sheet to solve, those that it reads being in a store; started cold unless said."""
-    layout = store.layout
-    return sheet_problem(
-        layout,
-        timed_tables(layout.rules),
-        sheet,
-        store.read,
-        start.supports if start is not None else lambda _: None,
-    )
+def problem_of(store: LayerStore, sheet: Sheet) -> SheetProblem:
+    """A sheet to solve, those that it reads being in a store."""
+    layout = layout_in(store)
+    return sheet_problem(layout, timed_tables(layout.rules), sheet, store.read)
 
 
 def place_of(layout: Layout, state: TimedPosition) -> tuple[Sheet, int, int]:
@@ -77,9 +71,9 @@ def place_of(layout: Layout, state: TimedPosition) -> tuple[Sheet, int, int]:
     return sheet, layout.rules.index(state.situation) if row is None else row, column
 
 
-def stored_value(store: SheetStore, state: TimedPosition) -> float:
+def stored_value(store: LayerStore, state: TimedPosition) -> float:
     """What a store says of a position, to player 0: half-chances, or points still to come."""
-    sheet, row, column = place_of(store.layout, state)
+    sheet, row, column = place_of(layout_in(store), state)
     value = float(store.read(sheet)[row, column])
     return value if state.offence == 0 else -value
 
@@ -90,7 +84,7 @@ def test_every_value_is_that_of_the_generic_solver(form: str, parameters: dict[s
     game = tiny(form, **parameters)
     table = compile_game(game, reference=True)
     values = solve(table).values
-    store = solved(layout_of(game))
+    store = solved(layout_for(game))
     half = 0.0 if game.for_points else 0.5
     compared = {0: 0, 1: 0}
     for state, value in zip(table.states, values, strict=True):
@@ -125,7 +119,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     form: str, clock: dict[str, Any]
 ) -> None:
     game = tiny(form, SMALL, **clock)
-    store = solved(layout_of(game))
+    store = solved(layout_for(game))
 
     @cache
     def exact(state: TimedPosition) -> Fraction:
@@ -157,7 +151,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     while waiting:
         state = waiting.pop()
         if state.phase in ("call", "kickoff", "free kick"):
-            error = errors[place_of(store.layout, state)[0]]
+            error = errors[place_of(layout_in(store), state)[0]]
             assert error < 1e-12
             assert abs(Fraction(stored_value(store, state)) + half - exact(state)) <= error, state
             compared += 1
@@ -173,9 +167,9 @@ def test_every_value_is_within_its_error_of_the_rational_one(
 
 def test_neither_blocks_nor_threads_change_a_bit() -> None:
     store = standard("second-half", 3, 1)
-    layout = store.layout
+    layout = layout_in(store)
     alone = solved(Layout(layout.rules, layout.clock, "second-half", 2), threads=1)
-    for sheet in alone.layout.sheets:
+    for sheet in layout_in(alone).sheets:
         np.testing.assert_array_equal(alone.read(sheet), store.read(sheet))
 
     problem = problem_of(store, Sheet(2, 3, 1, 1))
@@ -183,7 +177,9 @@ def test_neither_blocks_nor_threads_change_a_bit() -> None:
     for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
         part = solve_block(problem, first, last)
         np.testing.assert_array_equal(part.values, whole.values[:, first:last])
-        np.testing.assert_array_equal(part.supports, whole.supports[:, first:last])
+        assert part.start is not None
+        assert whole.start is not None
+        np.testing.assert_array_equal(part.start, whole.start[:, first:last])
 
 
 def test_what_is_solved_side_by_side_is_what_is_solved_alone(
@@ -193,15 +189,14 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     store = standard("second-half", 3, 1)
     cold = problem_of(store, Sheet(2, 3, 1, 1))
     first = solve_block(cold, 1000, 1100)
-    warm = replace(cold, supports=np.zeros((5, LINES, 21, 2), np.uint32))
-    assert warm.supports is not None
-    warm.supports[:, 1000:1100] = first.supports
-    again = solve_block(warm, 1000, 1100)
+    assert first.start is not None
+    again = solve_block(cold, 1000, 1100, start=first.start)
     np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
     assert again.games == first.games > 0.7 * first.values.size
     # With supports that are none of these games' all the same comes out.
-    warm.supports[:] = 0b1001000101, 0b0010100011
-    wrong = solve_block(warm, 1000, 1100)
+    none = np.empty_like(first.start)
+    none[:] = 0b1001000101, 0b0010100011
+    wrong = solve_block(cold, 1000, 1100, start=none)
     np.testing.assert_allclose(wrong.values, first.values, rtol=0, atol=2e-13)
     assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
 
@@ -229,8 +224,8 @@ def test_a_time_out_more_is_worth_no_less() -> None:
 
 def test_ends_of_halves_are_antisymmetric() -> None:
     """After the first half of a whole game it matters to either side who receives next."""
-    store = solved(layout_of(tiny("full", SMALL, half=30, timeouts=1)))
-    layout = store.layout
+    store = solved(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
+    layout = layout_in(store)
     received = store.read(layout.second_half)[layout.kickoff_row]
     final = layout.final(1, received)
     np.testing.assert_array_equal(final, -final[::-1])
@@ -241,63 +236,16 @@ def test_ends_of_halves_are_antisymmetric() -> None:
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
     store = standard("second-half", 6, 0)
-    margin = store.layout.margin(2)
+    margin = layout_in(store).margin(2)
     for ticks in (0, 1):
         sheet = Sheet(2, ticks, 0, 0)
         record = store.record(sheet)
-        assert record.constant == (abs(margin) > 7).sum() * store.layout.kickoff_row
-        assert record.games + record.constant == store.layout.kickoff_row * len(margin)
+        assert record.constant == (abs(margin) > 7).sum() * layout_in(store).kickoff_row
+        assert record.games + record.constant == layout_in(store).kickoff_row * len(margin)
         decided = store.read(sheet)[:, abs(margin) > 7]
         np.testing.assert_array_equal(
             decided, np.broadcast_to(np.sign(margin[abs(margin) > 7]) / 2, decided.shape)
         )
-
-
-def test_what_a_store_has_is_not_solved_again() -> None:
-    game = tiny("second-half", SMALL, half=30)
-    layout = layout_of(game)
-    whole, told = solved(layout), list[Sheet]()
-    part = SheetStore(layout)
-    done = layout.sheets[: len(layout.sheets) // 2]
-    for sheet in done:
-        part.write(sheet, whole.read(sheet), whole.supports(sheet), whole.record(sheet))
-
-    def tell(sheet: Sheet, record: SheetRecord) -> None:
-        told.append(sheet)
-        assert record == part.record(sheet)
-
-    solve_layout(layout, part, on_sheet=tell)
-    assert tuple(told) == layout.sheets[len(done) :]
-
-
-class Watching(Local):
-    """Threads, and a look at what would be kept for workers elsewhere."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self.kept: set[Sheet] = set()
-        self.most = 0
-
-    def keep(self, sheet: Sheet, values: np.ndarray) -> None:
-        assert sheet not in self.kept
-        self.kept.add(sheet)
-        self.most = max(self.most, len(self.kept))
-
-    def forget(self, sheet: Sheet) -> None:
-        self.kept.remove(sheet)
-
-    def solve(self, problem: SheetProblem, blocks: Any) -> Any:
-        assert set(problem.values) <= self.kept
-        return super().solve(problem, blocks)
-
-
-def test_workers_are_told_what_will_be_read_and_what_no_more() -> None:
-    layout = layout_of(tiny("full", SMALL, half=60))
-    workers = Watching()
-    solve_layout(layout, SheetStore(layout), workers=workers)
-    # The last sheet is read by none, and of a half no more than three ticks and its end.
-    assert not workers.kept
-    assert workers.most <= 5
 
 
 def test_one_call_is_left_and_one_defence() -> None:
@@ -306,7 +254,7 @@ def test_one_call_is_left_and_one_defence() -> None:
 
     game = tiny("half", NO_CHOICE, half=30)
     table = compile_game(game, reference=True)
-    assert solved(layout_of(game)).read(Sheet(2, 2, 0, 0))[-2, 0] == pytest.approx(
+    assert solved(layout_for(game)).read(Sheet(2, 2, 0, 0))[-2, 0] == pytest.approx(
         -solve(table).value, abs=1e-13
     )
 
@@ -332,3 +280,13 @@ def test_a_long_half_is_the_endless_game() -> None:
     # A standard half has 120.
     assert misses[2] < 1e-4
     assert misses[3] < 1e-8
+
+
+def test_layers_that_were_sent_elsewhere_give_the_same() -> None:
+    here = FootballLayers(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
+    there = pickle.loads(pickle.dumps(here))  # noqa: S301
+    stores = LayerStore(here), LayerStore(there)
+    for layers, store in zip((here, there), stores, strict=True):
+        solve_layers(layers, store, workers=Local(1))
+    for sheet in here.layers:
+        assert stores[0].read(sheet).tobytes() == stores[1].read(sheet).tobytes()

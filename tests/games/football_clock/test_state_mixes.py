@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import timed_football
 
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.call_sheet import call_sheet
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for, place_of
+from solvent.games.football_clock.solver.layout import place_of
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.state_mixes import (
     States,
     rate_kicks,
@@ -42,9 +41,7 @@ GAMES: tuple[tuple[str, dict[str, Any]], ...] = (
 def solution(request: pytest.FixtureRequest) -> TimedSolution:
     form, parameters = request.param
     game = timed_football.tiny(form, **parameters)
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 def positions(solution: TimedSolution, phase: str) -> list[TimedPosition]:

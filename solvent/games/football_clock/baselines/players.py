@@ -9,17 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from solvent.envs.simulation import Player, Simulation
-from solvent.exact.layered.solve import solve_layout
-from solvent.exact.layered.store import SheetStore
 from solvent.games.football.solver.responses import Mixes
 from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentSheets
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.games.football_clock.simulation_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Plays
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
 from solvent.games.football_clock.solver.policies import Asked
-from solvent.games.football_clock.solver.solution import TimedSolution, layout_for
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.state_mixes import (
     Solved,
     States,
@@ -272,9 +270,7 @@ def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedS
 
 @lru_cache(maxsize=2)
 def _solved(game: TimedFootball) -> TimedSolution:
-    store = SheetStore(layout_for(game))
-    solve_layout(store.layout, store)
-    return TimedSolution(store, game)
+    return TimedSolution.of(game)
 
 
 @lru_cache(maxsize=2)

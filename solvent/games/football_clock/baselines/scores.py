@@ -21,10 +21,9 @@ from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.policies import SheetPolicy
-from solvent.games.football_clock.solver.solution import layout_for
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_games
 from solvent.games.football.calls import cell_of_call, what_follows_call
 from solvent.games.football.results import Result
@@ -19,10 +19,6 @@ from solvent.games.football.situation import Consequence, consequences
 from solvent.games.football_clock.position import TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
-
-if TYPE_CHECKING:
-    from solvent.games.football_clock.solver.solution import TimedSolution
-
 
 @dataclass(frozen=True, eq=False)
 class CallSheet:
@@ -52,7 +48,7 @@ class CallSheet:
         return np.asarray(self.mixes.row_strategy @ self.payoff)
 
 
-def call_sheet(solution: TimedSolution, position: TimedPosition) -> CallSheet:
+def call_sheet(solution: LayeredSolution, position: TimedPosition) -> CallSheet:
     """Rate all calls of a position.
 
     Args:
@@ -107,7 +103,7 @@ NEGLIGIBLE = 1e-9
 
 
 def action_values(
-    solution: TimedSolution, position: TimedPosition, player: int
+    solution: LayeredSolution, position: TimedPosition, player: int
 ) -> dict[int, float]:
     """What each legal action of a player is worth to it, the other side playing its optimal mix.
 
@@ -140,7 +136,7 @@ def action_values(
     return {legal[player][0]: to_other(solution, max(values.values()))}
 
 
-def optimal_mix(solution: TimedSolution, position: TimedPosition, player: int) -> dict[int, float]:
+def optimal_mix(solution: LayeredSolution, position: TimedPosition, player: int) -> dict[int, float]:
     """What a player does in an equilibrium: its actions with positive probability.
 
     Of decisions that are equally good it takes the plain one: no time-out, the ordinary kickoff.
@@ -162,6 +158,6 @@ def optimal_mix(solution: TimedSolution, position: TimedPosition, player: int) -
     return {good[-1 if position.phase == "time-out" else 0]: 1.0}
 
 
-def to_other(solution: TimedSolution, value: float) -> float:
+def to_other(solution: LayeredSolution, value: float) -> float:
     """A value to one player as it is to the other."""
     return -value if solution.game.for_points else 1 - value

@@ -32,7 +32,7 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.continuations import Following
 from solvent.games.football_clock.solver.expectation import rate_block
 from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_values
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layout, Sheet, place_of
 from solvent.games.football_clock.solver.policies import (
     Block,
     Players,
@@ -41,7 +41,6 @@ from solvent.games.football_clock.solver.policies import (
     SheetPolicy,
     block_rows,
 )
-from solvent.games.football_clock.solver.solution import place_of
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
 

@@ -8,10 +8,10 @@ A field goal and the declaration are worth the same whatever the defence calls, 
 solved without them and has the value of the greatest (see
 :mod:`solvent.games.football.solver.calls`).
 
-**Warm starts** are the calls that were mixed in the same state a tick before; where there are none,
-those of the column before. Both are of the same line, so the cut in blocks changes nothing. What
-was mixed a tick before is tried in many columns at once (:mod:`.lanes`); only what that does not
-solve is solved column by column.
+**Warm starts** are the supports of the same state's mixed strategies a tick before; where there are
+none, those of the column before. Both are of the same line, so the cut in blocks changes nothing.
+Those of a tick before are tried in many columns at once (:mod:`.simd_supports`); only what that
+does not solve is solved column by column.
 
 **Constant columns**, in which everything that may follow is worth the same, are filled without
 looking: near the end most leads are too large to be lost.
@@ -27,39 +27,15 @@ import numpy as np
 from numba import njit
 
 from solvent.exact.kernels.matrix_game import solve_in, work_for
-from solvent.exact.layered.store import Supports
+from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
 from solvent.games.football_clock.solver.problem import SheetProblem
 from solvent.games.football_clock.solver.simd_supports import ENOUGH, lanes_for, try_supports
 from solvent.games.football_clock.solver.tables import Loops
 from solvent.model.arrays import Bools, Floats
 
-Block = tuple[int, int]
-"""A range of lines, the first and the one after the last."""
-
 STATES_TOGETHER = 256
 """So many states, about, are looked at side by side."""
-
-
-class BlockResult(NamedTuple):
-    """The solved states of a block of n lines.
-
-    Attributes:
-        values: [downs + 1, n, C] to the side that has the ball.
-        supports: [downs + 1, n, C, 2] the calls that each side mixes, as bit masks, offence first;
-            bit i of the offence's is the i-th legal action. Calls beyond the 32nd are left out,
-            and a field goal and a declaration are never in it: it is where the next tick's games
-            start, not a policy.
-        largest_gap: The largest duality gap of the block's games.
-        games: Matrix games solved.
-        constant: States that needed none.
-    """
-
-    values: Floats
-    supports: Supports
-    largest_gap: float
-    games: int
-    constant: int
 
 
 class BlockMixes(NamedTuple):
@@ -80,13 +56,17 @@ NO_MIXES = BlockMixes(*(np.zeros((0, 0, 0, 0)) for _ in range(3)))
 
 
 def solve_block(
-    problem: SheetProblem, first_line: int, last_line: int, mixes: BlockMixes = NO_MIXES
+    problem: SheetProblem,
+    first_line: int,
+    last_line: int,
+    mixes: BlockMixes = NO_MIXES,
+    start: WarmStart | None = None,
 ) -> BlockResult:
     """Solve the situations of some lines, all downs and the punt formation.
 
     What is returned does not depend on how a sheet is cut into blocks. It runs without Python's
-    lock, so blocks may be solved by threads at the same time; ask for ``problem.worth`` first then,
-    so that it is computed once.
+    lock, so blocks may be solved by threads at the same time; ask for ``problem.constant`` first
+    then, so that it is computed once.
 
     Args:
         problem: The sheet.
@@ -94,16 +74,25 @@ def solve_block(
         last_line: The one after the last.
         mixes: Filled with optimal mixes, if they are wanted. Where everything that may follow is
             worth the same, they are the first call of both sides.
+        start: [downs + 1, n, C, 2] the supports from which the games are started, in the form in
+            which they are returned; None if there are none.
+
+    Returns:
+        The values [downs + 1, n, C] to the side that has the ball. What it leaves to start others
+        from are the calls [downs + 1, n, C, 2] that each side mixes, as bit masks, offence first;
+        bit i of the offence's is the i-th legal action. Calls beyond the 32nd are left out, and a
+        field goal and a declaration are never in it: it is where the next tick's games start, not
+        a policy.
     """
     tables = problem.tables
     worth = problem.worth
     shape = (tables.downs + 1, last_line - first_line, worth.shape[1])
     values = np.zeros(shape)
     supports = np.zeros((*shape, 2), np.uint32)
-    if problem.supports is not None:
-        supports[:] = problem.supports[:, first_line:last_line]
+    if start is not None:
+        supports[:] = start
     least, most = problem.extremes
-    largest_gap, games, constant = _solve_lines(
+    gap_and_counts = _solve_lines(
         tables.loops,
         worth,
         problem.constant,
@@ -115,7 +104,7 @@ def solve_block(
         supports,
         mixes,
     )
-    return BlockResult(values, supports, largest_gap, games, constant)
+    return BlockResult(values, supports, *gap_and_counts)
 
 
 def kick_rows(problem: SheetProblem) -> Floats:
@@ -158,7 +147,7 @@ def _solve_lines(
     first_line: int,
     lines: int,
     values: Floats,
-    supports: Supports,
+    supports: WarmStart,
     mixes: BlockMixes,
 ) -> tuple[float, int, int]:
     """Fill the values and supports of a block; supports hold those to start from."""

@@ -38,10 +38,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.games.football.packed import PackedRules
+from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats, Ints
-from solvent.model.parameters import check_choice, check_integer
+from solvent.model.parameters import check_choice, check_integer, shown
 
 FORMS = ("two-minutes", "half", "second-half", "full")
 """The last part of a game, one half for points, the second half, and a whole game."""
@@ -66,6 +68,11 @@ class Sheet(NamedTuple):
     def swapped(self) -> Sheet:
         """The same moment for the other side."""
         return self._replace(own=self.other, other=self.own)
+
+    @property
+    def tick_before(self) -> Sheet:
+        """The same time-outs with a tick less on the clock; it need not exist."""
+        return self._replace(ticks=self.ticks - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +175,6 @@ class Layout:
         m = self.clock.largest_margin
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
 
-    @property
-    def count(self) -> int:
-        """How many sheets there are, without making a list of them."""
-        timed = self.most_ticks * (self.clock.timeouts + 1) ** 2
-        return len(self.halves) * (timed + self.clock.untimed_down)
-
     @cached_property
     def sheets(self) -> tuple[Sheet, ...]:
         """All of them, in an order in which each comes after those that it reads."""
@@ -265,7 +266,61 @@ class Layout:
         columns = sum(self.columns(half) for half in self.halves)
         return normal * columns * self.most_ticks * (self.clock.timeouts + 1) ** 2
 
-    @property
-    def size(self) -> int:
-        """The bytes of all sheets."""
-        return sum(8 * self.rows * self.columns(sheet.half) for sheet in self.sheets)
+
+class PositionPlace(NamedTuple):
+    """Where a position's value stands.
+
+    Attributes:
+        sheet: Which sheet.
+        row: In it: a situation, the kickoff or the free kick.
+        column: In it: the lead of the side that has the ball or kicks.
+        player: That side.
+    """
+
+    sheet: Sheet
+    row: int
+    column: int
+    player: int
+
+
+def layout_for(game: TimedFootball) -> Layout:
+    """The layout of a game's states.
+
+    Args:
+        game: Its rules; where it starts does not matter.
+
+    Raises:
+        ValueError: If the ruleset's probabilities have no common denominator below 2^53.
+    """
+    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
+    return Layout(rules, game.loaded_clock, game.form)
+
+
+def place_of(layout: Layout, position: TimedPosition) -> PositionPlace:
+    """Where the value of a call or a kick stands.
+
+    Args:
+        layout: Of the form.
+        position: In which both sides call, or one kicks.
+
+    Raises:
+        ValueError: If the position has another phase: then its value is in no sheet.
+    """
+    side, half = position.offence, position.half
+    timeouts = position.timeouts
+    if position.phase == "call":
+        row = layout.rules.index(position.situation)
+    elif position.phase in ("kickoff", "free kick"):
+        row = layout.kickoff_row + (position.phase == "free kick")
+    else:
+        raise ValueError(f"phase is {shown(position.phase)}; sheets hold calls and kicks only")
+    return PositionPlace(
+        sheet=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
+        row=row,
+        column=layout.column(
+            half,
+            position.margin if side == 0 else -position.margin,
+            receives=position.receiver == side,
+        ),
+        player=side,
+    )

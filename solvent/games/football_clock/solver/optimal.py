@@ -17,7 +17,7 @@ from threading import Lock
 
 import numpy as np
 
-from solvent.exact.layered.store import Supports, tick_before
+from solvent.exact.layered.game import WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football_clock.solver.layer_kernel import BlockMixes, kick_values, solve_block
 from solvent.games.football_clock.solver.layout import Layout, Sheet
@@ -46,7 +46,8 @@ class OptimalSheets:
         self._tables = timed_tables(layout.rules)
         self._lock = Lock()
         self._problem: SheetProblem | None = None
-        self._supports: dict[Sheet, Supports] = {}
+        self._start: WarmStart | None = None
+        self._supports: dict[Sheet, WarmStart] = {}
 
     def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
         """What it does in the states of a block of a sheet."""
@@ -55,8 +56,10 @@ class OptimalSheets:
         shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(sheet.half))
         widths = rules.legal.shape[1], rules.chart.defences, len(tables.loops.option)
         mixes = BlockMixes(*(np.zeros((*shape, width)) for width in widths))
-        solved = solve_block(problem, *block, mixes)
-        self._supports[sheet][:, slice(*block)] = solved.supports
+        start = None if self._start is None else self._start[:, slice(*block)]
+        supports = solve_block(problem, *block, mixes, start).start
+        assert supports is not None
+        self._supports[sheet][:, slice(*block)] = supports
         offence, defence, choices = (mix.reshape(-1, mix.shape[-1]) for mix in mixes)
         which = np.arange(len(offence), dtype=np.int32).reshape(-1, shape[2])
         return SheetMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
@@ -97,11 +100,9 @@ class OptimalSheets:
         """A sheet's problem, kept until another sheet is asked for."""
         with self._lock:
             if self._problem is None or self._problem.sheet != sheet:
-                problem = sheet_problem(
-                    self.layout, self._tables, sheet, self.read, self._supports.get
-                )
+                problem = sheet_problem(self.layout, self._tables, sheet, self.read)
                 _ = problem.constant  # Computed here, not by every thread.
-                self._supports.pop(tick_before(sheet), None)
+                self._start = self._supports.pop(sheet.tick_before, None)
                 columns = self.layout.columns(sheet.half)
                 self._supports[sheet] = np.zeros(
                     (self._tables.downs + 1, self._tables.lines, columns, 2), np.uint32

@@ -1,4 +1,4 @@
-"""Everything that is needed to solve one sheet, ready to be sent to whoever solves it.
+"""Everything that is needed to solve one sheet.
 
 What follows a play depends on where the clock is then, and on the time-outs. For each group of
 successors (:mod:`solvent.games.football_clock.solver.tables`) there are up to three *moments*: no
@@ -13,13 +13,12 @@ of those that there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.store import Supports, tick_before
 from solvent.games.football_clock.solver.layout import Layout, Sheet
 from solvent.games.football_clock.solver.successors import rate_moment
 from solvent.games.football_clock.solver.tables import TimedTables
@@ -42,7 +41,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SheetProblem:
-    """One sheet to solve; it can be pickled, and what it has computed is not.
+    """One sheet to solve.
 
     Attributes:
         sheet: Which.
@@ -52,8 +51,6 @@ class SheetProblem:
         final: [C] of the half's end.
         shifted: [points, C] the column of what follows, to the offence, by the points scored.
         paid: [points] what they are worth by themselves; 0 if winning is what counts.
-        supports: Of the same states a tick before the end, from which the games are started; None
-            if there are none.
     """
 
     sheet: Sheet
@@ -63,7 +60,6 @@ class SheetProblem:
     final: Floats
     shifted: Ints
     paid: Floats
-    supports: Supports | None
 
     @cached_property
     def worth(self) -> Floats:
@@ -115,17 +111,9 @@ class SheetProblem:
             np.asarray(self.values[moment.swapped]),
         )
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 def sheet_problem(
-    layout: Layout,
-    tables: TimedTables,
-    sheet: Sheet,
-    read: Callable[[Sheet], Floats],
-    supports: Callable[[Sheet], Supports | None],
+    layout: Layout, tables: TimedTables, sheet: Sheet, read: Callable[[Sheet], Floats]
 ) -> SheetProblem:
     """What has to be known to solve a sheet.
 
@@ -134,7 +122,6 @@ def sheet_problem(
         tables: Of the layout's rules.
         sheet: Which.
         read: Gives the values of a sheet of ``layout.reads(sheet)``.
-        supports: Gives those of a sheet, or None.
     """
     half = sheet.half
     moments = tuple(moments_after(layout, sheet, *group) for group in tables.groups)
@@ -151,7 +138,6 @@ def sheet_problem(
         final=layout.final(half, next_half) if ends else np.zeros(columns),
         shifted=np.stack([layout.after_points(half, points) for points in tables.points]),
         paid=np.array(tables.points, float) * layout.for_points,
-        supports=supports(tick_before(sheet)),
     )
 
 

@@ -29,7 +29,7 @@ class RowCalls(NamedTuple):
 
 def solved_problem(solution: TimedSolution, tables: TimedTables, sheet: Sheet) -> SheetProblem:
     """A sheet of a solution, with all that follows it."""
-    return sheet_problem(solution.layout, tables, sheet, solution.values, lambda at: None)
+    return sheet_problem(solution.layout, tables, sheet, solution.values)
 
 
 def row_calls(layout: Layout, problem: SheetProblem, row: int, declared: Floats) -> RowCalls:

@@ -1,4 +1,4 @@
-"""The solution of a form: what the start is worth, and every other position.
+"""The solution of a form: the value of the start, and of every other position.
 
 In stores the chance of winning and half that of a tie stand less one half, which makes them
 antisymmetric; here they are as one says them, between 0 and 1. Points are the same in both.
@@ -10,74 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from solvent.exact.layered.folder import SheetFolder
-from solvent.exact.layered.solve import proved_errors
-from solvent.exact.layered.store import SheetStore
-from solvent.games.football.packed import pack_rules
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
+from solvent.games.football.rules import FORMS
+from solvent.games.football_clock.forms import football_strategy
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import action_values, optimal_mix, to_other
-from solvent.games.football_clock.solver.layout import Layout, Sheet
-from solvent.model.arrays import Floats
-from solvent.model.parameters import shown
+from solvent.games.football_clock.solver.layout import Layout, layout_for
+from solvent.model.game import Game
+from solvent.model.parameters import as_options
 
-
-class Place(NamedTuple):
-    """Where a position's value stands.
-
-    Attributes:
-        sheet: Which sheet.
-        row: In it: a situation, the kickoff or the free kick.
-        column: In it: the lead of the side that has the ball or kicks.
-        player: That side.
-    """
-
-    sheet: Sheet
-    row: int
-    column: int
-    player: int
-
-
-def layout_for(game: TimedFootball) -> Layout:
-    """The layout of a game's states.
-
-    Raises:
-        ValueError: If the ruleset's probabilities have no common denominator below 2^53.
-    """
-    rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-    return Layout(rules, game.loaded_clock, game.form)
-
-
-def place_of(layout: Layout, position: TimedPosition) -> Place:
-    """Where the value of a call or a kick stands.
-
-    Raises:
-        ValueError: If the position has another phase: then its value is in no sheet.
-    """
-    side, half = position.offence, position.half
-    timeouts = position.timeouts
-    if position.phase == "call":
-        row = layout.rules.index(position.situation)
-    elif position.phase in ("kickoff", "free kick"):
-        row = layout.kickoff_row + (position.phase == "free kick")
-    else:
-        raise ValueError(f"phase is {shown(position.phase)}; sheets hold calls and kicks only")
-    return Place(
-        sheet=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
-        row=row,
-        column=layout.column(
-            half,
-            position.margin if side == 0 else -position.margin,
-            receives=position.receiver == side,
-        ),
-        player=side,
-    )
+SOLVED_IN_MEMORY = 150_000_000
+"""A form of more states is not solved on the spot; that takes too long."""
 
 
 @dataclass(frozen=True, eq=False)
-class TimedSolution:
+class TimedSolution(LayeredSolution):
     """A form of football with a clock, solved.
 
     Args:
@@ -87,17 +39,6 @@ class TimedSolution:
     Raises:
         ValueError: If a sheet is not solved.
     """
-
-    store: SheetStore
-    game: TimedFootball
-
-    method = "backward induction layer by layer"
-
-    def __post_init__(self) -> None:
-        """Check that all is solved."""
-        missing = next(self.store.missing, None)
-        if missing is not None:
-            raise ValueError(f"the solution is not complete: {missing} is not solved")
 
     @classmethod
     def open(
@@ -114,17 +55,31 @@ class TimedSolution:
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.
         """
-        layout = None if game is None else layout_for(game)
-        store = SheetFolder.open(folder, layout, verify=verify)
+        layered = FootballLayers if game is None else FootballLayers.of(game)
+        solution = cls(LayerFolder.open(folder, layered, verify=verify), game)
         if game is None:
-            rules, clock = store.layout.rules, store.layout.clock
-            game = TimedFootball(rules.chart, store.layout.form, rules.ruleset, clock)
-        return cls(store, game)
+            rules, clock = solution.layout.rules, solution.layout.clock
+            game = TimedFootball(rules.chart, solution.layout.form, rules.ruleset, clock)
+        return cls(solution.store, game)
+
+    @classmethod
+    def of(cls, game: TimedFootball) -> TimedSolution:
+        """Solve a form in memory.
+
+        Args:
+            game: The rules, with the start that is meant.
+
+        Raises:
+            ResourceError: If it takes more memory than there is.
+        """
+        return cls(solve_in_memory(FootballLayers.of(game)), game)
 
     @property
     def layout(self) -> Layout:
         """How the states are laid out."""
-        return self.store.layout
+        layered = self.layered
+        assert isinstance(layered, FootballLayers)
+        return layered.layout
 
     @cached_property
     def start(self) -> TimedPosition:
@@ -132,62 +87,6 @@ class TimedSolution:
         [outcome] = self.game.initial()
         start: TimedPosition = outcome.state
         return start
-
-    @cached_property
-    def value(self) -> float:
-        """The value of the start to player 0: points, or a win's chance and half of a tie's."""
-        return self.value_of(self.start)
-
-    @cached_property
-    def error(self) -> float:
-        """Proved bound of the error of `value`."""
-        return self.errors[place_of(self.layout, self.start).sheet]
-
-    @cached_property
-    def errors(self) -> dict[Sheet, float]:
-        """Proved bound of the error of the values of every sheet."""
-        return proved_errors(self.store)
-
-    @property
-    def lower(self) -> float:
-        """The value is no less."""
-        return self.value - self.error
-
-    @property
-    def upper(self) -> float:
-        """The value is no more."""
-        return self.value + self.error
-
-    @property
-    def largest_gap(self) -> float:
-        """The largest duality gap of all matrix games."""
-        return self.store.largest_gap
-
-    def values(self, sheet: Sheet) -> Floats:
-        """[S + 2, C] the values of a sheet as they are stored: chances less one half, or points."""
-        return self.store.read(sheet)
-
-    def value_of(self, position: TimedPosition) -> float:
-        """What is still to come is worth to player 0, whatever the phase.
-
-        That is the chance of winning with half that of a tie; or the points from now on. It is 0
-        when the game is over, and its reward is paid.
-        """
-        if position.phase == "over":
-            return 0.0
-        if position.phase not in ("choice", "time-out"):
-            place = place_of(self.layout, position)
-            value = float(self.values(place.sheet)[place.row, place.column])
-            value = value if place.player == 0 else 0.0 - value
-            return value if self.layout.for_points else 0.5 + value
-        legal = self.game.legal_actions(position)
-        chooser = 0 if len(legal[0]) > 1 else 1
-        best = max if chooser == 0 else min
-        other = legal[1 - chooser][0]
-        return best(
-            self._expected(position, (action, other) if chooser == 0 else (other, action))
-            for action in legal[chooser]
-        )
 
     def action_values(self, state: TimedPosition, player: int) -> Mapping[int, float]:
         """What each legal action of a player leads to against optimal play of the other.
@@ -219,8 +118,46 @@ class TimedSolution:
         legal = self.game.legal_actions(state)[player]
         return {action: chances.get(action, 0.0) for action in legal}
 
-    def _expected(self, position: TimedPosition, actions: tuple[int, int]) -> float:
-        return sum(
-            float(outcome.probability) * (float(outcome.reward) + self.value_of(outcome.state))
-            for outcome in self.game.transition(position, actions)
+
+def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolution:
+    """The solution in a folder, with the start that is asked for.
+
+    Args:
+        folder: That holds the solution.
+        parameters: Of the game; what is left out is as it is solved.
+
+    Raises:
+        ValueError: If a parameter is not allowed.
+        StoreError: If there is none in the folder, or it is one of another game.
+    """
+    solution = TimedSolution.open(folder)
+    solved = {**dict(solution.game.info.parameters), "chart": solution.game.loaded_chart}
+    asked = {**solved, **parameters}
+    form = asked["form"]
+    # Asked first, since such a form would refuse the clock of the solution, which nobody wrote.
+    if form in FORMS or not isinstance(game := football_strategy(**asked), TimedFootball):
+        raise ValueError(f"--solution is for football with a clock, not for form {form!r}")
+    return TimedSolution.open(folder, game)
+
+
+def solved_football(game: Game) -> TimedSolution | None:
+    """A form of football with a clock, solved in memory; None for one without.
+
+    Args:
+        game: The rules.
+
+    Raises:
+        ValueError: If the form is too large for that.
+        ResourceError: If it takes more memory than there is.
+    """
+    if not isinstance(game, TimedFootball):
+        return None
+    states = layout_for(game).states
+    if states > SOLVED_IN_MEMORY:
+        options = as_options(dict(game.info.parameters))
+        raise ValueError(
+            f"form {game.form!r} has {states:,} states, which takes a while; solve it with "
+            f"`solvent solve football-strategy {options} --out DIR`, then play it or report it "
+            f"with --solution DIR and the same parameters"
         )
+    return TimedSolution.of(game)

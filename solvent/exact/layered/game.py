@@ -1,0 +1,293 @@
+"""What a game that is layered in time says of itself, so that it can be solved layer by layer.
+
+The states of such a game fall into *layers*, and every move leads from a layer to others that are
+solved before it: time goes down, or a resource does. So the values of a layer follow from those of
+the layers that it *reads*, by one step of backward induction (Puterman 1994, section 4.5)::
+
+    v(s)  =  max over actions, or the value of a matrix game, of  sum of p (reward + v(next state))
+
+and no more is ever in memory than the layers that are still to be read. The layers may be kept in
+a folder (:mod:`~.folder`), and their *blocks* solved by threads or on a cluster (:mod:`~.solve`,
+:mod:`~.cluster`).
+
+A game that only has to be solved says what its layers are, what each reads, and how a block is
+solved; all methods that are not abstract have a default that will do. ``examples/inventory.py`` is
+such a game.
+
+**Values** of a layer are an array of any shape, as the game likes it. :meth:`LayeredGame.place`
+says where a state's value stands, and :meth:`LayeredGame.value` what it is to player 0.
+
+**Warm starts.** A solved layer may leave an array from which another one is started, so that it is
+solved sooner; the newest are kept. The values may differ by their start in the last bits, so that
+a solve that goes on in a folder starts from the same.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact.store import StoreError
+from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
+
+Layer: TypeAlias = Any
+"""The key of a layer: hashable and the same everywhere, such as a number or a named tuple."""
+
+Block: TypeAlias = tuple[int, int]
+"""A part of a layer that is solved in one piece: the first and the one after the last of whatever
+the game cuts its layers into."""
+
+WarmStart: TypeAlias = NDArray[np.uint32]
+"""From what a layer's solver starts, such as the supports of mixed strategies as bit masks."""
+
+Read: TypeAlias = Callable[[Layer], Floats]
+"""Gives the values of a layer that is solved."""
+
+
+class BlockResult(NamedTuple):
+    """A block that is solved.
+
+    Attributes:
+        values: Of its states; any shape of which :meth:`LayeredGame.join` makes a layer's.
+        start: Its part of what the layer leaves to start others from; None if it leaves nothing.
+        largest_gap: The largest duality gap of its matrix games.
+        games: Matrix games solved; a maximum, with one player, counts as one.
+        constant: Its states that needed none, since whatever is chosen has the same value there.
+    """
+
+    values: Floats
+    start: WarmStart | None = None
+    largest_gap: float = 0.0
+    games: int = 0
+    constant: int = 0
+
+
+class Place(NamedTuple):
+    """Where the value of a state stands.
+
+    Attributes:
+        layer: In which layer.
+        at: Where in its values.
+    """
+
+    layer: Layer
+    at: tuple[int, ...]
+
+
+class LayerSample(NamedTuple):
+    """Some blocks of a layer, by which the time of all layers is estimated.
+
+    Attributes:
+        layer: Which.
+        blocks: Of it, that are solved.
+        share: Of the layer's work that these blocks are, above 0 and at most 1.
+        stands_for: How many layers take as long as this one.
+    """
+
+    layer: Layer
+    blocks: Sequence[Block]
+    share: float
+    stands_for: float
+
+
+class LayeredGame(ABC):
+    """A game as its layers; it can be pickled, to be sent to the machines of a cluster."""
+
+    kind: ClassVar[str]
+    """What stands in a folder's manifest for games of this class, such as ``"inventory"``."""
+
+    unit: str = ""
+    """In what values are counted, such as ``"points"``."""
+
+    # Its layers
+
+    @property
+    @abstractmethod
+    def layers(self) -> Sequence[Layer]:
+        """All layers, in an order in which each comes after those that it reads."""
+
+    @abstractmethod
+    def reads(self, layer: Layer) -> Sequence[Layer]:
+        """The layers to which moves lead from a layer."""
+
+    @abstractmethod
+    def shape(self, layer: Layer) -> tuple[int, ...]:
+        """The shape of a layer's values."""
+
+    @abstractmethod
+    def bound(self, layer: Layer) -> float:
+        """No value of a layer is larger, whichever its sign; rounding aside."""
+
+    def states(self, layer: Layer) -> int:
+        """The states of a layer in which somebody chooses; all its values unless overridden."""
+        return int(np.prod(self.shape(layer)))
+
+    @property
+    def n_states(self) -> int:
+        """The states of all layers, as one counts them."""
+        return sum(self.states(layer) for layer in self.layers)
+
+    def name(self, layer: Layer) -> str:
+        """The name of a layer's file, without its ending; it may stand in a folder, ``"a/b"``."""
+        return str(layer)
+
+    def label(self, layer: Layer) -> str:
+        """What a progress bar calls a layer."""
+        return self.name(layer)
+
+    # How they are solved
+
+    @abstractmethod
+    def problem(self, layer: Layer, read: Read) -> Any:
+        """All that the blocks of a layer have in common, computed.
+
+        Args:
+            layer: Which.
+            read: Gives the values of the layers that it reads.
+
+        Returns:
+            What :meth:`solve_block` takes; several threads may read it at once.
+        """
+
+    @abstractmethod
+    def solve_block(
+        self, problem: Any, block: Block, start: WarmStart | None = None
+    ) -> BlockResult:
+        """Solve a block; what comes out does not depend on how a layer is cut.
+
+        Args:
+            problem: The layer's.
+            block: Which, of :meth:`blocks` or any other cut.
+            start: The block's part of that from which the layer is started; None if there is none.
+        """
+
+    def blocks(self, layer: Layer) -> Sequence[Block]:
+        """The blocks of a layer; one, its whole first axis, unless overridden."""
+        return [(0, self.shape(layer)[0])]
+
+    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+        """A layer's values, and what is left to start others from.
+
+        Args:
+            layer: Which.
+            results: Of all its blocks, in their order.
+        """
+        return np.concatenate([result.values for result in results]), None
+
+    # Warm starts
+
+    def starts_from(self, layer: Layer) -> Layer | None:
+        """The layer from whose warm start one is started; it need not exist. None for none."""
+        return None
+
+    def start_shape(self, layer: Layer) -> tuple[int, ...] | None:
+        """The shape of what a layer leaves to start another from; None if that is nothing."""
+        return None
+
+    def part_of(self, start: WarmStart, block: Block) -> WarmStart:
+        """A block's part of what a layer is started from."""
+        return start[slice(*block)]
+
+    # Its states
+
+    @abstractmethod
+    def place(self, state: Any) -> Place | None:
+        """Where a state's value stands; None for a state between layers, one step before them."""
+
+    def value(self, state: Any, stored: float) -> float:
+        """The value of a state to player 0.
+
+        Args:
+            state: Any that has a place.
+            stored: What stands there.
+        """
+        return stored
+
+    # Its certificate
+
+    @abstractmethod
+    def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
+        """A bound of the error that rounding adds in one layer.
+
+        Args:
+            layer: Which.
+            largest: Gives the largest value of a layer that is solved, whichever its sign.
+        """
+
+    # What a folder says of it
+
+    @property
+    @abstractmethod
+    def identity(self) -> Mapping[str, Any]:
+        """Everything that the values depend on, JSON-able."""
+
+    @classmethod
+    def from_identity(cls, identity: Mapping[str, Any]) -> LayeredGame:
+        """The game of which a folder holds the solution.
+
+        Args:
+            identity: As the folder has it; nothing in it is certain.
+
+        Raises:
+            ValueError: If it is damaged; so does a KeyError, a TypeError or an AttributeError say.
+        """
+        raise StoreError(f"a solution of {cls.kind} can be opened only with its game")
+
+    def differences(self, found: Mapping[str, Any]) -> Iterable[str]:
+        """In what the solution of another game differs from this one's.
+
+        Args:
+            found: The other's identity, of which nothing is certain.
+
+        Returns:
+            Differences in words, such as ``"horizon 3, not 4"``; none if it is the same game.
+        """
+        return changes(found, self.identity)
+
+    # What solving takes
+
+    @property
+    def problem_bytes(self) -> int:
+        """Bytes of memory that a problem takes besides the values that it reads, at most."""
+        return 0
+
+    def samples(self) -> Sequence[LayerSample]:
+        """Blocks by which the time is estimated; those of three layers unless overridden."""
+        layers = self.layers
+        chosen = {layers[len(layers) * place // 6]: 0 for place in (1, 3, 5)}
+        each = len(layers) / len(chosen)
+        return [LayerSample(layer, self.blocks(layer), 1.0, each) for layer in chosen]
+
+    def guess(self, layer: Layer) -> Floats:
+        """Values that are like a layer's as far as time depends on them; zeros unless overridden.
+
+        They may have one column where the layer has many, if :meth:`problem` can read them so.
+        """
+        return np.zeros(self.shape(layer))
+
+
+def changes(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], missing: str = "unknown"
+) -> Iterator[str]:
+    """In what two mappings differ, an entry each.
+
+    Args:
+        found: What stands in a folder.
+        wanted: What should.
+        missing: What is said of an entry that one of them lacks.
+    """
+    for name in sorted({*found, *wanted}):
+        before, now = found.get(name, missing), wanted.get(name, missing)
+        if before != now:
+            yield f"{plain(name)} {plain(before)}, not {plain(now)}"
+
+
+def plain(value: Any) -> str:
+    """A value as text, short if it is long or has more than a line."""
+    text = str(value)
+    return text if len(text) <= 64 and text.isprintable() else shown(value)

@@ -1,0 +1,178 @@
+"""A game that is solved layer by layer: a :class:`~solvent.exact.solved_game.SolvedGame`.
+
+Layers hold values only. What the actions of a state lead to, and an optimal strategy in it, follow
+from the values of what comes after it: one step of expectation, and one matrix game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from solvent.exact.layered.game import Layer, LayeredGame, Place
+from solvent.exact.layered.resources import check_memory, memory_bytes
+from solvent.exact.layered.solve import proved_errors, solve_layers
+from solvent.exact.layered.store import LayerStore
+from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_games
+from solvent.model.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredSolution:
+    """A game whose layers are solved.
+
+    Args:
+        store: All its layers, in memory or in a folder.
+        game: The rules, with the start that is meant.
+
+    Raises:
+        ValueError: If a layer is not solved, or a state in which the game may begin is in none.
+    """
+
+    store: LayerStore
+    game: Any
+
+    method = "backward induction layer by layer"
+
+    def __post_init__(self) -> None:
+        """Check that all is solved."""
+        self.store.check_complete()
+
+    @property
+    def layered(self) -> LayeredGame:
+        """The game as its layers."""
+        return self.store.game
+
+    @cached_property
+    def value(self) -> float:
+        """The value of the start to player 0."""
+        return sum(
+            float(outcome.probability) * self.value_of(outcome.state)
+            for outcome in self.game.initial()
+        )
+
+    @cached_property
+    def error(self) -> float:
+        """Proved bound of the error of `value`."""
+        starts = self.game.initial()
+        error = max(self.errors[self._place(outcome.state).layer] for outcome in starts)
+        if len(starts) == 1:
+            return error
+        unit = float(np.finfo(float).eps) / 2
+        largest = max(abs(self.value_of(outcome.state)) for outcome in starts)
+        return error + 2 * (len(starts) + 2) * unit * largest
+
+    @cached_property
+    def errors(self) -> dict[Layer, float]:
+        """Proved bound of the error of the values of every layer."""
+        return proved_errors(self.store)
+
+    @property
+    def lower(self) -> float:
+        """The value is no less."""
+        return self.value - self.error
+
+    @property
+    def upper(self) -> float:
+        """The value is no more."""
+        return self.value + self.error
+
+    @property
+    def largest_gap(self) -> float:
+        """The largest duality gap of all matrix games."""
+        return self.store.largest_gap
+
+    def values(self, layer: Layer) -> Floats:
+        """The values of a layer as they are stored."""
+        return self.store.read(layer)
+
+    def value_of(self, state: Any) -> float:
+        """What is still to come is worth to player 0.
+
+        It is 0 when the game is over, and its rewards are received.
+        """
+        if self.game.is_terminal(state):
+            return 0.0
+        place = self.layered.place(state)
+        if place is not None:
+            return self.layered.value(state, float(self.values(place.layer)[place.at]))
+        payoffs = self._payoffs(state)
+        if payoffs.shape[1] == 1:
+            return float(payoffs.max())
+        if payoffs.shape[0] == 1:
+            return float(payoffs.min())
+        return float(self._matrix_game(payoffs).value)
+
+    def action_values(self, state: Any, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to against optimal play of the other.
+
+        Args:
+            state: One that is not terminal.
+            player: 0 or 1.
+
+        Returns:
+            Values to player 0, by action.
+        """
+        payoffs = self._payoffs(state)
+        solved = self._matrix_game(payoffs)
+        values = payoffs @ solved.column_strategy if player == 0 else solved.row_strategy @ payoffs
+        return self._by_action(state, player, values)
+
+    def policy(self, state: Any, player: int) -> Mapping[int, float]:
+        """An optimal strategy of a player in a state.
+
+        Args:
+            state: One that is not terminal.
+            player: 0 or 1.
+
+        Returns:
+            The probability of every legal action.
+        """
+        solved = self._matrix_game(self._payoffs(state))
+        return self._by_action(state, player, (solved.row_strategy, solved.column_strategy)[player])
+
+    def _place(self, state: Any) -> Place:
+        place = self.layered.place(state)
+        if place is None:
+            raise ValueError(f"the game begins in {state!r}, which is in no layer")
+        return place
+
+    def _payoffs(self, state: Any) -> Floats:
+        """[m, n] the value to player 0 of every pair of legal actions; n is 1 with one player."""
+        legal = self.game.legal_actions(state)
+        columns = [(action,) for action in legal[1]] if len(legal) > 1 else [()]
+        return np.array(
+            [[self._expected(state, (row, *column)) for column in columns] for row in legal[0]]
+        )
+
+    def _expected(self, state: Any, actions: tuple[int, ...]) -> float:
+        return sum(
+            float(outcome.probability) * (float(outcome.reward) + self.value_of(outcome.state))
+            for outcome in self.game.transition(state, actions)
+        )
+
+    def _matrix_game(self, payoffs: Floats) -> MatrixGameSolution:
+        return solve_matrix_games(payoffs[None])[0]
+
+    def _by_action(self, state: Any, player: int, numbers: Floats) -> Mapping[int, float]:
+        legal = self.game.legal_actions(state)[player]
+        return dict(zip(legal, numbers.tolist(), strict=True))
+
+
+def solve_in_memory(game: LayeredGame) -> LayerStore:
+    """Solve a game in memory, with two threads.
+
+    Args:
+        game: The game.
+
+    Raises:
+        ResourceError: If it takes more memory than there is.
+    """
+    check_memory(memory_bytes(game, in_folder=False))
+    store = LayerStore(game)
+    solve_layers(game, store)
+    return store

@@ -1,0 +1,328 @@
+"""Football with a clock as a game that is layered in time.
+
+A layer is a moment of the game (:class:`~.solver.layout.Sheet`), its values an array [S + 2, C] of
+what is to come to the side that has the ball. Chances of winning with half those of a tie stand
+less one half, which makes them antisymmetric; points stand as they are.
+
+A layer is cut into blocks of lines, pairs of yards to the goal and to go, and one block more for
+the kicks. It is started from the supports of the same states a tick nearer to the end.
+
+**How long it takes** is measured on values that are made up to be like the real ones::
+
+    value(s, c)  =  Phi((margin(c) + h(s)) / (0.9 sqrt(ticks to the end))) - 1/2
+
+with h the points that a situation brings in the last :data:`POINTS_TICKS` ticks of a half, which
+are solved for this, and Phi the normal distribution; or h itself, where points are what counts.
+That shapes the payoffs, how many columns are decided, and how well games start from those of the
+tick before, on all of which the time depends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from solvent.exact.layered.game import (
+    Block,
+    BlockResult,
+    LayeredGame,
+    LayerSample,
+    Place,
+    Read,
+    WarmStart,
+    changes,
+    plain,
+)
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerStore
+from solvent.games.football.chart_json import json_text, read_json
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.ruleset import Ruleset
+from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_rows, solve_block
+from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for, place_of
+from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
+from solvent.model.arrays import Floats
+from solvent.model.game import Game
+from solvent.model.parameters import shown
+
+LINES_IN_BLOCK = 64
+"""Lines that are solved in one piece at least; the full field has 4950."""
+
+STATES_IN_BLOCK = 8192
+"""States of one down in a block, about, where a layer has few columns."""
+
+POINTS_TICKS = 6
+"""How long the game is that is solved to know the value of situations, in ticks."""
+
+SPREAD = 0.9
+"""Standard deviation, in points, of how much the margin moves in a tick."""
+
+MOMENTS = (0.15, 0.5, 0.85)
+"""The shares of a half's time left at which a layer is sampled."""
+
+SAMPLED_BLOCKS = 4
+"""How many blocks of a layer are."""
+
+SAMPLED_STATES = 20_000
+"""How many states of a layer are, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class FootballLayers(LayeredGame):
+    """The layers of one form of football with a clock.
+
+    Args:
+        layout: How its states are laid out.
+    """
+
+    layout: Layout
+
+    kind = "solvent football with a clock"
+
+    @classmethod
+    def of(cls, game: TimedFootball) -> FootballLayers:
+        """The layers of a game, whatever its start.
+
+        Args:
+            game: Its rules.
+
+        Raises:
+            ValueError: If the ruleset's probabilities have no common denominator below 2^53.
+        """
+        return cls(layout_for(game))
+
+    @cached_property
+    def tables(self) -> TimedTables:
+        """The rules, prepared for the kernels."""
+        return timed_tables(self.layout.rules)
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """In what values are counted."""
+        return "points" if self.layout.for_points else "chance of winning, and half that of a tie"
+
+    # Its layers
+
+    @property
+    def layers(self) -> Sequence[Sheet]:
+        return self.layout.sheets
+
+    def reads(self, layer: Sheet) -> Sequence[Sheet]:
+        return self.layout.reads(layer)
+
+    def shape(self, layer: Sheet) -> tuple[int, ...]:
+        return self.layout.rows, self.layout.columns(layer.half)
+
+    def bound(self, layer: Sheet) -> float:
+        return self.layout.most(layer)
+
+    def states(self, layer: Sheet) -> int:
+        return self.layout.kickoff_row * self.layout.columns(layer.half)
+
+    @property
+    def n_states(self) -> int:
+        """The states in which both sides call, in normal formation, the untimed down left out."""
+        return self.layout.states
+
+    def name(self, layer: Sheet) -> str:
+        return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
+
+    def label(self, layer: Sheet) -> str:
+        """A layer's moment, such as ``first half 12:30``."""
+        minutes, seconds = divmod(layer.ticks * self.layout.clock.tick, 60)
+        half = "second" if layer.half == 2 else "first"
+        return f"{half} half {minutes:2}:{seconds:02}"
+
+    # How they are solved
+
+    def problem(self, layer: Sheet, read: Read) -> SheetProblem:
+        problem = sheet_problem(self.layout, self.tables, layer, read)
+        _ = problem.constant  # Computed here, not by every thread.
+        return problem
+
+    def solve_block(
+        self, problem: SheetProblem, block: Block, start: WarmStart | None = None
+    ) -> BlockResult:
+        if block == self._kicks:
+            return BlockResult(kick_rows(problem))
+        return solve_block(problem, *block, start=start)
+
+    def blocks(self, layer: Sheet) -> Sequence[Block]:
+        lines, columns = self.layout.lines, self.layout.columns(layer.half)
+        size = max(LINES_IN_BLOCK, min(lines // 8, STATES_IN_BLOCK // columns))
+        return [*blocks_of(lines, size), self._kicks]
+
+    def join(self, layer: Sheet, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+        *calls, kicks = results
+        values = np.empty(self.shape(layer))
+        lines = values[: self.layout.kickoff_row].reshape(-1, self.layout.lines, values.shape[1])
+        np.concatenate([block.values for block in calls], axis=1, out=lines)
+        values[self.layout.kickoff_row :] = kicks.values
+        starts = [block.start for block in calls if block.start is not None]
+        return values, np.concatenate(starts, axis=1)
+
+    @property
+    def _kicks(self) -> Block:
+        """The block after all lines."""
+        return self.layout.lines, self.layout.lines + 1
+
+    # Warm starts
+
+    def starts_from(self, layer: Sheet) -> Sheet:
+        return layer.tick_before
+
+    def start_shape(self, layer: Sheet) -> tuple[int, ...]:
+        return self.tables.downs + 1, self.layout.lines, self.layout.columns(layer.half), 2
+
+    def part_of(self, start: WarmStart, block: Block) -> WarmStart:
+        return start[:, slice(*block)]
+
+    # Its states
+
+    def place(self, state: TimedPosition) -> Place | None:
+        if state.phase not in ("call", "kickoff", "free kick"):
+            return None
+        place = place_of(self.layout, state)
+        return Place(place.sheet, (place.row, place.column))
+
+    def value(self, state: TimedPosition, stored: float) -> float:
+        value = stored if state.offence == 0 else 0.0 - stored
+        return value if self.layout.for_points else 0.5 + value
+
+    # Its certificate
+
+    def rounding(self, layer: Sheet, largest: Callable[[Sheet], float]) -> float:
+        met = self.layout.most(layer)
+        if self.layout.for_points:
+            reads = self.layout.reads(layer)
+            met = self.layout.most_points + max(map(largest, reads), default=0.0)
+        return self.tables.roundings * float(np.finfo(float).eps) / 2 * met
+
+    # What a folder says of it
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        layout = self.layout
+        chart, ruleset = layout.rules.chart, layout.rules.ruleset
+        table = json.loads(json_text(chart))
+        return {
+            "form": layout.form,
+            "ticks": layout.most_ticks,
+            "chart": {"name": chart.name, "hash": chart.hash, "table": table},
+            "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
+            "clock": _clock_numbers(layout.clock),
+            "rows": layout.rows,
+            "columns": {str(half): layout.columns(half) for half in layout.halves},
+        }
+
+    @classmethod
+    def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
+        chart = read_json(json.dumps(identity["chart"]["table"]).encode(), "the chart")
+        ruleset = Ruleset.read(identity["ruleset"]["parameters"])
+        clock = dict(identity["clock"])
+        clock["stops"] = tuple(clock["stops"])
+        rules = pack_rules(chart, ruleset)
+        return cls(Layout(rules, ClockRules(**clock), identity["form"], identity["ticks"]))
+
+    def differences(self, found: Mapping[str, Any]) -> list[str]:
+        """In what the solution of another form differs; names of charts may."""
+        wanted = self.identity
+        # The sizes follow from the rest, unless the manifest was changed.
+        return [*_differences(found, wanted)] or [*_changed(found, wanted, "rows", "columns")]
+
+    # What solving takes
+
+    @property
+    def problem_bytes(self) -> int:
+        """What follows is rated for all successors, and with time-outs beside it for a group."""
+        widest = max(self.layout.columns(half) for half in self.layout.halves)
+        return 8 * len(self.tables.row) * widest * (2 if self.layout.clock.timeouts else 1)
+
+    def samples(self) -> Sequence[LayerSample]:
+        """Some blocks all over the field, at three moments of each half."""
+        layout, timeouts = self.layout, self.layout.clock.timeouts
+        samples = []
+        for half in layout.halves:
+            blocks = self._sampled_blocks(half)
+            share = sum(last - first for first, last in blocks) / layout.lines
+            ticks = {max(1, round(part * layout.most_ticks)) for part in MOMENTS}
+            each = sum(layer.half == half for layer in layout.sheets) / len(ticks)
+            samples += [
+                LayerSample(Sheet(half, at, timeouts, timeouts), blocks, share, each)
+                for at in sorted(ticks)
+            ]
+        return samples
+
+    def guess(self, layer: Sheet) -> Floats:
+        """Values as the module describes them; one column where points count."""
+        layout = self.layout
+        if layout.for_points:
+            return self._points[:, None]
+        left = layer.ticks + (layout.most_ticks if layer.half == 1 else 0)
+        lead = layout.margin(layer.half) + self._points[:, None]
+        return np.asarray(ndtr(lead / (SPREAD * np.sqrt(left + 1))) - 0.5)
+
+    def _sampled_blocks(self, half: int) -> list[Block]:
+        states_of_line = (self.tables.downs + 1) * self.layout.columns(half)
+        lines = max(1, SAMPLED_STATES // (SAMPLED_BLOCKS * states_of_line))
+        blocks = blocks_of(self.layout.lines, lines)
+        chosen = np.unique(np.linspace(0, len(blocks) - 1, SAMPLED_BLOCKS).astype(int))
+        return [blocks[i] for i in chosen]
+
+    @cached_property
+    def _points(self) -> Floats:
+        """[S + 2] what a side's situations and kicks bring it in the last minutes of a half."""
+        layout = self.layout
+        ticks = min(POINTS_TICKS, layout.most_ticks)
+        clock = replace(layout.clock, timeouts=0)
+        store = LayerStore(FootballLayers(Layout(layout.rules, clock, "half", ticks)))
+        solve_layers(store.game, store)
+        return store.read(Sheet(2, ticks, 0, 0))[:, 0]
+
+
+def football_layers(game: Game) -> FootballLayers | None:
+    """The layers of a form of football with a clock; None for one without."""
+    return FootballLayers.of(game) if isinstance(game, TimedFootball) else None
+
+
+def _clock_numbers(clock: ClockRules) -> dict[str, Any]:
+    numbers = {field.name: getattr(clock, field.name) for field in fields(clock)}
+    return {**numbers, "stops": list(clock.stops)}
+
+
+def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
+    """What two identities do not have in common."""
+    yield from _changed(found, wanted, "form", "ticks")
+    charts = [_part(identity, "chart") for identity in (found, wanted)]
+    if charts[0].get("hash") != charts[1]["hash"]:
+        names = [
+            f"{shown(chart.get('name'))} ({plain(chart.get('hash'))[:12]})" for chart in charts
+        ]
+        yield f"chart {names[0]}, not {names[1]}"
+    ruleset, other = _part(found, "ruleset"), _part(wanted, "ruleset")
+    if ruleset.get("hash") != other["hash"]:
+        differ = changes(_part(ruleset, "parameters"), _part(other, "parameters"), "as by default")
+        # The defaults themselves may have been others.
+        yield from [*differ] or [f"ruleset {plain(ruleset.get('hash'))}, not {other['hash']}"]
+    yield from changes(_part(found, "clock"), _part(wanted, "clock"))
+
+
+def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any], *names: str) -> Iterator[str]:
+    """Which of some entries differ."""
+    return changes({at: found.get(at) for at in names}, {at: wanted.get(at) for at in names})
+
+
+def _part(identity: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A mapping in a mapping; empty if there is none."""
+    part = identity.get(name)
+    return part if isinstance(part, Mapping) else {}

@@ -1,0 +1,154 @@
+"""Layers solved on a cluster of real processes, and clusters that are refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from layered_games import shop
+from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
+
+from solvent.exact.layered import cluster
+from solvent.exact.layered.build import difference, this_build
+from solvent.exact.layered.cluster import ClusterError, RayWorkers
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import LayerStore
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux")
+
+PATHS = f"import sys\nsys.path[:0] = {sys.path!r}\n"
+"""What a machine runs first that has the packages of the tests, too."""
+
+
+@pytest.fixture(scope="module")
+def never_used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Ray's own folder on a machine on which it never ran."""
+    folder = tmp_path_factory.mktemp("ray") / "never"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def running(never_used: Path) -> Iterator[Machines]:
+    """A head without processors."""
+    machines = Machines()
+    yield machines
+    machines.close()
+
+
+@pytest.fixture
+def machines(running: Machines) -> Iterator[Machines]:
+    """The same, without what a test has added."""
+    yield running
+    for machine in list(running.added):
+        running.kill(machine)
+
+
+def test_a_cluster_starts_where_ray_never_ran(running: Machines, never_used: Path) -> None:
+    assert running.address
+    assert not never_used.exists()
+
+
+@pytest.mark.parametrize(("busy", "asked"), [(2, 3), (3, 3)])
+def test_a_busy_head_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: int, asked: int) -> None:
+    import ray
+
+    calls = []
+
+    def init(**_: object) -> None:
+        calls.append(1)
+        if len(calls) <= busy:
+            raise ConnectionAbortedError(f"RuntimeError: {cluster.BUSY}. See the log.")
+
+    monkeypatch.setattr(ray, "init", init)
+    if busy < asked:
+        assert cluster._connected("auto") is ray
+    else:
+        with pytest.raises(ClusterError, match="cannot connect to a cluster at auto"):
+            cluster._connected("auto")
+    assert len(calls) == asked
+
+
+def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
+    with pytest.raises(ClusterError, match="has no processors"):
+        RayWorkers(machines.address)
+
+
+def test_a_machine_with_another_source_is_refused(machines: Machines, tmp_path: Path) -> None:
+    machines.add(runs_first=other_source(tmp_path))
+    with pytest.raises(ClusterError, match=r"another build: the source of solvent is \w+ there"):
+        RayWorkers(machines.address)
+
+
+@pytest.mark.slow
+def test_a_machine_without_the_package_is_refused(machines: Machines) -> None:
+    machines.add(runs_first=LOST_PACKAGE)
+    with pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"):
+        RayWorkers(machines.address)
+
+
+def test_builds_differ_by_what_is_installed() -> None:
+    build = this_build()
+    assert difference(build, dict(build)) is None
+    assert difference(build, {**build, "numba": "0.1"}) == (
+        f"numba is 0.1 there and {build['numba']} here"
+    )
+
+
+@pytest.mark.parametrize(
+    "address", ["", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port"]
+)
+def test_a_malformed_address_is_refused(address: str) -> None:
+    with pytest.raises(ClusterError, match="allowed are HOST:PORT, ray://HOST:PORT and auto"):
+        RayWorkers(address)
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_an_address_where_nobody_answers_is_named(scheme: str) -> None:
+    address = f"{scheme}127.0.0.1:{free_port()}"
+    with pytest.raises(ClusterError, match=f"nothing answers at {address}"):
+        RayWorkers(address)
+
+
+def test_the_extra_is_named_where_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'solvent\[cluster\]'"):
+        RayWorkers("auto")
+
+
+def test_a_machine_computes_what_threads_do(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a game from outside of this package, in blocks and with warm starts."""
+    monkeypatch.setattr("inventory.LEVELS_IN_BLOCK", 7)
+    layers = shop()
+    machines.add(runs_first=PATHS)
+    here, there = LayerStore(layers), LayerStore(layers)
+    solve_layers(layers, here)
+    with RayWorkers(machines.address) as workers:
+        assert workers.processors == 1
+        solve_layers(layers, there, workers=workers)
+    assert there.finished
+    for layer in layers.layers:
+        assert here.read(layer).tobytes() == there.read(layer).tobytes()
+        assert here.record(layer) == there.record(layer)
+
+
+@pytest.mark.slow
+def test_a_machine_without_the_game_is_refused(machines: Machines) -> None:
+    machines.add(runs_first="import sys\nsys.modules['layered_games'] = None\n")
+    layers = shop()
+    with (
+        RayWorkers(machines.address) as workers,
+        pytest.raises(ClusterError, match=r"cannot run the solver \(ModuleNotFoundError"),
+    ):
+        solve_layers(layers, LayerStore(layers), workers=workers)
+
+
+def test_the_source_of_a_game_is_part_of_the_build() -> None:
+    build = this_build("layered_games")
+    assert set(build) - set(this_build()) == {"the source of layered_games"}
+    assert this_build("solvent.games.pig") == this_build()

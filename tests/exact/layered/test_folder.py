@@ -1,0 +1,509 @@
+"""Layers in memory and in a folder: nothing that is solved is lost, and nothing else is opened."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bad_files import no_files
+from killed_solves import long_shop
+from layered_games import (
+    StartedLayers,
+    any_values,
+    contents,
+    flip,
+    refusal,
+    rewrite,
+    shop,
+    solve_in,
+)
+
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.lock import NAME
+from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.store import StoreError
+
+HELPERS = Path(__file__).parents[2] / "helpers"
+
+RECORD = LayerRecord(largest_gap=1e-15, games=30, constant=4)
+
+
+@pytest.fixture(scope="module")
+def layers() -> StartedLayers:
+    return shop()
+
+
+@pytest.fixture(scope="module")
+def original(layers: StartedLayers, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished solution, not to be changed."""
+    folder = tmp_path_factory.mktemp("solutions") / "original"
+    solve_in(folder, layers)
+    return folder
+
+
+@pytest.fixture
+def solution(original: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(original, tmp_path / "solution"))
+
+
+@pytest.fixture
+def half_done(layers: StartedLayers, tmp_path: Path) -> Path:
+    """A solution whose last three layers are missing."""
+    folder = tmp_path / "half-done"
+    solve_in(folder, layers, stop_before=len(layers.layers) - 3)
+    return folder
+
+
+def first_file(folder: Path, layers: StartedLayers) -> Path:
+    return LayerFolder.open(folder, layers).path(layers.layers[0])
+
+
+@pytest.mark.parametrize("in_folder", [False, True], ids=["memory", "folder"])
+def test_a_layer_is_read_as_it_was_written(
+    layers: StartedLayers, tmp_path: Path, in_folder: bool
+) -> None:
+    store = LayerFolder.create(tmp_path / "x", layers) if in_folder else LayerStore(layers)
+    for number, layer in enumerate(layers.layers):
+        assert not store.has(layer)
+        values, supports = any_values(layers, layer, number)
+        store.write(layer, values, supports, RECORD._replace(games=number))
+        assert store.read(layer).tobytes() == values.tobytes()
+        assert store.record(layer) == RECORD._replace(games=number)
+        with pytest.raises(ValueError, match="read-only"):
+            store.read(layer)[0, 0] = 1
+        kept = store.start(layer)
+        assert kept is not None
+        assert np.array_equal(kept, supports)
+        assert store.start(layers.starts_from(layer)) is None
+    store.finish()
+    assert store.finished
+    assert store.start(layers.layers[-1]) is None
+    if isinstance(store, LayerFolder):
+        store.close()
+
+
+@pytest.mark.parametrize("in_folder", [False, True], ids=["memory", "folder"])
+def test_what_is_no_layer_is_not_kept(
+    layers: StartedLayers, tmp_path: Path, in_folder: bool
+) -> None:
+    store = LayerFolder.create(tmp_path / "x", layers) if in_folder else LayerStore(layers)
+    layer = layers.layers[0]
+    values, supports = any_values(layers, layer)
+    for wrong in (values[:-1], values.astype(np.float32), np.full_like(values, np.nan)):
+        with pytest.raises(ValueError, match=r"the values of 1 are|has a value of nan"):
+            store.write(layer, wrong, supports, RECORD)
+    with pytest.raises(ValueError, match="what 1 leaves"):
+        store.write(layer, values, supports[:-1], RECORD)
+    with pytest.raises(ValueError, match=r"not complete: 1 is"):
+        store.finish()
+    assert not store.has(layer)
+    with pytest.raises(KeyError):
+        store.read(layer)
+    if isinstance(store, LayerFolder):
+        store.close()
+
+
+def test_values_are_read_from_the_disk_when_they_are_needed(original: Path) -> None:
+    store = LayerFolder.open(original, StartedLayers)
+    assert isinstance(store.read(13), np.memmap)
+
+
+def test_a_finished_folder_holds_the_manifest_and_the_layers_only(
+    original: Path, layers: StartedLayers
+) -> None:
+    names = {f"sheets/{layer}.npy" for layer in layers.layers}
+    assert set(contents(original)) == {"manifest.json", *names}
+
+
+def test_two_solves_write_the_same_bytes(
+    original: Path, layers: StartedLayers, tmp_path: Path
+) -> None:
+    solve_in(tmp_path / "again", layers)
+    assert contents(tmp_path / "again") == contents(original)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 2, 5, 8, 12])
+def test_an_interrupted_solve_goes_on(
+    stop: int, original: Path, layers: StartedLayers, tmp_path: Path
+) -> None:
+    folder = tmp_path / "x"
+    assert solve_in(folder, layers, stop_before=stop) == stop
+    with pytest.raises(StoreError, match="not finished; the command that began it goes on"):
+        LayerFolder.open(folder, layers)
+    assert solve_in(folder, layers) == len(layers.layers) - stop
+    assert contents(folder) == contents(original)
+    assert solve_in(folder, layers) == 0
+    assert contents(folder) == contents(original)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="forks")
+def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(tmp_path: Path) -> None:
+    layers = long_shop()
+    solve_in(tmp_path / "undisturbed", layers)
+    run = subprocess.run(
+        [sys.executable, str(HELPERS / "killed_solves.py"), str(tmp_path / "killed"), "10", "7"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=300,
+    )
+    begun, killed = map(int, run.stdout.split())
+    assert killed > 0
+    assert len(layers.layers) <= begun <= len(layers.layers) + killed
+    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
+
+
+def test_what_a_killed_write_leaves_is_removed(
+    half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    for name in (
+        ".solvent-0123456789abcdef",
+        "sheets/.solvent-0123456789abcdef",
+        "unfinished/supports/.solvent-0123456789abcdef",
+    ):
+        (half_done / name).write_bytes(b"half a")
+    solve_in(half_done, layers)
+    assert contents(half_done) == contents(original)
+
+
+def test_a_folder_whose_first_write_was_killed_is_begun_again(
+    layers: StartedLayers, tmp_path: Path
+) -> None:
+    (tmp_path / ".solvent-0123456789abcdef").write_bytes(b"half a manifest")
+    LayerFolder.create(tmp_path, layers).close()
+    assert set(contents(tmp_path)) == {"manifest.json"}
+
+
+def test_a_record_that_was_being_written_is_passed_over(
+    half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    journal.write_bytes(journal.read_bytes()[:-20])
+    assert solve_in(half_done, layers) == 4
+    assert contents(half_done) == contents(original)
+
+
+def test_a_layer_without_a_record_is_solved_again(
+    half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    path = half_done / "sheets" / "11.npy"
+    assert not path.exists()
+    path.write_bytes(b"from a solver that was killed before it wrote the record")
+    assert solve_in(half_done, layers) == 3
+    assert contents(half_done) == contents(original)
+
+
+def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> None:
+    with LayerFolder.create(half_done, layers):
+        with pytest.raises(StoreError, match=rf"process {os.getpid()} is at work on it"):
+            LayerFolder.create(half_done, layers)
+        assert not (half_done / "manifest.json.tmp").exists()
+    LayerFolder.create(half_done, layers).close()
+
+
+def test_the_lock_of_a_process_that_is_gone_does_not_hold(
+    half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    (half_done / NAME).write_text("process 1", encoding="utf-8")
+    solve_in(half_done, layers)
+    assert contents(half_done) == contents(original)
+
+
+@contextmanager
+def files_up_to(size: int) -> Iterator[None]:
+    """The system refuses to let a file grow beyond a size."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("refused", ["supports", "values", "record"])
+def test_when_the_disk_refuses_what_is_solved_is_kept(
+    refused: str, half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    layer = layers.layers[-3]
+    values, supports = any_values(layers, layer)
+    journal = half_done / "unfinished" / "records.jsonl"
+    with LayerFolder.create(half_done, layers) as store:
+        size = {"supports": 280, "values": 280, "record": journal.stat().st_size + 20}[refused]
+        with (
+            files_up_to(size),
+            pytest.raises(
+                StoreError,
+                match=r"cannot be written \(File too large\); the 10 layers of 13 that are solved "
+                r"are kept in .*half-done, and the same command goes on from there",
+            ),
+        ):
+            store.write(layer, values, supports if refused == "supports" else None, RECORD)
+        assert not store.has(layer)
+    assert solve_in(half_done, layers) == 3
+    assert contents(half_done) == contents(original)
+
+
+def test_a_layer_of_the_wrong_size_is_named(solution: Path, layers: StartedLayers) -> None:
+    path = first_file(solution, layers)
+    path.write_bytes(path.read_bytes()[:-8])
+    for attempt in (LayerFolder.open, LayerFolder.create):
+        with pytest.raises(StoreError, match=r"/1.npy: has \d+ bytes, not \d+. Remove it"):
+            attempt(solution, layers)
+    path.unlink()
+    with pytest.raises(StoreError, match=r"not complete: 1 is not"):
+        LayerFolder.open(solution, layers)
+    assert solve_in(solution, layers) == 1
+    LayerFolder.open(solution, layers, verify=True)
+
+
+def test_an_altered_layer_is_named_when_it_is_read(solution: Path, layers: StartedLayers) -> None:
+    flip(first_file(solution, layers), -5)
+    store = LayerFolder.open(solution, layers)
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"/1.npy: the checksum does not match"):
+            store.read(layers.layers[0])
+    with pytest.raises(StoreError, match=r"/1.npy: the checksum does not match"):
+        LayerFolder.open(solution, layers, verify=True)
+
+
+def test_an_altered_layer_is_not_built_upon(half_done: Path, layers: StartedLayers) -> None:
+    path = half_done / "sheets" / "10.npy"
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"10.npy: the checksum does not match.*Remove it"):
+        LayerFolder.create(half_done, layers)
+    assert not (half_done / NAME).exists()
+
+
+def test_a_file_is_checked_once_and_again_when_it_has_changed(
+    solution: Path, layers: StartedLayers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(
+        hashlib, "file_digest", lambda file, name: hashed.append(file.name) or digest(file, name)
+    )
+    for _ in range(2):
+        store = LayerFolder.open(solution, layers)
+        store.read(layers.layers[0])
+        store.read(layers.layers[0])
+    path = store.path(layers.layers[0])
+    assert hashed == [str(path)]
+    flip(path, 200)
+    with pytest.raises(StoreError, match="the checksum does not match"):
+        store.read(layers.layers[0])
+
+
+def test_a_bit_flipped_anywhere_in_the_manifest_is_told(solution: Path) -> None:
+    path = solution / "manifest.json"
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 41):
+        flip(path, place, bit=place % 8)
+        assert "manifest.json" in refusal(lambda: LayerFolder.open(solution, StartedLayers))
+        path.write_bytes(whole)
+    LayerFolder.open(solution, StartedLayers)
+
+
+def test_a_file_that_is_no_array_is_named(solution: Path, layers: StartedLayers) -> None:
+    path = first_file(solution, layers)
+    path.write_bytes(b"x" * path.stat().st_size)
+
+    def rehash(description: dict[str, Any]) -> None:
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+        description["sheets"]["1"]["sha256"] = checksum
+
+    rewrite(solution, rehash)
+    store = LayerFolder.open(solution, layers)
+    with pytest.raises(StoreError, match=r"/1.npy: is damaged. Remove it"):
+        store.read(layers.layers[0])
+
+
+def test_a_file_that_grew_since_it_was_opened_is_not_read(
+    solution: Path, layers: StartedLayers
+) -> None:
+    store = LayerFolder.open(solution, layers)
+    path = first_file(solution, layers)
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(StoreError, match=r"/1.npy: has \d+ bytes, not \d+. Remove it"):
+        store.read(layers.layers[0])
+
+
+def test_a_record_that_was_changed_is_not_gone_on_from(
+    half_done: Path, layers: StartedLayers
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    gap = lines[4].index(b"largest_gap") + 14
+    flip(journal, sum(map(len, lines[:4])) + gap)
+    message = refusal(lambda: LayerFolder.create(half_done, layers))
+    assert "records.jsonl: the checksum of line 5 does not match" in message
+    journal.write_bytes(b"[" * 100_000 + b"\n")
+    message = refusal(lambda: LayerFolder.create(half_done, layers))
+    assert "records.jsonl: line 1 is damaged" in message
+
+
+def test_a_solve_begun_before_lines_had_checksums_goes_on(
+    half_done: Path, layers: StartedLayers, original: Path
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    lines = [json.loads(line)[:2] for line in journal.read_bytes().splitlines()]
+    old = [[name, {**record, "error": 1e-12}] for name, record in lines]
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in old), encoding="utf-8")
+    rewrite(half_done, lambda description: None, version=1)
+    assert solve_in(half_done, layers) == 3
+    assert contents(half_done) == contents(original)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "manifest.json: is damaged"),
+        ("[" * 100_000, "manifest.json: is damaged"),
+        ("[]", "manifest.json is not that of a solution"),
+        ('{"kind": "policy"}', "manifest.json is not that of a solution"),
+        (
+            '{"kind": "inventory with warm starts", "format": 9}',
+            "has format 9; this version reads formats 1 and 2",
+        ),
+        ('{"kind": "inventory with warm starts", "format": true}', "has format True; this"),
+        (
+            '{"kind": "inventory with warm starts", "format": 1}',
+            "manifest.json is damaged .'sheets' is missing",
+        ),
+    ],
+)
+def test_a_damaged_manifest_is_named(solution: Path, text: str, message: str) -> None:
+    (solution / "manifest.json").write_text(text, encoding="utf-8")
+    assert re.search(message, refusal(lambda: LayerFolder.open(solution, StartedLayers)))
+
+
+def test_a_manifest_of_any_size_is_not_read(
+    solution: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("solvent.exact.layered.manifest.MOST_BYTES", 1000)
+    message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
+    assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
+
+
+def test_a_manifest_that_is_no_file_is_not_waited_for(solution: Path, tmp_path: Path) -> None:
+    for path in no_files(tmp_path, ""):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            (solution / "manifest.json").unlink()
+            (solution / "manifest.json").symlink_to(path)
+            assert "manifest.json: cannot be read (" in refusal(
+                lambda: LayerFolder.open(solution, StartedLayers)
+            )
+
+
+def test_records_and_supports_that_are_no_files_are_not_waited_for(
+    half_done: Path, layers: StartedLayers, tmp_path: Path
+) -> None:
+    journal = half_done / "unfinished" / "records.jsonl"
+    supports = half_done / "unfinished" / "supports" / "10.npy"
+    for path in no_files(tmp_path, ""):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            supports.unlink()
+            supports.symlink_to(path)
+            with LayerFolder.create(half_done, layers) as store:
+                assert store.start(10) is None
+    journal.unlink()
+    for path in no_files(tmp_path, ".jsonl"):
+        if os.path.exists(path):  # noqa: PTH110  # The other one raises for a name too long.
+            journal.symlink_to(path)
+            message = refusal(lambda: LayerFolder.create(half_done, layers))
+            assert message.startswith(f"{journal}: cannot be read (")
+            journal.unlink()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_that_are_none_in_json_are_refused(number: float, solution: Path) -> None:
+    rewrite(solution, lambda description: description.update(ticks=number))
+    message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
+    assert re.search(r"manifest.json: is damaged \((NaN|Infinity) is not allowed\)$", message)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ([1], r"manifest.json: is damaged \(sheets is \[1\]\)"),
+        ({"99": {}}, r"manifest.json: is damaged \(14 layers, not 13\)"),
+        ({"1": 5}, r"the record of 1 is damaged \(it is 5\)"),
+        (
+            {"1": {"games": "0"}},
+            r"the record of 1 is damaged \(games is '0' and constant 0; there are",
+        ),
+        (
+            {"1": {"width": 1}},
+            r"1 is damaged \(entries missing or unknown: 'width'\)",
+        ),
+        (
+            {"1": {"largest_gap": -1}},
+            r"1 is damaged \(largest_gap is -1; allowed is 0 to 320\)",
+        ),
+        (
+            {"1": {"sha256": "../x"}},
+            r"1 is damaged \(sha256 is '../x'\)",
+        ),
+    ],
+)
+def test_damaged_records_are_named(
+    solution: Path, layers: StartedLayers, changed: Any, message: str
+) -> None:
+    def change(description: dict[str, Any]) -> None:
+        if not isinstance(changed, dict):
+            description["sheets"] = changed
+            return
+        records = description["sheets"]
+        whole = records["1"]
+        for name, part in changed.items():
+            records[name] = {**whole, **part} if isinstance(part, dict) else part
+
+    rewrite(solution, change)
+    for attempt in (LayerFolder.open, LayerFolder.create):
+        with pytest.raises(StoreError, match=message):
+            attempt(solution, layers)
+
+
+def test_a_record_of_another_layer_is_named(solution: Path) -> None:
+    def rename(description: dict[str, Any]) -> None:
+        records = description["sheets"]
+        records["99"] = records.pop("1")
+
+    rewrite(solution, rename)
+    with pytest.raises(StoreError, match="there is a record of '99', no layer"):
+        LayerFolder.open(solution, StartedLayers)
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(
+    layers: StartedLayers, tmp_path: Path
+) -> None:
+    below = tmp_path / "below" / ".solvent-0123456789abcdef"
+    below.parent.mkdir()
+    below.write_text("half a", encoding="utf-8")
+    (tmp_path / "letter.txt").write_text("Dear", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"is not empty and holds no solution; there is 'below'"):
+        LayerFolder.create(tmp_path, layers)
+    assert set(contents(tmp_path)) == {"letter.txt", str(below.relative_to(tmp_path))}
+    with pytest.raises(StoreError, match=r"holds no solution; there is no manifest.json"):
+        LayerFolder.open(tmp_path, layers)
+
+
+def test_a_folder_that_cannot_be_made_is_named(layers: StartedLayers, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"file: cannot be made \(File exists\)"):
+        LayerFolder.create(tmp_path / "file", layers)

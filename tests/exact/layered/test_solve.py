@@ -1,0 +1,246 @@
+"""Games solved layer by layer, by threads: what is computed, in which order, and what it takes."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from inventory import SPEC, Inventory, InventoryLayers, Shop
+from layered_games import shop, solve_in
+from typer.testing import CliRunner
+
+from solvent.cli.app import app
+from solvent.exact import StoreError, solve
+from solvent.exact.layered import resources
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.plan import make_plan
+from solvent.exact.layered.resources import (
+    ResourceError,
+    check_disk,
+    disk_bytes,
+    memory_bytes,
+    values_bytes,
+)
+from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
+from solvent.exact.layered.solve import LayerTask, Local, solve_layers
+from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.solved_game import SolvedGame
+from solvent.model import compile_game, registry
+from solvent.model.checks import check_game
+
+PUBLISHED = [Fraction(67, 16), Fraction(129, 16), Fraction(194, 16), Fraction(227, 16)]
+"""Values of the stocks 0 to 3 with three periods left, Puterman 1994, section 4.6.1."""
+
+
+def solved(game: Inventory) -> LayeredSolution:
+    return LayeredSolution(solve_in_memory(InventoryLayers(game)), game)
+
+
+def test_the_rules_are_a_game() -> None:
+    check_game(Inventory(horizon=2))
+
+
+def test_the_published_values_are_found_and_proved() -> None:
+    for stock, value in enumerate(PUBLISHED):
+        solution = solved(Inventory(stock=stock))
+        assert isinstance(solution, SolvedGame)
+        assert solution.value == float(value)
+        assert solution.lower <= value <= solution.upper
+        assert 0 < solution.upper - solution.lower < 1e-11
+    assert solved(Inventory()).policy(Shop(3, 0), 0) == {0: 0, 1: 0, 2: 0, 3: 1}
+
+
+def test_every_value_is_that_of_the_table() -> None:
+    game = shop(horizon=6, capacity=70).game
+    table = compile_game(game)
+    wanted, found = solve(table), solved(game)
+    assert found.value == pytest.approx(wanted.value, abs=1e-12)
+    for index, state in enumerate(table.states):
+        assert found.value_of(state) == pytest.approx(wanted.values[index], abs=1e-12)
+        if not table.terminal[index]:
+            values = found.action_values(state, 0)
+            first, last = table.row_start[index : index + 2]
+            assert list(values.values()) == pytest.approx(
+                list(wanted.action_values[first:last]), abs=1e-12
+            )
+            best = max(values.values())
+            assert sum(values[a] * p for a, p in found.policy(state, 0).items()) == best
+
+
+def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    layers = shop()
+    solve_in(tmp_path / "x", layers)
+    monkeypatch.setattr("inventory.LEVELS_IN_BLOCK", 7)
+    assert len(layers.blocks(1)) == 6
+    store = LayerStore(layers)
+    solve_layers(layers, store, workers=Local(1))
+    with LayerFolder.open(tmp_path / "x", layers, verify=True) as kept:
+        for layer in layers.layers:
+            assert store.read(layer).tobytes() == kept.read(layer).tobytes()
+
+
+def test_what_a_store_has_is_not_solved_again() -> None:
+    layers = shop()
+    whole, part = LayerStore(layers), LayerStore(layers)
+    solve_layers(layers, whole)
+    done, told = layers.layers[:5], list[int]()
+    for layer in done:
+        part.write(layer, whole.read(layer), whole.start(layer), whole.record(layer))
+
+    def tell(layer: int, record: LayerRecord) -> None:
+        told.append(layer)
+        assert record == part.record(layer)
+
+    solve_layers(layers, part, on_layer=tell)
+    assert [*done, *told] == [*layers.layers]
+
+
+class Watching(Local):
+    """Threads, and a look at what would be kept for workers elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.kept: set[int] = set()
+        self.most = 0
+
+    def keep(self, layer: int, values: np.ndarray) -> None:
+        assert layer not in self.kept
+        self.kept.add(layer)
+        self.most = max(self.most, len(self.kept))
+
+    def forget(self, layer: int) -> None:
+        self.kept.remove(layer)
+
+    def solve(self, task: LayerTask) -> Any:
+        assert set(task.game.reads(task.layer)) <= self.kept
+        return super().solve(task)
+
+
+def test_workers_are_told_what_will_be_read_and_what_no_more() -> None:
+    layers, workers = shop(), Watching()
+    solve_layers(layers, LayerStore(layers), workers=workers)
+    assert not workers.kept
+    assert workers.most == 1
+
+
+def test_a_solution_has_to_be_complete_and_its_start_in_a_layer() -> None:
+    layers = shop()
+    with pytest.raises(ValueError, match="not complete: 1 is not solved"):
+        LayeredSolution(LayerStore(layers), layers.game)
+    solution = solved(layers.game)
+    between = LayeredSolution(solution.store, Inventory(horizon=1))
+    layers_of_store = solution.store.game
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(layers_of_store), "place", lambda *_: None)
+        with pytest.raises(ValueError, match=r"begins in Shop.left=1, stock=0., which is in no"):
+            _ = between.error
+
+
+def test_states_between_layers_are_a_step_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the layers of an even number of periods left were none."""
+    solution = solved(Inventory())
+    wanted = {stock: solution.value_of(Shop(2, stock)) for stock in range(4)}
+    place = InventoryLayers.place
+    monkeypatch.setattr(
+        InventoryLayers, "place", lambda self, at: place(self, at) if at.left % 2 else None
+    )
+    for stock, value in wanted.items():
+        assert solution.value_of(Shop(2, stock)) == pytest.approx(value, abs=1e-12)
+
+
+# Plans
+
+
+def test_a_plan_counts_what_is_then_solved(tmp_path: Path) -> None:
+    layers = shop(horizon=40, capacity=300)
+    plan = make_plan(layers)
+    largest = 0
+
+    def measure(*_: object) -> None:
+        nonlocal largest
+        sizes = [path.stat().st_size for path in (tmp_path / "x").rglob("*") if path.is_file()]
+        largest = max(largest, sum(sizes))
+
+    with LayerFolder.create(tmp_path / "x", layers) as store:
+        solve_layers(layers, store, on_layer=measure)
+    assert plan.games == plan.states == store.games == 40 * 301
+    assert plan.layers == 40
+    assert plan.disk >= largest - 20_000  # What the manifest has besides records.
+    assert values_bytes(layers) < plan.disk
+    assert plan.sent >= values_bytes(layers)
+    assert plan.sample.games == 3 * 301
+    assert 0 < plan.sample.seconds < plan.sample.core_seconds
+
+
+def test_only_what_is_missing_has_to_fit_on_the_disk() -> None:
+    layers = shop()
+    store = LayerStore(layers)
+    needs = [disk_bytes(layers, store)]
+    assert needs == [disk_bytes(layers)]
+    solve_layers(layers, store, on_layer=lambda *_: needs.append(disk_bytes(layers, store)))
+    assert needs == sorted(needs, reverse=True)
+    assert needs[-1] == 0
+
+
+def test_in_a_folder_a_solve_takes_memory_for_what_it_reads() -> None:
+    layers = shop(horizon=1000)
+    saved = memory_bytes(layers, in_folder=False) - memory_bytes(layers, in_folder=True)
+    assert saved > values_bytes(layers) / 2
+
+
+def test_a_disk_that_is_too_small_is_said_with_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = shop()
+    monkeypatch.setattr(resources, "free_disk", lambda _: disk_bytes(layers))
+    check_disk(layers, tmp_path)
+    monkeypatch.setattr(resources, "free_disk", lambda _: disk_bytes(layers) - 1)
+    with pytest.raises(ResourceError, match=r"the solution takes \d.* and .* are free"):
+        check_disk(layers, tmp_path)
+
+
+# Folders and the command
+
+
+def test_the_solution_of_another_game_is_refused(tmp_path: Path) -> None:
+    solve_in(tmp_path, shop(stock=3))
+    LayerFolder.open(tmp_path, shop(stock=5)).close()
+    assert LayerFolder.open(tmp_path, type(shop())).game.identity == shop().identity
+    for other, message in (
+        (shop(price=9), "is a solution with price 8, not 9"),
+        (shop(horizon=14, capacity=41), "is a solution with capacity 40, not 41; horizon 13, not"),
+        (InventoryLayers(Inventory()), "is not that of a solution of inventory"),
+    ):
+        for attempt in (LayerFolder.open, LayerFolder.create):
+            with pytest.raises(StoreError, match=message):
+                attempt(tmp_path, other)
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, ["solve", "inventory", *words], prog_name="solvent")
+
+
+def test_the_command_solves_plans_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
+    shown = run().stdout
+    assert "4.1875  (to player 0)" in shown
+    out = ["--out", str(tmp_path / "x")]
+    plan = json.loads(run("--plan", *out, "--json").stdout)
+    assert plan["layers"] == plan["parameters"]["horizon"] == 3
+    assert not (tmp_path / "x").exists()
+    first = json.loads(run(*out, "--json", "--stock", "2").stdout)
+    again = json.loads(run(*out, "--json", "--threads", "1", "--verify").stdout)
+    assert (first["value"], again["value"]) == (194 / 16, 67 / 16)
+    assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
+    assert "--save is for games that fit in a table" in run("--save", "x.npz").stderr
+    monkeypatch.setattr(resources, "free_memory", lambda: 1000)
+    assert "--force begins all the same" in run().stderr
+    assert run("--force").exit_code == 0

@@ -1,0 +1,117 @@
+"""A small layered game that leaves warm starts, and what tests do with the folders of any."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from inventory import Inventory, InventoryLayers
+
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.game import Block, BlockResult, Layer, WarmStart
+from solvent.exact.layered.solve import solve_layers
+from solvent.exact.store import StoreError
+from solvent.model.arrays import Floats
+
+
+class StartedLayers(InventoryLayers):
+    """Every layer leaves the numbers of its levels, and is started from those of the one before."""
+
+    kind = "inventory with warm starts"
+
+    def solve_block(
+        self, problem: Floats, block: Block, start: WarmStart | None = None
+    ) -> BlockResult:
+        levels = np.arange(*block, dtype=np.uint32)
+        assert start is None or (start == levels).all()
+        return super().solve_block(problem, block)._replace(start=levels)
+
+    def join(self, layer: int, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+        values, _ = super().join(layer, results)
+        return values, np.concatenate([of.start for of in results if of.start is not None])
+
+    def starts_from(self, layer: int) -> int:
+        return layer - 1
+
+    def start_shape(self, layer: int) -> tuple[int, ...]:
+        return self.shape(layer)
+
+
+def shop(horizon: int = 13, capacity: int = 40, **parameters: Any) -> StartedLayers:
+    """A shop whose periods are the layers."""
+    return StartedLayers(Inventory(horizon, capacity, demand=(1, 2, 3, 2, 1), **parameters))
+
+
+class StoppedError(Exception):
+    """Ends a solve before a layer is written."""
+
+
+def solve_in(folder: Path, layers: Any, stop_before: int | None = None) -> int:
+    """Solve what a folder lacks, and return how many layers were written."""
+    written = 0
+
+    class Counted(LayerFolder):
+        def write(self, layer: Layer, *rest: Any) -> None:
+            nonlocal written
+            if layers.layers.index(layer) == stop_before:
+                raise StoppedError
+            super().write(layer, *rest)
+            written += 1
+
+    with Counted.create(folder, layers) as store:
+        try:
+            solve_layers(layers, store)
+        except StoppedError:
+            assert stop_before is not None
+    return written
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def any_values(layers: Any, layer: Layer, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Values and a warm start of a layer's shape."""
+    rng = np.random.default_rng(seed)
+    start = rng.integers(9, size=layers.start_shape(layer)).astype(np.uint32)
+    return rng.random(layers.shape(layer)), start
+
+
+def flip(path: Path, place: int, bit: int = 0) -> None:
+    """Turn one bit of a file around."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1 << bit
+    path.write_bytes(content)
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, Any]], None], *, version: int = 2) -> None:
+    """Change what a manifest says, its own checksum included."""
+    path = folder / "manifest.json"
+    description = json.loads(path.read_text(encoding="utf-8"))
+    description.pop("sha256", None)
+    description["format"] = version
+    change(description)
+    if version > 1:
+        text = json.dumps(description, sort_keys=True)
+        description["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(description), encoding="utf-8")
+
+
+def refusal(attempt: Callable[[], object]) -> str:
+    """The one line with which a folder is refused."""
+    with pytest.raises(StoreError) as caught:
+        attempt()
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 600
+    return message
