@@ -101,14 +101,14 @@ def compare(layout: Layout, threads: Local, workers: Counted, rounds: int) -> No
         workers.sent = workers.returned = 0
         seconds, remote = solved(layout, workers)
         there = min(there, seconds)
-        for sheet in layout.sheets:
-            if local.read(sheet).tobytes() != remote.read(sheet).tobytes():
-                raise SystemExit(f"the values of {sheet} differ")
-    sheets = len(layout.sheets)
+        for layer in layout.layers:
+            if local.read(layer).tobytes() != remote.read(layer).tobytes():
+                raise SystemExit(f"the values of {layer} differ")
+    layers = len(layout.layers)
     print(
-        f"{layout.form}, {layout.clock.timeouts} time-outs, {sheets} sheets: threads "
+        f"{layout.form}, {layout.clock.timeouts} time-outs, {layers} layers: threads "
         f"{here:.2f} s, cluster {there:.2f} s ({there / here:.2f} times); to each other machine "
-        f"{workers.sent / sheets / 1e6:.1f} MB a sheet, back {workers.returned / sheets / 1e6:.1f}",
+        f"{workers.sent / layers / 1e6:.1f} MB a layer, back {workers.returned / layers / 1e6:.1f}",
         flush=True,
     )
 

@@ -3,9 +3,9 @@
     python benchmarks/timed_football.py [--form second-half] [--ticks 24] [--margin 14]
                                         [--timeouts 0] [--sample 2000]
 
-    solve_layers           all sheets of the form's last ticks, one thread: what follows, payoffs,
+    solve_layers           all layers of the form's last ticks, one thread: what follows, payoffs,
                            games and certificate
-    solve_matrix_games     games sampled from the last sheet, their payoffs being given
+    solve_matrix_games     games sampled from the last layer, their payoffs being given
     QuantEcon minmax       the same, called from a loop compiled by numba
     HiGHS                  the same by scipy's linprog, some of them
 
@@ -31,8 +31,8 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FORMS, Layout, Sheet
-from solvent.games.football_clock.solver.problem import sheet_problem
+from solvent.games.football_clock.solver.layout import FORMS, Layer, Layout
+from solvent.games.football_clock.solver.problem import layer_problem
 from solvent.games.football_clock.solver.row_calls import row_calls
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
@@ -60,9 +60,9 @@ def minmax_in_a_loop(payoffs: Floats) -> Floats:
     return values
 
 
-def sampled_games(layout: Layout, store: LayerStore, sheet: Sheet, count: int) -> Floats:
-    """Payoffs [G, m, n] of first downs of a sheet in which all plays are allowed."""
-    problem = sheet_problem(layout, timed_tables(layout.rules), sheet, store.read)
+def sampled_games(layout: Layout, store: LayerStore, layer: Layer, count: int) -> Floats:
+    """Payoffs [G, m, n] of first downs of a layer in which all plays are allowed."""
+    problem = layer_problem(layout, timed_tables(layout.rules), layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
     undecided = np.flatnonzero(~problem.constant)
@@ -91,10 +91,10 @@ def main() -> None:
     layout = Layout(rules, clock, options.form, options.ticks)
     store = LayerStore(FootballLayers(layout))
     seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Local(1)), rounds=1)
-    records = [store.record(sheet) for sheet in layout.sheets]
+    records = [store.record(layer) for layer in layout.layers]
     states = sum(record.games + record.constant for record in records)
 
-    payoffs = sampled_games(layout, store, layout.sheets[-1], options.sample)
+    payoffs = sampled_games(layout, store, layout.layers[-1], options.sample)
     few = payoffs[:FEW]
     ours = solve_matrix_games(payoffs).value
     for name, values in (
@@ -114,7 +114,7 @@ def main() -> None:
         f"{options.form}, {options.ticks} ticks, margins to {options.margin}, "
         f"{options.timeouts} time-outs: {states:,} states, {store.games:,} games, "
         f"{states / seconds:,.0f} states a second, largest gap {store.largest_gap:.0e}, "
-        f"error {proved_errors(store)[layout.sheets[-1]]:.0e}"
+        f"error {proved_errors(store)[layout.layers[-1]]:.0e}"
     )
     print(f"  {'':24}{'us a game':>12}{'times solve_layers':>20}")
     for name, taken in each.items():

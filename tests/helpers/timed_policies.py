@@ -1,4 +1,4 @@
-"""Tabular policies of tiny football with a clock in the form that whole sheets are asked for."""
+"""Tabular policies of tiny football with a clock in the form that whole layers are asked for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
+    LayerMixes,
     RoleMixes,
-    SheetMixes,
     block_rows,
 )
 from solvent.model import TabularGame, TabularPolicy
@@ -36,21 +36,21 @@ def random_policy(game: TabularGame, player: int, seed: int) -> TabularPolicy:
 
 @dataclass(frozen=True)
 class SheetsOfTable:
-    """Looks up every state of a sheet in a table; what the table does not reach is arbitrary."""
+    """Looks up every state of a layer in a table; what the table does not reach is arbitrary."""
 
     football: TimedFootball
     game: TabularGame
     policy: TabularPolicy
     layout: Layout
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
         player = self.policy.player
-        return SheetMixes(self._role(sheet, block, player), self._role(sheet, block, 1 - player))
+        return LayerMixes(self._role(layer, block, player), self._role(layer, block, 1 - player))
 
-    def _role(self, sheet: Sheet, block: Block, offence: int) -> RoleMixes:
+    def _role(self, layer: Layer, block: Block, offence: int) -> RoleMixes:
         actions, rules = self.football.actions, self.layout.rules
         rows = block_rows(self.layout, block)
-        columns = self.layout.columns(sheet.half)
+        columns = self.layout.columns(layer.half)
         attacks = offence == self.policy.player
         first = 0 if attacks else actions.defence
         width = rules.legal.shape[1] if attacks else rules.chart.defences
@@ -58,7 +58,7 @@ class SheetsOfTable:
         for row in rows.tolist():
             situation = rules.situation_at(row)
             for column in range(columns):
-                at = self._position(sheet, column, offence)
+                at = self._position(layer, column, offence)
                 at = at._replace(phase="call", **situation._asdict())
                 legal = rules.legal[row] if attacks else np.ones(width, bool)
                 given = self._row(at)
@@ -71,10 +71,10 @@ class SheetsOfTable:
         which = np.arange(len(calls), dtype=np.int32).reshape(len(rows), columns)
         return RoleMixes(np.array(calls), np.array(choices).reshape(len(calls), -1), which)
 
-    def onside(self, sheet: Sheet) -> Floats:
+    def onside(self, layer: Layer) -> Floats:
         chances = []
-        for column in range(self.layout.columns(sheet.half)):
-            given = self._row(self._position(sheet, column, self.policy.player))
+        for column in range(self.layout.columns(layer.half)):
+            given = self._row(self._position(layer, column, self.policy.player))
             chances.append(0.0 if given is None else given[self.football.actions.kick + 1])
         return np.array(chances)
 
@@ -89,12 +89,12 @@ class SheetsOfTable:
             elif row > layout.kickoff_row:
                 follows = {"follows": "free kick"}
             for c, column in enumerate(asked.column[u].tolist()):
-                at = self._position(asked.sheet, column, player)._replace(
+                at = self._position(asked.layer, column, player)._replace(
                     phase="time-out",
                     ticks=asked.after,
                     offence=offence,
                     asked=player,
-                    other_too=asked.first and asked.sheet.other > 0,
+                    other_too=asked.first and asked.layer.other > 0,
                     saved=asked.saved,
                     untimed=asked.untimed,
                     **follows,
@@ -104,18 +104,18 @@ class SheetsOfTable:
                     chances[u, c] = given[self.football.actions.timeout]
         return chances
 
-    def _position(self, sheet: Sheet, column: int, side: int) -> TimedPosition:
+    def _position(self, layer: Layer, column: int, side: int) -> TimedPosition:
         """A kickoff by a side, whose time-outs and column are given."""
-        margin = int(self.layout.margin(sheet.half)[column])
-        receives = bool(self.layout.receives(sheet.half)[column])
-        timeouts = (sheet.own, sheet.other)
+        margin = int(self.layout.margin(layer.half)[column])
+        receives = bool(self.layout.receives(layer.half)[column])
+        timeouts = (layer.own, layer.other)
         return TimedPosition(
             "kickoff",
-            half=sheet.half,
-            ticks=sheet.ticks,
+            half=layer.half,
+            ticks=layer.ticks,
             margin=margin if side == 0 else -margin,
             timeouts=timeouts if side == 0 else timeouts[::-1],
-            receiver=-1 if sheet.half == 2 else side if receives else 1 - side,
+            receiver=-1 if layer.half == 2 else side if receives else 1 - side,
             offence=side,
         )
 
@@ -135,17 +135,17 @@ class AlikeInRuns:
     seed: int
     run: int
     numbered: bool
-    asked: list[Sheet] = field(default_factory=list)
+    asked: list[Layer] = field(default_factory=list)
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
-        self.asked.append(sheet)
-        return SheetMixes(self._role(sheet, block, True), self._role(sheet, block, False))
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+        self.asked.append(layer)
+        return LayerMixes(self._role(layer, block, True), self._role(layer, block, False))
 
-    def _role(self, sheet: Sheet, block: Block, attacks: bool) -> RoleMixes:
+    def _role(self, layer: Layer, block: Block, attacks: bool) -> RoleMixes:
         rules, rows = self.layout.rules, block_rows(self.layout, block)
-        columns = self.layout.columns(sheet.half)
+        columns = self.layout.columns(layer.half)
         run = np.arange(columns) // self.run
-        rng = np.random.default_rng([self.seed, sheet.half, sheet.ticks, *block, attacks])
+        rng = np.random.default_rng([self.seed, layer.half, layer.ticks, *block, attacks])
         shape = len(rows), int(run[-1]) + 1
         width = rules.legal.shape[1] if attacks else rules.chart.defences
         calls = rng.random((*shape, width)) * (rules.legal[rows][:, None] if attacks else 1)
@@ -159,8 +159,8 @@ class AlikeInRuns:
         mixes = (array.reshape(-1, array.shape[-1]) for array in (calls, choices))
         return RoleMixes(*mixes, which.astype(np.int32))
 
-    def onside(self, sheet: Sheet) -> Floats:
-        return np.full(self.layout.columns(sheet.half), 0.25)
+    def onside(self, layer: Layer) -> Floats:
+        return np.full(self.layout.columns(layer.half), 0.25)
 
     def timeouts(self, asked: Asked) -> float:
         return 0.5

@@ -47,7 +47,7 @@ def score_player(
     else:
         name, policy = player.name, network_sheets(game, player)
         opponents = list(SCORED_AGAINST)
-    with layer_bar(layers, layout.sheets, "scoring") as tell:
+    with layer_bar(layers, layout.layers, "scoring") as tell:
         return score_timed(
             game,
             policy,
@@ -55,7 +55,7 @@ def score_player(
             opponents=opponents,
             solution=solution,
             threads=os.cpu_count() or 1,
-            on_sheet=tell,
+            on_layer=tell,
         )
 
 
@@ -70,10 +70,10 @@ def paper_agent(solution: SolvedGame) -> list[Section] | None:
 
     if not isinstance(solution, TimedSolution):
         return None
-    sheets = solution.layout.sheets
+    layers = solution.layout.layers
     with (
         interruptible("nothing of the published agent's rating is kept"),
-        layer_bar(solution.layered, sheets, "rating the published agent") as tell,
+        layer_bar(solution.layered, layers, "rating the published agent") as tell,
     ):
-        scores = rate_agent(solution, threads=os.cpu_count() or 1, on_sheet=tell)
+        scores = rate_agent(solution, threads=os.cpu_count() or 1, on_layer=tell)
     return paper_agent_sections(solution, scores)

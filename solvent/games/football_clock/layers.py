@@ -1,6 +1,6 @@
 """Football with a clock as a game that is layered in time.
 
-A layer is a moment of the game (:class:`~.solver.layout.Sheet`), its values an array [S + 2, C] of
+A layer is a moment of the game (:class:`~.solver.layout.Layer`), its values an array [S + 2, C] of
 what is to come to the side that has the ball. Chances of winning with half those of a tie stand
 less one half, which makes them antisymmetric; points stand as they are.
 
@@ -48,8 +48,8 @@ from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_rows, solve_block
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for, place_of
-from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
+from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
@@ -114,19 +114,19 @@ class FootballLayers(LayeredGame):
     # Its layers
 
     @property
-    def layers(self) -> Sequence[Sheet]:
-        return self.layout.sheets
+    def layers(self) -> Sequence[Layer]:
+        return self.layout.layers
 
-    def reads(self, layer: Sheet) -> Sequence[Sheet]:
+    def reads(self, layer: Layer) -> Sequence[Layer]:
         return self.layout.reads(layer)
 
-    def shape(self, layer: Sheet) -> tuple[int, ...]:
+    def shape(self, layer: Layer) -> tuple[int, ...]:
         return self.layout.rows, self.layout.columns(layer.half)
 
-    def bound(self, layer: Sheet) -> float:
+    def bound(self, layer: Layer) -> float:
         return self.layout.most(layer)
 
-    def states(self, layer: Sheet) -> int:
+    def states(self, layer: Layer) -> int:
         return self.layout.kickoff_row * self.layout.columns(layer.half)
 
     @property
@@ -134,10 +134,10 @@ class FootballLayers(LayeredGame):
         """The states in which both sides call, in normal formation, the untimed down left out."""
         return self.layout.states
 
-    def name(self, layer: Sheet) -> str:
+    def name(self, layer: Layer) -> str:
         return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
 
-    def label(self, layer: Sheet) -> str:
+    def label(self, layer: Layer) -> str:
         """A layer's moment, such as ``first half 12:30``."""
         minutes, seconds = divmod(layer.ticks * self.layout.clock.tick, 60)
         half = "second" if layer.half == 2 else "first"
@@ -145,24 +145,24 @@ class FootballLayers(LayeredGame):
 
     # How they are solved
 
-    def problem(self, layer: Sheet, read: Read) -> SheetProblem:
-        problem = sheet_problem(self.layout, self.tables, layer, read)
+    def problem(self, layer: Layer, read: Read) -> LayerProblem:
+        problem = layer_problem(self.layout, self.tables, layer, read)
         _ = problem.constant  # Computed here, not by every thread.
         return problem
 
     def solve_block(
-        self, problem: SheetProblem, block: Block, start: WarmStart | None = None
+        self, problem: LayerProblem, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
         if block == self._kicks:
             return BlockResult(kick_rows(problem))
         return solve_block(problem, *block, start=start)
 
-    def blocks(self, layer: Sheet) -> Sequence[Block]:
+    def blocks(self, layer: Layer) -> Sequence[Block]:
         lines, columns = self.layout.lines, self.layout.columns(layer.half)
         size = max(LINES_IN_BLOCK, min(lines // 8, STATES_IN_BLOCK // columns))
         return [*blocks_of(lines, size), self._kicks]
 
-    def join(self, layer: Sheet, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
         *calls, kicks = results
         values = np.empty(self.shape(layer))
         lines = values[: self.layout.kickoff_row].reshape(-1, self.layout.lines, values.shape[1])
@@ -178,10 +178,10 @@ class FootballLayers(LayeredGame):
 
     # Warm starts
 
-    def starts_from(self, layer: Sheet) -> Sheet:
+    def starts_from(self, layer: Layer) -> Layer:
         return layer.tick_before
 
-    def start_shape(self, layer: Sheet) -> tuple[int, ...]:
+    def start_shape(self, layer: Layer) -> tuple[int, ...]:
         return self.tables.downs + 1, self.layout.lines, self.layout.columns(layer.half), 2
 
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:
@@ -193,7 +193,7 @@ class FootballLayers(LayeredGame):
         if state.phase not in ("call", "kickoff", "free kick"):
             return None
         place = place_of(self.layout, state)
-        return Place(place.sheet, (place.row, place.column))
+        return Place(place.layer, (place.row, place.column))
 
     def value(self, state: TimedPosition, stored: float) -> float:
         value = stored if state.offence == 0 else 0.0 - stored
@@ -201,7 +201,7 @@ class FootballLayers(LayeredGame):
 
     # Its certificate
 
-    def rounding(self, layer: Sheet, largest: Callable[[Sheet], float]) -> float:
+    def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
         met = self.layout.most(layer)
         if self.layout.for_points:
             reads = self.layout.reads(layer)
@@ -256,14 +256,14 @@ class FootballLayers(LayeredGame):
             blocks = self._sampled_blocks(half)
             share = sum(last - first for first, last in blocks) / layout.lines
             ticks = {max(1, round(part * layout.most_ticks)) for part in MOMENTS}
-            each = sum(layer.half == half for layer in layout.sheets) / len(ticks)
+            each = sum(layer.half == half for layer in layout.layers) / len(ticks)
             samples += [
-                LayerSample(Sheet(half, at, timeouts, timeouts), blocks, share, each)
+                LayerSample(Layer(half, at, timeouts, timeouts), blocks, share, each)
                 for at in sorted(ticks)
             ]
         return samples
 
-    def guess(self, layer: Sheet) -> Floats:
+    def guess(self, layer: Layer) -> Floats:
         """Values as the module describes them; one column where points count."""
         layout = self.layout
         if layout.for_points:
@@ -287,7 +287,7 @@ class FootballLayers(LayeredGame):
         clock = replace(layout.clock, timeouts=0)
         store = LayerStore(FootballLayers(Layout(layout.rules, clock, "half", ticks)))
         solve_layers(store.game, store)
-        return store.read(Sheet(2, ticks, 0, 0))[:, 0]
+        return store.read(Layer(2, ticks, 0, 0))[:, 0]
 
 
 def football_layers(game: Game) -> FootballLayers | None:

@@ -16,7 +16,7 @@ FREE_KICK   ``offence`` kicks; nobody has a choice.
 OVER        Play has ended.
 =========== ========================================================================================
 
-Rows are those of a sheet: the situations, then a kickoff and a free kick. A call draws two numbers,
+Rows are those of a layer: the situations, then a kickoff and a free kick. A call draws two numbers,
 one if it leads to a choice; a choice and a kick draw one, and a time-out none.
 """
 

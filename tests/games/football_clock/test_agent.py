@@ -19,7 +19,7 @@ from solvent.games.football_clock.baselines.agent import (
 )
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
 from solvent.games.football_clock.solver.policies import Asked
 
 PLAIN = ClockManagement(weight=1.0)
@@ -78,7 +78,7 @@ def test_losing_the_ball_changes_nothing() -> None:
 
 
 def test_standing() -> None:
-    late, early = Sheet(2, 8, 3, 3), Sheet(2, 40, 3, 3)
+    late, early = Layer(2, 8, 3, 3), Layer(2, 40, 3, 3)
     m = layout().clock.largest_margin
     standing = agent().standing(late)
     assert standing[m] == CLOCKLESS
@@ -98,8 +98,8 @@ def test_mixes_are_distributions_and_clockless_ones_where_the_clock_does_not_mat
     block = (3000, 3020)
     rows = np.concatenate([np.arange(*block) + down * layout().lines for down in range(5)])
     plain = agent_mixes(rules)
-    for sheet in (Sheet(2, 6, 1, 2), Sheet(2, 60, 1, 2)):
-        attack, defend = agent().mixes(sheet, block)
+    for layer in (Layer(2, 6, 1, 2), Layer(2, 60, 1, 2)):
+        attack, defend = agent().mixes(layer, block)
         for role, legal in ((attack, rules.legal[rows]), (defend, np.ones((len(rows), 10), bool))):
             chances = role.calls[role.which]
             assert (chances >= 0).all()
@@ -107,7 +107,7 @@ def test_mixes_are_distributions_and_clockless_ones_where_the_clock_does_not_mat
             np.testing.assert_allclose(chances.sum(axis=2), 1, atol=1e-9)
         tied = attack.which[:, layout().clock.largest_margin]
         np.testing.assert_array_equal(attack.calls[tied], plain.offence[rows])
-        if sheet.ticks == 60:
+        if layer.ticks == 60:
             np.testing.assert_array_equal(attack.calls[attack.which[:, 0]], plain.offence[rows])
 
 
@@ -122,7 +122,7 @@ def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
         seconds[r] = rules.probability[branches] @ rules.seconds[branches]
 
     def spent(standing: int) -> float:
-        mixes = agent().standing_mixes(Sheet(2, 5, 0, 0), standing)
+        mixes = agent().standing_mixes(Layer(2, 5, 0, 0), standing)
         cells = np.repeat(np.arange(len(rules.cell_start) - 1), np.diff(rules.cell_start))
         weight = rules.cell_probability * seconds[rules.cell_result]
         by_call = np.bincount(cells, weight).reshape(-1, rules.chart.defences)
@@ -131,13 +131,13 @@ def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
     assert spent(TOUCHDOWN_BEHIND) < spent(CLOCKLESS) < spent(TOUCHDOWN_AHEAD)
 
 
-def asked(sheet: Sheet, *, mine: bool, margin: int) -> Asked:
+def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
     column = np.array([[layout().column(2, margin)]])
     return Asked(
-        sheet,
+        layer,
         30,
-        sheet.ticks - 2,
-        sheet.ticks,
+        layer.ticks - 2,
+        layer.ticks,
         False,
         True,
         np.array([5]),
@@ -151,7 +151,7 @@ def asked(sheet: Sheet, *, mine: bool, margin: int) -> Asked:
     [(-1, True, 1), (-1, False, 1), (0, True, 1), (0, False, 0), (1, True, 0), (1, False, 0)],
 )
 def test_time_outs(margin: int, mine: bool, called: int) -> None:
-    late, early = Sheet(2, 10, 1, 1), Sheet(2, 21, 1, 1)
+    late, early = Layer(2, 10, 1, 1), Layer(2, 21, 1, 1)
     assert np.all(agent().timeouts(asked(late, mine=mine, margin=margin)) == called)
     assert np.all(agent().timeouts(asked(early, mine=mine, margin=margin)) == 0)
     # What would be left with it is what counts, since that is all that is known in a play.
@@ -160,10 +160,10 @@ def test_time_outs(margin: int, mine: bool, called: int) -> None:
 
 
 def test_onside_kicks_come_late_from_behind() -> None:
-    kicks = agent().onside(Sheet(2, 8, 0, 0))
+    kicks = agent().onside(Layer(2, 8, 0, 0))
     margin = layout().margin(2)
     np.testing.assert_array_equal(kicks, (margin < 0).astype(float))
-    assert not agent().onside(Sheet(2, 9, 0, 0)).any()
+    assert not agent().onside(Layer(2, 9, 0, 0)).any()
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def machines(running: Machines) -> Iterator[Machines]:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So small that a tiny sheet too is cut into several."""
+    """So small that a tiny layer too is cut into several."""
     monkeypatch.setattr(football, "LINES_IN_BLOCK", 4)
 
 
 class Disturbed(RayWorkers):
-    """Workers to which something happens while they are at work on a sheet."""
+    """Workers to which something happens while they are at work on a layer."""
 
     def __init__(self, address: str, at_sheet: int, happens: Callable[[], object]) -> None:
         super().__init__(address)
@@ -80,14 +80,14 @@ def solved(layers: FootballLayers, workers: Workers | None = None) -> LayerStore
 def assert_same(store: LayerStore, other: LayerStore) -> None:
     """Bit by bit."""
     assert store.finished
-    for sheet in store.game.layers:
-        assert store.read(sheet).tobytes() == other.read(sheet).tobytes(), sheet
-        assert store.record(sheet) == other.record(sheet)
+    for layer in store.game.layers:
+        assert store.read(layer).tobytes() == other.read(layer).tobytes(), layer
+        assert store.record(layer) == other.record(layer)
 
 
 @cache
 def standard_half(ticks: int) -> LayerStore:
-    """The end of a half by the standard chart, whose sheets take a while, solved by threads."""
+    """The end of a half by the standard chart, whose layers take a while, solved by threads."""
     rules = pack_rules(load_chart("standard"), Ruleset())
     return solved(FootballLayers(Layout(rules, ClockRules(timeouts=0), "half", ticks)))
 
@@ -147,7 +147,7 @@ def test_a_cluster_that_stays_without_processors_is_given_up(
         solve_layers(here.game, store, workers=workers)
     done, *left = here.game.layers
     assert store.read(done).tobytes() == here.read(done).tobytes()
-    assert not any(store.has(sheet) for sheet in left)
+    assert not any(store.has(layer) for layer in left)
 
 
 COMMAND = [

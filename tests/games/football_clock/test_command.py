@@ -80,8 +80,8 @@ def test_a_finished_solution_is_opened_not_solved(words: list[str], tmp_path: Pa
     again = json.loads(run(*words, *out, "--verify", "--json").stdout)
     assert again["layers_solved_now"] == 0
     assert again["value"] == first["value"]
-    sheet = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
-    sheet.write_bytes(sheet.read_bytes()[:-1] + b"?")
+    layer = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
+    layer.write_bytes(layer.read_bytes()[:-1] + b"?")
     assert "t003-1-1.npy: the checksum does not match" in refusal(*words, *out, "--verify")
 
 
@@ -100,10 +100,10 @@ def test_no_command_reads_a_sheet_with_a_flipped_bit(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(*words, "--out", "x").exit_code == 0
-    for sheet in tmp_path.rglob("*.npy"):
-        content = bytearray(sheet.read_bytes())
+    for layer in tmp_path.rglob("*.npy"):
+        content = bytearray(layer.read_bytes())
         content[-1] ^= 64
-        sheet.write_bytes(content)
+        layer.write_bytes(content)
     for refused in ([*command, "x"], [*words, "--out", "x"]):
         assert re.fullmatch(
             r"x/sheets/half2/t00\d-\d-\d.npy: the checksum does not match; the file was changed or "
@@ -132,8 +132,8 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(
 ) -> None:
     seen = []
 
-    def interrupt(layout: object, sheet: object) -> str:
-        seen.append(sheet)
+    def interrupt(layout: object, layer: object) -> str:
+        seen.append(layer)
         if len(seen) == 4:
             raise KeyboardInterrupt
         return "x"
@@ -233,7 +233,7 @@ def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Pa
     duration = time.perf_counter() - began
     draw = random.Random(3)
     folder = tmp_path / "killed"
-    sheets: list[int] = []
+    layers: list[int] = []
     killed = 0
     for _ in range(10):
         process = subprocess.Popen([*command, str(folder)], stdout=subprocess.DEVNULL)
@@ -243,9 +243,9 @@ def test_a_whole_half_killed_ten_times_is_the_same_to_the_last_byte(tmp_path: Pa
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             killed += 1
-        sheets.append(len(list(folder.rglob("sheets/*/*.npy"))))
+        layers.append(len(list(folder.rglob("sheets/*/*.npy"))))
     assert killed > 0
-    assert sheets == sorted(sheets)
+    assert layers == sorted(layers)
     subprocess.run([*command, str(folder)], check=True, capture_output=True)
 
     def contents(folder: Path) -> dict[str, bytes]:

@@ -13,7 +13,7 @@ from timed_policies import AlikeInRuns, SheetsOfTable, random_policy
 from solvent.exact import best_response, policy_value
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.evaluation import evaluate, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Sheet, layout_for
+from solvent.games.football_clock.solver.layout import Layer, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
@@ -82,11 +82,11 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     layout, start = layout_for(football), football.initial()[0].state
     solution = TimedSolution.of(football)
     optimal = OptimalSheets(layout, solution.values)
-    sheets: dict[Sheet, Floats] = {}
-    result = evaluate(layout, start, optimal, optimal, on_sheet=sheets.__setitem__)
+    layers: dict[Layer, Floats] = {}
+    result = evaluate(layout, start, optimal, optimal, on_layer=layers.__setitem__)
     assert result.first == pytest.approx(solution.value, abs=1e-12)
-    for sheet, values in sheets.items():
-        np.testing.assert_allclose(values, [solution.values(sheet)] * 2, atol=1e-12)
+    for layer, values in layers.items():
+        np.testing.assert_allclose(values, [solution.values(layer)] * 2, atol=1e-12)
     answered = evaluate(layout, start, optimal, None)
     assert answered.first == pytest.approx(solution.value, abs=1e-12)
     assert answered.second == pytest.approx(result.second, abs=1e-12)
@@ -102,11 +102,11 @@ def test_how_mixes_are_numbered_does_not_matter() -> None:
         x, y = (AlikeInRuns(layout, seed, 20, numbered) for seed in (1, 2))
         found: list[Floats] = []
         pairs = [(x, y), (x, None), (None, y)]
-        evaluate_pairs(layout, start, pairs, on_sheet=lambda _, values: found.extend(values))
+        evaluate_pairs(layout, start, pairs, on_layer=lambda _, values: found.extend(values))
         return found
 
     together_or_apart = rated(numbered=False), rated(numbered=True)
-    assert len(together_or_apart[0]) == 3 * len(layout.sheets)
+    assert len(together_or_apart[0]) == 3 * len(layout.layers)
     for together, apart in zip(*together_or_apart, strict=True):
         np.testing.assert_allclose(together, apart, atol=1e-13)
 
@@ -123,7 +123,7 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
         (one.first, one.second) for one in alone
     ]
     # The tiny field is one block.
-    assert len(x.asked) == len(set(x.asked)) == len(layout.sheets)
+    assert len(x.asked) == len(set(x.asked)) == len(layout.layers)
 
 
 def test_two_best_answers_are_refused() -> None:

@@ -9,7 +9,7 @@ from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.solver.layout import FORMS, Layout, Sheet
+from solvent.games.football_clock.solver.layout import FORMS, Layer, Layout
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +42,13 @@ def test_every_sheet_comes_after_those_that_it_reads(
     rules: PackedRules, form: str, timeouts: int, untimed_down: bool
 ) -> None:
     layout = Layout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
-    solved: set[Sheet] = set()
-    for sheet in layout.sheets:
-        assert solved.issuperset(layout.reads(sheet))
-        solved.add(sheet)
-    assert len(solved) == len(layout.sheets)
-    begin = Sheet(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
-    assert layout.sheets[-1] == begin
+    solved: set[Layer] = set()
+    for layer in layout.layers:
+        assert solved.issuperset(layout.reads(layer))
+        solved.add(layer)
+    assert len(solved) == len(layout.layers)
+    begin = Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)
+    assert layout.layers[-1] == begin
 
 
 def test_changing_sides_reverses_the_columns(rules: PackedRules) -> None:

@@ -18,7 +18,7 @@ from solvent.games.football_clock.baselines.agent import AgentSheets
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solver.evaluation import evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for, place_of
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -42,7 +42,7 @@ def table(heading: str) -> dict[tuple[str, int], list[str]]:
 
 FOUND = table("| form | time-outs | value to player 0")
 TIMES = table("| form | time-outs | states | matrix games")
-SIZES = table("| form | time-outs | states | sheets | disk |")
+SIZES = table("| form | time-outs | states | layers | disk |")
 
 
 def layout_of(form: str, timeouts: int) -> Layout:
@@ -52,9 +52,9 @@ def layout_of(form: str, timeouts: int) -> Layout:
 @pytest.mark.parametrize(("form", "timeouts"), SIZES)
 def test_sizes(form: str, timeouts: int) -> None:
     layout = layout_of(form, timeouts)
-    states, sheets, disk = SIZES[form, timeouts]
+    states, layers, disk = SIZES[form, timeouts]
     assert states == f"{layout.states:,}"
-    assert sheets == f"{len(layout.sheets):,}"
+    assert layers == f"{len(layout.layers):,}"
     number, unit = disk.split()
     assert float(number) == pytest.approx(
         values_bytes(FootballLayers(layout)) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
@@ -250,11 +250,11 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
         ]
     at_start: list[Floats] = []
 
-    def keep(sheet: Sheet, values: Sequence[Floats]) -> None:
-        if sheet == begin.sheet:
+    def keep(layer: Layer, values: Sequence[Floats]) -> None:
+        if layer == begin.layer:
             at_start.extend(values)
 
-    results = evaluate_pairs(layout, solved.start, pairs, on_sheet=keep)
+    results = evaluate_pairs(layout, solved.start, pairs, on_layer=keep)
 
     def ahead(lead: int, pair: int) -> tuple[float, float]:
         """What the agent gets in both seats with a lead in the place of a tie."""
@@ -283,7 +283,7 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
             for text, number in zip(found[key], pair, strict=True):
                 assert text == f"{number:.{len(text.split('.')[1])}f}", key
     if label == "`two-minutes`":
-        values = solved.values(begin.sheet)[begin.row]
+        values = solved.values(begin.layer)[begin.row]
         behind, tied, in_front = (float(values[layout.column(2, lead)]) for lead in (-1, 0, 1))
         for name, number in zip(MANAGED, (-behind, in_front, behind, tied), strict=True):
             assert f"| {name} | {0.5 + number:.4f} |" in PAGE

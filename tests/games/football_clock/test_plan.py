@@ -50,7 +50,7 @@ def test_a_plan_counts_what_is_then_solved(
 
     with LayerFolder.create(tmp_path / "x", layers) as store:
         solve_layers(layers, store, on_layer=measure)
-    constant = sum(store.record(sheet).constant for sheet in layers.layers)
+    constant = sum(store.record(layer).constant for layer in layers.layers)
     assert plan.games == store.games + constant
     assert plan.layers == len(layers.layers)
     assert plan.states == layers.layout.states
@@ -66,8 +66,8 @@ def test_the_sample_solves_the_games_of_the_form_not_constant_ones() -> None:
     sample = make_plan(layers).sample
     store = LayerStore(layers)
     solve_layers(layers, store)
-    sheets = [at for at in layers.layers if (at.own, at.other) == (1, 1)]
-    most = max(store.record(at).games for at in sheets)
+    layers = [at for at in layers.layers if (at.own, at.other) == (1, 1)]
+    most = max(store.record(at).games for at in layers)
     assert sample.games > most
 
 

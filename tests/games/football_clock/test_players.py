@@ -1,4 +1,4 @@
-"""Players of football with a clock: in play, on sheets, and in the generic solver's tables."""
+"""Players of football with a clock: in play, on layers, and in the generic solver's tables."""
 
 from __future__ import annotations
 
@@ -127,12 +127,12 @@ def test_a_network_on_sheets_is_worth_what_it_is_worth_in_a_table(
     player = network(number, masked=masked, rule=rule, observation=observation)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    layout, sheets = layout_for(sampler.rules), network_sheets(sampler.rules, player)
-    with_itself = evaluate(layout, begin.state, sheets, sheets).first
+    layout, layers = layout_for(sampler.rules), network_sheets(sampler.rules, player)
+    with_itself = evaluate(layout, begin.state, layers, layers).first
     assert with_itself == pytest.approx(
         table.at_start(policy_value(table, first, second)), abs=1e-6
     )
-    answered = evaluate(layout, begin.state, sheets, None).first
+    answered = evaluate(layout, begin.state, layers, None).first
     assert answered == pytest.approx(table.at_start(response_values(table, first)), abs=1e-6)
 
 
@@ -144,7 +144,7 @@ def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
     player = AgentPlayer(AgentSheets(layout_for(sampler.rules), management=management))
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    value = evaluate(layout_for(sampler.rules), begin.state, player.sheets, player.sheets).first
+    value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
 
 

@@ -62,10 +62,10 @@ def test_the_ways_of_the_last_down(
     for t, column, at in positions(second_half, "call", Situation(2, 2, to_goal)):
         ways = np.array([array[t, column] for array in (found.call, found.punt, found.kick)])
         assert ways.max() == pytest.approx(second_half.value_of(at), abs=1e-12)
-        sheet = call_sheet(second_half, at)
+        layer = call_sheet(second_half, at)
         declared = second_half.value_of(at._replace(punting=True))
         assert found.punt[t, column] == pytest.approx(declared, abs=1e-12)
-        kick = sheet.payoff[sheet.actions[0].index(plays + 1), 0]
+        kick = layer.payoff[layer.actions[0].index(plays + 1), 0]
         assert found.kick[t, column] == pytest.approx(kick, abs=1e-12)
         way = int(found.way[t, column])
         if way != timed_decisions.EQUAL:

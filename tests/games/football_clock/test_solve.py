@@ -1,4 +1,4 @@
-"""Football with a clock, sheet by sheet: against the generic solver, rationals and itself."""
+"""Football with a clock, layer by layer: against the generic solver, rationals and itself."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.layer_kernel import solve_block
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
-from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
+from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model import compile_game
 
 
 def solved(layout: Layout, threads: int = 2) -> LayerStore:
-    """All sheets of a layout, solved."""
+    """All layers of a layout, solved."""
     store = LayerStore(FootballLayers(layout))
     solve_layers(store.game, store, workers=Local(threads))
     return store
 
 
 def layout_in(store: LayerStore) -> Layout:
-    """The layout of the sheets in a store."""
+    """The layout of the layers in a store."""
     assert isinstance(store.game, FootballLayers)
     return store.game.layout
 
@@ -52,29 +52,29 @@ def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerSto
     return solved(Layout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks))
 
 
-def problem_of(store: LayerStore, sheet: Sheet) -> SheetProblem:
-    """A sheet to solve, those that it reads being in a store."""
+def problem_of(store: LayerStore, layer: Layer) -> LayerProblem:
+    """A layer to solve, those that it reads being in a store."""
     layout = layout_in(store)
-    return sheet_problem(layout, timed_tables(layout.rules), sheet, store.read)
+    return layer_problem(layout, timed_tables(layout.rules), layer, store.read)
 
 
-def place_of(layout: Layout, state: TimedPosition) -> tuple[Sheet, int, int]:
-    """Where the value of a position stands: sheet, row and column."""
+def place_of(layout: Layout, state: TimedPosition) -> tuple[Layer, int, int]:
+    """Where the value of a position stands: layer, row and column."""
     side = state.offence
-    sheet = Sheet(state.half, state.ticks, state.timeouts[side], state.timeouts[1 - side])
+    layer = Layer(state.half, state.ticks, state.timeouts[side], state.timeouts[1 - side])
     row = {"kickoff": layout.kickoff_row, "free kick": layout.kickoff_row + 1}.get(state.phase)
     column = layout.column(
         state.half,
         state.margin if side == 0 else -state.margin,
         receives=state.receiver == side,
     )
-    return sheet, layout.rules.index(state.situation) if row is None else row, column
+    return layer, layout.rules.index(state.situation) if row is None else row, column
 
 
 def stored_value(store: LayerStore, state: TimedPosition) -> float:
     """What a store says of a position, to player 0: half-chances, or points still to come."""
-    sheet, row, column = place_of(layout_in(store), state)
-    value = float(store.read(sheet)[row, column])
+    layer, row, column = place_of(layout_in(store), state)
+    value = float(store.read(layer)[row, column])
     return value if state.offence == 0 else -value
 
 
@@ -169,10 +169,10 @@ def test_neither_blocks_nor_threads_change_a_bit() -> None:
     store = standard("second-half", 3, 1)
     layout = layout_in(store)
     alone = solved(Layout(layout.rules, layout.clock, "second-half", 2), threads=1)
-    for sheet in layout_in(alone).sheets:
-        np.testing.assert_array_equal(alone.read(sheet), store.read(sheet))
+    for layer in layout_in(alone).layers:
+        np.testing.assert_array_equal(alone.read(layer), store.read(layer))
 
-    problem = problem_of(store, Sheet(2, 3, 1, 1))
+    problem = problem_of(store, Layer(2, 3, 1, 1))
     whole = solve_block(problem, 0, 700)
     for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
         part = solve_block(problem, first, last)
@@ -187,7 +187,7 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
 ) -> None:
     """Started from their own supports, most states are solved in lanes; started cold, none is."""
     store = standard("second-half", 3, 1)
-    cold = problem_of(store, Sheet(2, 3, 1, 1))
+    cold = problem_of(store, Layer(2, 3, 1, 1))
     first = solve_block(cold, 1000, 1100)
     assert first.start is not None
     again = solve_block(cold, 1000, 1100, start=first.start)
@@ -204,8 +204,8 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
 @pytest.mark.parametrize(("ticks", "timeouts"), [(6, 0), (3, 1)])
 def test_a_larger_lead_is_worth_no_less(ticks: int, timeouts: int) -> None:
     store = standard("second-half", ticks, timeouts)
-    for sheet, error in proved_errors(store).items():
-        assert (np.diff(store.read(sheet), axis=1) >= -error).all(), sheet
+    for layer, error in proved_errors(store).items():
+        assert (np.diff(store.read(layer), axis=1) >= -error).all(), layer
 
 
 def test_a_time_out_more_is_worth_no_less() -> None:
@@ -213,8 +213,8 @@ def test_a_time_out_more_is_worth_no_less() -> None:
     more, fewer = 0, 0
     for ticks in range(1, 4):
         for held in (0, 1):
-            own = store.read(Sheet(2, ticks, 1, held)) - store.read(Sheet(2, ticks, 0, held))
-            other = store.read(Sheet(2, ticks, held, 1)) - store.read(Sheet(2, ticks, held, 0))
+            own = store.read(Layer(2, ticks, 1, held)) - store.read(Layer(2, ticks, 0, held))
+            other = store.read(Layer(2, ticks, held, 1)) - store.read(Layer(2, ticks, held, 0))
             assert own.min() >= -1e-12
             assert other.max() <= 1e-12
             more += int((own > 1e-3).sum())
@@ -238,11 +238,11 @@ def test_decided_games_are_not_solved() -> None:
     store = standard("second-half", 6, 0)
     margin = layout_in(store).margin(2)
     for ticks in (0, 1):
-        sheet = Sheet(2, ticks, 0, 0)
-        record = store.record(sheet)
+        layer = Layer(2, ticks, 0, 0)
+        record = store.record(layer)
         assert record.constant == (abs(margin) > 7).sum() * layout_in(store).kickoff_row
         assert record.games + record.constant == layout_in(store).kickoff_row * len(margin)
-        decided = store.read(sheet)[:, abs(margin) > 7]
+        decided = store.read(layer)[:, abs(margin) > 7]
         np.testing.assert_array_equal(
             decided, np.broadcast_to(np.sign(margin[abs(margin) > 7]) / 2, decided.shape)
         )
@@ -254,7 +254,7 @@ def test_one_call_is_left_and_one_defence() -> None:
 
     game = tiny("half", NO_CHOICE, half=30)
     table = compile_game(game, reference=True)
-    assert solved(layout_for(game)).read(Sheet(2, 2, 0, 0))[-2, 0] == pytest.approx(
+    assert solved(layout_for(game)).read(Layer(2, 2, 0, 0))[-2, 0] == pytest.approx(
         -solve(table).value, abs=1e-13
     )
 
@@ -273,7 +273,7 @@ def test_a_long_half_is_the_endless_game() -> None:
     layout = Layout(rules, ClockRules(timeouts=0, half=3600), "half")
     store = solved(layout)
     misses = [
-        float(np.abs(store.read(Sheet(2, ticks, 0, 0))[:, 0] - expected).max())
+        float(np.abs(store.read(Layer(2, ticks, 0, 0))[:, 0] - expected).max())
         for ticks in (30, 60, 120, 240)
     ]
     assert misses == sorted(misses, reverse=True)
@@ -288,5 +288,5 @@ def test_layers_that_were_sent_elsewhere_give_the_same() -> None:
     stores = LayerStore(here), LayerStore(there)
     for layers, store in zip((here, there), stores, strict=True):
         solve_layers(layers, store, workers=Local(1))
-    for sheet in here.layers:
-        assert stores[0].read(sheet).tobytes() == stores[1].read(sheet).tobytes()
+    for layer in here.layers:
+        assert stores[0].read(layer).tobytes() == stores[1].read(layer).tobytes()

@@ -58,7 +58,7 @@ def positions(solution: TimedSolution, phase: str) -> list[TimedPosition]:
 def states_of(solution: TimedSolution, found: list[TimedPosition]) -> States:
     places = [place_of(solution.layout, state._replace(phase="call")) for state in found]
     columns = [
-        (at.sheet.half, at.sheet.ticks, at.sheet.own, at.sheet.other, at.row, at.column)
+        (at.layer.half, at.layer.ticks, at.layer.own, at.layer.other, at.row, at.column)
         for at in places
     ]
     return States(*(np.array(column) for column in zip(*columns, strict=True)))
@@ -74,14 +74,14 @@ def test_mixes_are_optimal_in_the_matrix_of_the_rules(solution: TimedSolution) -
     assert defence.sum(axis=1) == pytest.approx(1)
     mixed = 0
     for state, x, y in zip(found, offence, defence, strict=True):
-        sheet = call_sheet(solution, state)
-        own = x[list(sheet.actions[0])]
+        layer = call_sheet(solution, state)
+        own = x[list(layer.actions[0])]
         assert own.sum() == pytest.approx(1)
         value = solution.value_of(state)
-        assert (own @ sheet.payoff).min() == pytest.approx(value, abs=1e-11)
+        assert (own @ layer.payoff).min() == pytest.approx(value, abs=1e-11)
         if own.max() < 1:
             # Where a field goal or a declaration is best, the defence answers the other calls.
-            assert (sheet.payoff @ y).max() == pytest.approx(value, abs=1e-11)
+            assert (layer.payoff @ y).max() == pytest.approx(value, abs=1e-11)
             mixed += 1
     assert mixed > 5
 

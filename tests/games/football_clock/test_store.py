@@ -24,7 +24,7 @@ from solvent.games.football_clock.baselines.players import optimal_player
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.evaluation import evaluate
-from solvent.games.football_clock.solver.layout import Sheet, layout_for, place_of
+from solvent.games.football_clock.solver.layout import Layer, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import compile_game
@@ -61,7 +61,7 @@ def solution(original: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def half_done(layers: FootballLayers, tmp_path: Path) -> Path:
-    """A solution whose last three sheets are missing."""
+    """A solution whose last three layers are missing."""
     folder = tmp_path / "half-done"
     solve_in(folder, layers, stop_before=len(layers.layers) - 3)
     return folder
@@ -104,12 +104,12 @@ def test_only_calls_and_kicks_have_a_place(layers: FootballLayers, game: TimedFo
         place_of(layers.layout, position._replace(phase="free kick")).row
         == layers.layout.kickoff_row + 1
     )
-    with pytest.raises(ValueError, match="'time-out'; sheets hold calls and kicks only"):
+    with pytest.raises(ValueError, match="'time-out'; layers hold calls and kicks only"):
         place_of(layers.layout, position._replace(phase="time-out"))
 
 
 def test_a_solution_has_to_be_complete(layers: FootballLayers, game: TimedFootball) -> None:
-    with pytest.raises(ValueError, match=r"not complete: Sheet.half=2, ticks=0"):
+    with pytest.raises(ValueError, match=r"not complete: Layer.half=2, ticks=0"):
         TimedSolution(LayerStore(layers), game)
 
 
@@ -176,8 +176,8 @@ def test_whoever_reads_is_told_of_a_flipped_bit(
     solution: Path, layers: FootballLayers, game: TimedFootball, reader: str
 ) -> None:
     store = LayerFolder.open(solution, layers)
-    for sheet in layers.layers:
-        flip(store.path(sheet), -1, bit=6)
+    for layer in layers.layers:
+        flip(store.path(layer), -1, bit=6)
     message = refusal(lambda: READERS[reader](solution, game))
     assert re.match(rf"{solution}/sheets/half2/t00\d-\d-\d.npy: the checksum does not", message)
 
@@ -229,14 +229,14 @@ def test_more_points_than_there_is_time_for_are_refused(
 ) -> None:
     store = LayerStore(layers)
     solve_layers(layers, store)
-    for sheet in layers.layers:
-        most = layers.bound(sheet)
-        assert most == 7 * (sheet.ticks + sheet.own + sheet.other + 1)
-        assert store.largest(sheet) <= most
-        values, supports = any_values(layers, sheet)
-        store.write(sheet, np.full_like(values, most), supports, RECORD)
+    for layer in layers.layers:
+        most = layers.bound(layer)
+        assert most == 7 * (layer.ticks + layer.own + layer.other + 1)
+        assert store.largest(layer) <= most
+        values, supports = any_values(layers, layer)
+        store.write(layer, np.full_like(values, most), supports, RECORD)
         with pytest.raises(ValueError, match=f"a value of -{most + 1:.3g}; possible are -{most:g}"):
-            store.write(sheet, np.full_like(values, -most - 1), supports, RECORD)
+            store.write(layer, np.full_like(values, -most - 1), supports, RECORD)
 
 
 def test_supports_that_were_changed_are_not_started_from(
@@ -246,13 +246,13 @@ def test_supports_that_were_changed_are_not_started_from(
     kept = sorted((half_done / "unfinished" / "supports").rglob("*.npy"))
     assert kept
     for path in kept:
-        sheet = Sheet(2, *map(int, path.stem[1:].split("-")))
+        layer = Layer(2, *map(int, path.stem[1:].split("-")))
         flip(path, -1, bit=7)
         with LayerFolder.create(half_done, layers) as store:
-            assert store.start(sheet) is None
+            assert store.start(layer) is None
         flip(path, -1, bit=7)
         with LayerFolder.create(half_done, layers) as store:
-            assert store.start(sheet) is not None
+            assert store.start(layer) is not None
         flip(path, -1, bit=7)
     solve_in(half_done, layers)
     value = TimedSolution.open(original, game).value

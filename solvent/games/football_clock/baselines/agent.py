@@ -45,12 +45,12 @@ from solvent.games.football.baselines.agent import (
 )
 from solvent.games.football.solver.responses import Mixes
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
+    LayerMixes,
     RoleMixes,
-    SheetMixes,
     block_rows,
 )
 from solvent.model.arrays import Floats, Ints
@@ -83,24 +83,24 @@ class AgentSheets:
         self._lock = Lock()
         self._known: dict[tuple[int, int, int], Mixes] = {}
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
-        """What it does in the states of a block of a sheet."""
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+        """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
-        standing = self.standing(sheet)
+        standing = self.standing(layer)
         found, of_column = np.unique(standing, return_inverse=True)
-        parts = [self.standing_mixes(sheet, number) for number in found.tolist()]
+        parts = [self.standing_mixes(layer, number) for number in found.tolist()]
         offence, defence, choices = (
             np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
         )
         number = np.arange(len(rows))[:, None] + of_column.reshape(1, -1) * len(rows)
         which = number.astype(np.int32)
-        return SheetMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
+        return LayerMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
 
-    def onside(self, sheet: Sheet) -> Floats:
+    def onside(self, layer: Layer) -> Floats:
         """[C] 1 where it kicks off with an onside kick."""
-        late = sheet.ticks * self.layout.clock.tick <= self.management.onside
-        behind = self.layout.margin(sheet.half) < 0
-        return (behind & late & self._decides(sheet)).astype(float)
+        late = layer.ticks * self.layout.clock.tick <= self.management.onside
+        behind = self.layout.margin(layer.half) < 0
+        return (behind & late & self._decides(layer)).astype(float)
 
     def timeouts(self, asked: Asked) -> Floats | float:
         """1 where it calls a time-out."""
@@ -108,16 +108,16 @@ class AgentSheets:
         # With a time-out: a play in an environment does not know any more when it began.
         if asked.saved * clock.tick > self.management.threshold:
             return 0.0
-        if not self._decides(asked.sheet):
+        if not self._decides(asked.layer):
             return np.asarray(asked.mine[:, None], float)
-        margin = self.layout.margin(asked.sheet.half)[asked.column]
+        margin = self.layout.margin(asked.layer.half)[asked.column]
         return np.asarray((margin < 0) | ((margin == 0) & asked.mine[:, None]), float)
 
-    def standing(self, sheet: Sheet) -> Ints:
-        """[C] how the offence stands in each column of a sheet."""
-        margin = self.layout.margin(sheet.half)
-        late = sheet.ticks * self.layout.clock.tick <= self.management.threshold
-        if not late or not self._decides(sheet):
+    def standing(self, layer: Layer) -> Ints:
+        """[C] how the offence stands in each column of a layer."""
+        margin = self.layout.margin(layer.half)
+        late = layer.ticks * self.layout.clock.tick <= self.management.threshold
+        if not late or not self._decides(layer):
             return np.full(len(margin), CLOCKLESS)
         near = np.abs(margin) <= self.layout.rules.ruleset.field_goal
         return np.select(
@@ -126,18 +126,18 @@ class AgentSheets:
             TOUCHDOWN_AHEAD,
         )
 
-    def standing_mixes(self, sheet: Sheet, standing: int) -> Mixes:
-        """Its mixes in all situations, if the offence of a sheet stands so."""
-        behind = sheet.own if standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND) else sheet.other
-        key = (0, 0, 0) if standing == CLOCKLESS else (sheet.ticks, behind, standing)
+    def standing_mixes(self, layer: Layer, standing: int) -> Mixes:
+        """Its mixes in all situations, if the offence of a layer stands so."""
+        behind = layer.own if standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND) else layer.other
+        key = (0, 0, 0) if standing == CLOCKLESS else (layer.ticks, behind, standing)
         with self._lock:
             if key not in self._known:
-                # Sheets are asked for in the order of their ticks: others will not be needed.
-                for other in [at for at in self._known if at[0] not in (0, sheet.ticks)]:
+                # Layers are asked for in the order of their ticks: others will not be needed.
+                for other in [at for at in self._known if at[0] not in (0, layer.ticks)]:
                     del self._known[other]
                 adjusted = self._utilities
                 if standing != CLOCKLESS:
-                    adjusted = adjusted + self._managed(sheet.ticks, behind, standing)
+                    adjusted = adjusted + self._managed(layer.ticks, behind, standing)
                 rules = self.layout.rules
                 self._known[key] = mixes_of_utilities(rules, *choose_by_utility(rules, adjusted))
             return self._known[key]
@@ -151,6 +151,6 @@ class AgentSheets:
         )
         return self.management.weight * (change if has_ball else -change)
 
-    def _decides(self, sheet: Sheet) -> bool:
+    def _decides(self, layer: Layer) -> bool:
         """Whether the half decides the game."""
-        return not self.layout.for_points and sheet.half == 2
+        return not self.layout.for_points and layer.half == 2

@@ -1,9 +1,9 @@
 """A network that plays football with a clock, as a policy that is scored exactly.
 
-Nothing is sampled: the network is evaluated on what it would see in every state, a block of a sheet
+Nothing is sampled: the network is evaluated on what it would see in every state, a block of a layer
 at a time. Some entries of what it sees depend on the row of a state, others on the moment and the
 column, none on both. The first layer is affine, so it is computed once for every row and once a
-sheet for every column, and a state's is the sum of two vectors.
+layer for every column, and a state's is the sum of two vectors.
 
 Sums are in float32 and in another order than in play, so probabilities agree to six digits, and
 the most probable action unless two are that close.
@@ -20,12 +20,12 @@ from solvent.baselines.network import NetworkPlayer, times
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.games.football_clock.simulation_kernel import CALL
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
+    LayerMixes,
     RoleMixes,
-    SheetMixes,
     block_rows,
 )
 from solvent.model.arrays import Bools, Floats, Ints
@@ -59,10 +59,10 @@ class NetworkSheets:
         self._results = np.flatnonzero(chooser >= 0)
         self._chooser = chooser[self._results]
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
-        """What it does in the states of a block of a sheet."""
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+        """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
-        columns = self.layout.columns(sheet.half)
+        columns = self.layout.columns(layer.half)
         which = np.arange(len(rows) * columns, dtype=np.int32).reshape(len(rows), columns)
         legal = self.layout.rules.legal[rows].repeat(columns, axis=0)
         actions = self._actions
@@ -73,21 +73,21 @@ class NetworkSheets:
             (0, offence, legal),
             (1, letters, np.ones((1, len(letters)), bool)),
         ):
-            calls = self._chances(self._hidden(sheet, rows, seat), own, allowed)
+            calls = self._chances(self._hidden(layer, rows, seat), own, allowed)
             choices = np.zeros((which.size, len(self._results)))
             both = actions.choice + np.arange(2)
             for k, result in enumerate(self._results.tolist()):
                 if (self._chooser[k] == OFFENCE) == (seat == 0):
-                    hidden = self._hidden(sheet, rows, seat, result)
+                    hidden = self._hidden(layer, rows, seat, result)
                     chances = self._chances(hidden, both, np.ones((1, 2), bool))
                     choices[:, k] = chances[:, 0]
             roles.append(RoleMixes(calls, choices, which))
-        return SheetMixes(*roles)
+        return LayerMixes(*roles)
 
-    def onside(self, sheet: Sheet) -> Floats:
+    def onside(self, layer: Layer) -> Floats:
         """[C] the chance that it kicks off with an onside kick."""
         rows = np.array([self.layout.kickoff_row])
-        hidden = self._hidden(sheet, rows, 0)
+        hidden = self._hidden(layer, rows, 0)
         kicks = self._actions.kick + np.arange(2)
         return self._chances(hidden, kicks, np.ones((1, 2), bool))[:, 1]
 
@@ -98,7 +98,7 @@ class NetworkSheets:
         answers = self._actions.timeout + np.arange(2)
         for mine in (True, False):
             seat = 0 if mine else 1
-            of_row, of_column = self._rows[seat], self._moment(asked.sheet, seat, asked=asked)
+            of_row, of_column = self._rows[seat], self._moment(asked.layer, seat, asked=asked)
             members = np.flatnonzero(asked.mine == mine)
             step = max(1, AT_ONCE // columns)
             for first in range(0, len(members), step):
@@ -112,12 +112,12 @@ class NetworkSheets:
                 found[some] = chances[:, 0].reshape(len(some), -1)
         return found
 
-    def _hidden(self, sheet: Sheet, rows: Ints, seat: int, choice: int = -1) -> Array:
+    def _hidden(self, layer: Layer, rows: Ints, seat: int, choice: int = -1) -> Array:
         """[rows * C, H] what the first layer gives in states of one moment.
 
         Seat 0 has the ball or kicks, seat 1 is the other. A `choice` is a result that waits.
         """
-        both = self._rows[seat][rows][:, None] + self._moment(sheet, seat, choice=choice)
+        both = self._rows[seat][rows][:, None] + self._moment(layer, seat, choice=choice)
         return both.reshape(-1, both.shape[-1])
 
     @cached_property
@@ -130,25 +130,25 @@ class NetworkSheets:
         return first, second
 
     def _moment(
-        self, sheet: Sheet, seat: int, *, choice: int = -1, asked: Asked | None = None
+        self, layer: Layer, seat: int, *, choice: int = -1, asked: Asked | None = None
     ) -> Array:
         """[C, H] what time, time-outs and the score add to what the first layer gives in a row."""
-        layout, columns = self.layout, self.layout.columns(sheet.half)
+        layout, columns = self.layout, self.layout.columns(layer.half)
         plays = self._blank(columns + 1)
         state, moment = plays.plays, slice(columns)
-        state.half[moment], state.ticks[moment] = sheet.half, sheet.ticks
-        state.left0[moment], state.left1[moment] = sheet.own, sheet.other
+        state.half[moment], state.ticks[moment] = layer.half, layer.ticks
+        state.left0[moment], state.left1[moment] = layer.own, layer.other
         state.choice[moment] = choice
-        state.margin[moment] = layout.margin(sheet.half)
-        if layout.form == "full" and sheet.half == 1:
+        state.margin[moment] = layout.margin(layer.half)
+        if layout.form == "full" and layer.half == 1:
             state.receiver[moment] = 1 - layout.receives(1)
         if asked is not None:
             state.asked[moment] = seat
             state.ticks[moment], state.saved[moment] = asked.after, asked.saved
             state.untimed[moment] = asked.untimed
-            state.other_too[moment] = asked.first and sheet.other > 0
+            state.other_too[moment] = asked.first and layer.other > 0
             if seat == 1:
-                state.left0[moment], state.left1[moment] = sheet.other, sheet.own
+                state.left0[moment], state.left1[moment] = layer.other, layer.own
         given = self._first_layer(plays, seat)
         added: Array = given[moment] - given[columns]
         return added

@@ -15,7 +15,7 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.games.football_clock.simulation_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Plays
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
 from solvent.games.football_clock.solver.policies import Asked
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.state_mixes import (
@@ -103,31 +103,31 @@ class AgentPlayer:
     """The paper's agent.
 
     Args:
-        sheets: The agent, as it is scored. A mix for every situation is kept for each way in which
+        layers: The agent, as it is scored. A mix for every situation is kept for each way in which
             the time and the score make it call otherwise, once that has come up.
     """
 
     name = "paper-agent"
 
-    def __init__(self, sheets: AgentSheets) -> None:
-        self.sheets = sheets
+    def __init__(self, layers: AgentSheets) -> None:
+        self.layers = layers
         self._known: dict[tuple[int, int, int, int, int], Mixes] = {}
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
         assert isinstance(simulation, TimedFootballPlays)
         mixes = np.zeros((len(chosen), simulation.n_actions))
-        states = states_of(simulation, self.sheets.layout, chosen)
+        states = states_of(simulation, self.layers.layout, chosen)
         moments, number = np.unique(np.stack(states[:4]), axis=1, return_inverse=True)
         for k, moment in enumerate(moments.T.tolist()):
             at = np.flatnonzero(number.ravel() == k)
-            self._fill(simulation, Sheet(*moment), states, chosen, player, at, mixes)
+            self._fill(simulation, Layer(*moment), states, chosen, player, at, mixes)
         return mixes
 
     def _fill(
         self,
         simulation: TimedFootballPlays,
-        sheet: Sheet,
+        layer: Layer,
         states: States,
         chosen: Ints,
         player: Ints,
@@ -140,13 +140,13 @@ class AgentPlayer:
         row, column = states.row[members], states.column[members]
         mine, phase = plays.offence[at] == player[members], plays.phase[at]
         kicks = phase == KICKOFF
-        onside = self.sheets.onside(sheet)[column[kicks]]
+        onside = self.layers.onside(layer)[column[kicks]]
         mixes[members[kicks], actions.kick] = 1 - onside
         mixes[members[kicks], actions.kick + 1] = onside
         calls = (phase == CALL) | (phase == CHOICE)
-        standing = self.sheets.standing(sheet)[column]
+        standing = self.layers.standing(layer)[column]
         for number in np.unique(standing[calls]).tolist():
-            offence, defence, choices = self._mixes_of(sheet, number)
+            offence, defence, choices = self._mixes_of(layer, number)
             same = calls & (standing == number)
             attacks, defends = same & mine & (phase == CALL), same & ~mine & (phase == CALL)
             mixes[members[attacks], : offence.shape[1]] = offence[row[attacks]]
@@ -159,24 +159,24 @@ class AgentPlayer:
             mixes[members[takes], actions.choice + 1] = 1 - penalty
         asked = np.flatnonzero(phase == TIMEOUT)
         for i in asked.tolist():
-            chance = self._timeout(plays, at[i], bool(mine[i]), sheet, states, members[i])
+            chance = self._timeout(plays, at[i], bool(mine[i]), layer, states, members[i])
             mixes[members[i], actions.timeout] = chance
             mixes[members[i], actions.timeout + 1] = 1 - chance
 
     def _timeout(
-        self, plays: Plays, i: int, mine: bool, sheet: Sheet, states: States, member: int
+        self, plays: Plays, i: int, mine: bool, layer: Layer, states: States, member: int
     ) -> float:
         """The chance that it calls a time-out in a play in which it is asked."""
-        layout = self.sheets.layout
+        layout = self.layers.layout
         column = states.column[member]
         if not mine:
-            column = layout.columns(sheet.half) - 1 - column
+            column = layout.columns(layer.half) - 1 - column
         saved = int(plays.saved[i])
         asked = Asked(
             # The time before the play is not known any more, nor does the agent ask for it.
-            sheet=Sheet(sheet.half, saved, *((sheet.own, sheet.other)[:: 1 if mine else -1])),
+            layer=Layer(layer.half, saved, *((layer.own, layer.other)[:: 1 if mine else -1])),
             seconds=0,
-            after=sheet.ticks,
+            after=layer.ticks,
             saved=saved,
             untimed=bool(plays.untimed[i]),
             first=bool(plays.other_too[i]),
@@ -184,13 +184,13 @@ class AgentPlayer:
             mine=np.array([mine]),
             column=np.array([[column]]),
         )
-        return float(np.broadcast_to(self.sheets.timeouts(asked), (1, 1))[0, 0])
+        return float(np.broadcast_to(self.layers.timeouts(asked), (1, 1))[0, 0])
 
-    def _mixes_of(self, sheet: Sheet, standing: int) -> Mixes:
+    def _mixes_of(self, layer: Layer, standing: int) -> Mixes:
         """Its mixes in all situations; the agent itself keeps those of one moment only."""
-        key = (*sheet, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
+        key = (*layer, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
         if key not in self._known:
-            self._known[key] = self.sheets.standing_mixes(sheet, standing)
+            self._known[key] = self.layers.standing_mixes(layer, standing)
         return self._known[key]
 
 

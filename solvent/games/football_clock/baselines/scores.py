@@ -1,6 +1,6 @@
 """Exact scores of players of football with a clock.
 
-A player is scored as a policy on sheets (:mod:`solvent.games.football_clock.solver.policies`):
+A player is scored as a policy on layers (:mod:`solvent.games.football_clock.solver.policies`):
 what it gets against others, and against the best answer to it, from the start of the game and as
 either player. Values are points, or the chance of winning and half of that of a tie.
 """
@@ -21,9 +21,9 @@ from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layout, Sheet, layout_for
+from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalSheets
-from solvent.games.football_clock.solver.policies import SheetPolicy
+from solvent.games.football_clock.solver.policies import LayerPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
@@ -31,10 +31,10 @@ OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", 
 """Parameters of an environment that are not its game's."""
 
 SCORED_AGAINST = ("optimal", "paper-agent")
-"""Players that are known by name, with a policy on sheets."""
+"""Players that are known by name, with a policy on layers."""
 
-OnSheet = Callable[[Sheet], None]
-"""Is told of every sheet that is done, against everyone."""
+OnLayer = Callable[[Layer], None]
+"""Is told of every layer that is done, against everyone."""
 
 BEST_ANSWER = "best answer"
 
@@ -66,13 +66,13 @@ class TimedScore:
 
 def score_timed(
     game: TimedFootball,
-    policy: SheetPolicy,
+    policy: LayerPolicy,
     name: str = "player",
     *,
     opponents: Iterable[str] = SCORED_AGAINST,
     solution: str | Path | None = None,
     threads: int = 2,
-    on_sheet: OnSheet | None = None,
+    on_layer: OnLayer | None = None,
 ) -> TimedScore:
     """Score a policy exactly: against opponents, and against the best answer to it.
 
@@ -83,8 +83,8 @@ def score_timed(
         opponents: Of :data:`SCORED_AGAINST`.
         solution: The folder of the game's solution, which the optimal opponent needs but in a
             small form.
-        threads: How many work on a sheet.
-        on_sheet: See :data:`OnSheet`.
+        threads: How many work on a layer.
+        on_layer: See :data:`OnLayer`.
 
     Raises:
         ValueError: If an opponent is unknown, or has no solution to play by.
@@ -92,25 +92,25 @@ def score_timed(
     """
     layout = layout_for(game)
     [begin] = game.initial()
-    met: dict[str, SheetPolicy | None] = {
+    met: dict[str, LayerPolicy | None] = {
         one: sheets_named(one, game, layout, solution) for one in opponents
     }
     met[BEST_ANSWER] = None
 
-    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
-        if on_sheet is not None:
-            on_sheet(sheet)
+    def tell(layer: Layer, values: Sequence[Floats]) -> None:
+        if on_layer is not None:
+            on_layer(layer)
 
     pairs = [(policy, other) for other in met.values()]
-    results = evaluate_pairs(layout, begin.state, pairs, threads=threads, on_sheet=tell)
+    results = evaluate_pairs(layout, begin.state, pairs, threads=threads, on_layer=tell)
     against = dict(zip(met, results, strict=True))
     return TimedScore(name, against, even=0.0 if game.for_points else 0.5)
 
 
 def sheets_named(
     name: str, game: TimedFootball, layout: Layout, solution: str | Path | None = None
-) -> SheetPolicy:
-    """A player by name, as a policy on sheets.
+) -> LayerPolicy:
+    """A player by name, as a policy on layers.
 
     Raises:
         ValueError: If the name is unknown, or the optimal player needs a solution.
@@ -141,7 +141,7 @@ def trained_on(file: str | Path) -> TimedFootball | None:
 
 
 def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkSheets:
-    """A network, or the file of one, as a policy on sheets.
+    """A network, or the file of one, as a policy on layers.
 
     Args:
         game: The game that it plays.

@@ -20,7 +20,7 @@ from solvent.games.football_clock.report.chances import (
 )
 from solvent.games.football_clock.report.clock_map import ClockMap, maps_html, script, shaded_map
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Sheet
+from solvent.games.football_clock.solver.layout import Layer
 from solvent.games.football_clock.solver.optimal import OptimalSheets
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -65,14 +65,14 @@ def rate_agent(
     solution: TimedSolution,
     *,
     threads: int = 2,
-    on_sheet: Callable[[Sheet], None] | None = None,
+    on_layer: Callable[[Layer], None] | None = None,
 ) -> AgentScores:
     """Rate the agent exactly, which takes longer than solving did.
 
     Args:
         solution: Of any form.
-        threads: How many work on a sheet.
-        on_sheet: Is told of every sheet that is done.
+        threads: How many work on a layer.
+        on_layer: Is told of every layer that is done.
     """
     layout, clock = solution.layout, clock_of(solution)
     timeouts = layout.clock.timeouts
@@ -80,18 +80,18 @@ def rate_agent(
     leads = [layout.column(2, lead) for lead in range(-clock.lead, clock.lead + 1)]
     by_time = np.full((len(OPPONENTS), 2, *clock.shape), np.nan)
 
-    def keep(sheet: Sheet, values: Sequence[Floats]) -> None:
-        if sheet.ticks and sheet == Sheet(2, sheet.ticks, timeouts, timeouts):
+    def keep(layer: Layer, values: Sequence[Floats]) -> None:
+        if layer.ticks and layer == Layer(2, layer.ticks, timeouts, timeouts):
             for opponent, value in enumerate(values):
                 mine, others = value[:, row, leads]
                 # The other side's lead is the agent's with the sign changed.
-                by_time[opponent, :, sheet.ticks - 1] = mine, -others[::-1]
-        if on_sheet is not None:
-            on_sheet(sheet)
+                by_time[opponent, :, layer.ticks - 1] = mine, -others[::-1]
+        if on_layer is not None:
+            on_layer(layer)
 
     agent = AgentSheets(layout)
     pairs: list[Players] = [(agent, OptimalSheets(layout, solution.values)), (agent, None)]
-    start = evaluate_pairs(layout, solution.start, pairs, threads=threads, on_sheet=keep)
+    start = evaluate_pairs(layout, solution.start, pairs, threads=threads, on_layer=keep)
     return AgentScores(tuple(start), by_time + (0.0 if layout.for_points else 0.5))
 
 

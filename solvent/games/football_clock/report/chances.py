@@ -37,7 +37,7 @@ def clock_of(solution: TimedSolution) -> Clock:
 
 
 def by_time(solution: TimedSolution, row: int) -> Floats:
-    """[T, leads] the value of a row of the second half's sheets, both with all time-outs.
+    """[T, leads] the value of a row of the second half's layers, both with all time-outs.
 
     It is the chance of winning with half that of a tie, or points.
     """

@@ -18,7 +18,7 @@ from solvent.games.football_clock.report.clock_map import (
     shaded_map,
     ways_map,
 )
-from solvent.games.football_clock.solver.layout import Sheet
+from solvent.games.football_clock.solver.layout import Layer
 from solvent.games.football_clock.solver.problem import moments_after
 from solvent.games.football_clock.solver.row_calls import kick_calls, row_calls, solved_problem
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -70,9 +70,9 @@ def last_down(solution: TimedSolution, tables: TimedTables, to_go: int, to_goal:
     worth, quick = np.full((3, *clock.shape), np.nan), np.zeros(clock.shape)
     legal = np.flatnonzero(rules.legal[at])
     for t in range(clock.ticks):
-        sheet = layout.moment(2, t + 1, timeouts, timeouts)
-        problem = solved_problem(solution, tables, sheet)
-        calls = row_calls(layout, problem, at, solution.values(sheet)[declared])
+        layer = layout.moment(2, t + 1, timeouts, timeouts)
+        problem = solved_problem(solution, tables, layer)
+        calls = row_calls(layout, problem, at, solution.values(layer)[declared])
         games = solve_matrix_games(calls.contested[columns])
         others = legal[calls.contested.shape[1] :].tolist()
         worth[0, t], quick[t] = games.value, games.row_strategy[:, legal.tolist().index(plays)]
@@ -151,14 +151,14 @@ def timeout_gain(solution: TimedSolution, *, offence: bool) -> tuple[Floats, Flo
     leads = [layout.column(2, sign * lead) for lead in range(-clock.lead, clock.lead + 1)]
     called, declined = np.full((2, *clock.shape), np.nan)
 
-    def offence_has(moment: Sheet | None) -> Floats:
+    def offence_has(moment: Layer | None) -> Floats:
         if moment is None:
             return layout.final(2)[leads]
         return solution.values(moment)[row, leads]
 
     for t in range(clock.ticks):
-        sheet = layout.moment(2, t + 1, timeouts, timeouts)
-        plain, own, other = moments_after(layout, sheet, seconds, untimed=False)
+        layer = layout.moment(2, t + 1, timeouts, timeouts)
+        plain, own, other = moments_after(layout, layer, seconds, untimed=False)
         if own is None or other is None:
             continue
         if offence:

@@ -20,6 +20,7 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
+
 @dataclass(frozen=True, eq=False)
 class CallSheet:
     """The matrix game of a position.
@@ -136,7 +137,9 @@ def action_values(
     return {legal[player][0]: to_other(solution, max(values.values()))}
 
 
-def optimal_mix(solution: LayeredSolution, position: TimedPosition, player: int) -> dict[int, float]:
+def optimal_mix(
+    solution: LayeredSolution, position: TimedPosition, player: int
+) -> dict[int, float]:
     """What a player does in an equilibrium: its actions with positive probability.
 
     Of decisions that are equally good it takes the plain one: no time-out, the ordinary kickoff.

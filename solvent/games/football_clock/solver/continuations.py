@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import Asked, Players
 from solvent.games.football_clock.solver.problem import moments_after
 from solvent.games.football_clock.solver.successors import rate_moment
@@ -30,38 +30,38 @@ class Following:
         layout: The form.
         tables: Of its rules.
         players: X and Y; None answers in the best way.
-        values: [2, S + 2, C] of the sheets that are rated, X or Y having the ball.
+        values: [2, S + 2, C] of the layers that are rated, X or Y having the ball.
     """
 
     layout: Layout
     tables: TimedTables
     players: Players
-    values: Mapping[Sheet, Floats]
+    values: Mapping[Layer, Floats]
 
-    def rate(self, sheet: Sheet, side: int) -> Floats:
+    def rate(self, layer: Layer, side: int) -> Floats:
         """[U, C] what successors are worth to a side that was on offence or kicked, 0 for X."""
         tables = self.tables
         shifted = np.stack(
-            [self.layout.after_points(sheet.half, points) for points in tables.points]
+            [self.layout.after_points(layer.half, points) for points in tables.points]
         )
         worth = np.empty((len(tables.row), shifted.shape[1]))
         for g, (seconds, untimed) in enumerate(tables.groups):
             group = slice(tables.group_start[g], tables.group_start[g + 1])
-            moments = moments_after(self.layout, sheet, seconds, untimed)
+            moments = moments_after(self.layout, layer, seconds, untimed)
             rated = worth[group]
-            rated[:] = self._at(moments.plain, sheet.half, side, group, shifted)
+            rated[:] = self._at(moments.plain, layer.half, side, group, shifted)
             for moment, asked in ((moments.other, 1 - side), (moments.own, side)):
                 if moment is not None:
-                    called = self._at(moment, sheet.half, side, group, shifted)
+                    called = self._at(moment, layer.half, side, group, shifted)
                     if self.players[asked] is None:
                         better = np.maximum if asked == side else np.minimum
                         better(rated, called, out=rated)
                     else:
-                        rated += self._chance(sheet, side, asked, g, shifted) * (called - rated)
+                        rated += self._chance(layer, side, asked, g, shifted) * (called - rated)
         return worth
 
     def _at(
-        self, moment: Sheet | None, half: int, side: int, group: slice, shifted: Ints
+        self, moment: Layer | None, half: int, side: int, group: slice, shifted: Ints
     ) -> Floats:
         """[U, C] what the successors of a group are worth at a moment; None if the half is over."""
         tables = self.tables
@@ -83,21 +83,21 @@ class Following:
         )
         return rated
 
-    def _chance(self, sheet: Sheet, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
+    def _chance(self, layer: Layer, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
         """The chance that a side with a policy calls a time-out after the plays of a group."""
         tables, clock = self.tables, self.layout.clock
         player, first = self.players[asked], asked == side
         assert player is not None
         group = slice(tables.group_start[g], tables.group_start[g + 1])
         seconds, untimed = tables.groups[g]
-        after = clock.after(sheet.ticks, seconds)
+        after = clock.after(layer.ticks, seconds)
         column = shifted[tables.score[group]]
         return player.timeouts(
             Asked(
-                sheet=sheet if first else sheet.swapped,
+                layer=layer if first else layer.swapped,
                 seconds=seconds,
                 after=after,
-                saved=clock.after(sheet.ticks, clock.with_timeout(seconds)),
+                saved=clock.after(layer.ticks, clock.with_timeout(seconds)),
                 untimed=after == 0 and untimed and clock.untimed_down,
                 first=first,
                 row=tables.row[group],

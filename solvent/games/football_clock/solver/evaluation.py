@@ -1,22 +1,22 @@
-"""What policies of football with a clock are worth, exactly, sheet by sheet.
+"""What policies of football with a clock are worth, exactly, layer by layer.
 
-Two players, X and Y, differ, so a sheet has two arrays of values: W[0] where X has the ball and
+Two players, X and Y, differ, so a layer has two arrays of values: W[0] where X has the ball and
 W[1] where Y has it, each to the side that has the ball. Changing sides goes from one to the other::
 
     value to the other side of column c  =  -W[other][.., C - 1 - c]
 
-A sheet is rated like one that is solved: first what everything is worth that may follow a play,
+A layer is rated like one that is solved: first what everything is worth that may follow a play,
 with the time-outs that the players call, and then the states, each the expectation over both mixes.
 
 **Best answers.** In the place of a policy may stand None: that player answers the other one's in
 the best way, with calls, choices, kicks and time-outs. It knows the mixes, not what is drawn from
-them. Backward in time the answer in one state is a maximum of sums, since states of a sheet lead
-to other sheets only.
+them. Backward in time the answer in one state is a maximum of sums, since states of a layer lead
+to other layers only.
 
 **Several at once.** Asking a policy for its mixes may cost far more than what is done with them, as
 with a network. So pairs of players are rated side by side, and each policy is asked once.
 
-Memory: the sheets that others still need, for every pair twice as many as for solving.
+Memory: the layers that others still need, for every pair twice as many as for solving.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.continuations import Following
 from solvent.games.football_clock.solver.expectation import rate_block
 from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_values
-from solvent.games.football_clock.solver.layout import Layout, Sheet, place_of
+from solvent.games.football_clock.solver.layout import Layer, Layout, place_of
 from solvent.games.football_clock.solver.policies import (
     Block,
+    LayerMixes,
+    LayerPolicy,
     Players,
     RoleMixes,
-    SheetMixes,
-    SheetPolicy,
     block_rows,
 )
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
 
-OnSheet = Callable[[Sheet, Floats], None]
-"""Is given every sheet when it is done, and its values [2, S + 2, C]."""
+OnLayer = Callable[[Layer, Floats], None]
+"""Is given every layer when it is done, and its values [2, S + 2, C]."""
 
 STATES_AT_ONCE = 100_000
 """A block has about so many at most, each of which may have mixes of its own."""
@@ -75,11 +75,11 @@ class Evaluation:
 def evaluate(
     layout: Layout,
     start: TimedPosition,
-    x: SheetPolicy | None,
-    y: SheetPolicy | None,
+    x: LayerPolicy | None,
+    y: LayerPolicy | None,
     *,
     threads: int = 2,
-    on_sheet: OnSheet | None = None,
+    on_layer: OnLayer | None = None,
 ) -> Evaluation:
     """What X gets against Y from a position; None stands for a best answer.
 
@@ -88,18 +88,18 @@ def evaluate(
         start: Where, with a call or a kick to come.
         x: One policy.
         y: The other.
-        threads: How many work on a sheet.
-        on_sheet: See :data:`OnSheet`.
+        threads: How many work on a layer.
+        on_layer: See :data:`OnLayer`.
 
     Raises:
         ValueError: If neither is given, or the position has no call and no kick to come.
     """
 
-    def tell(sheet: Sheet, values: Sequence[Floats]) -> None:
-        if on_sheet is not None:
-            on_sheet(sheet, values[0])
+    def tell(layer: Layer, values: Sequence[Floats]) -> None:
+        if on_layer is not None:
+            on_layer(layer, values[0])
 
-    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads, on_sheet=tell)
+    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads, on_layer=tell)
     return result
 
 
@@ -109,7 +109,7 @@ def evaluate_pairs(
     pairs: Iterable[Players],
     *,
     threads: int = 2,
-    on_sheet: Callable[[Sheet, Sequence[Floats]], None] | None = None,
+    on_layer: Callable[[Layer, Sequence[Floats]], None] | None = None,
 ) -> list[Evaluation]:
     """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
 
@@ -117,61 +117,61 @@ def evaluate_pairs(
         layout: The form.
         start: Where, with a call or a kick to come.
         pairs: X and Y of each. A policy that is in several is asked once.
-        threads: How many work on a sheet.
-        on_sheet: Is given every sheet when it is done, and its values [2, S + 2, C] of every pair.
+        threads: How many work on a layer.
+        on_layer: Is given every layer when it is done, and its values [2, S + 2, C] of every pair.
 
     Raises:
         ValueError: If neither of a pair is given, or the position has no call and no kick to come.
     """
     raters = [_Rater(layout, pair) for pair in pairs]
     begins = place_of(layout, start)
-    last_reader = {needed: sheet for sheet in layout.sheets for needed in layout.reads(sheet)}
+    last_reader = {needed: layer for layer in layout.layers for needed in layout.reads(layer)}
     with ThreadPoolExecutor(threads) as pool:
-        for sheet in layout.sheets:
-            _rate_sheet(layout, sheet, raters, pool)
-            if on_sheet is not None:
-                on_sheet(sheet, [rater.values[sheet] for rater in raters])
-            if sheet == begins.sheet:
+        for layer in layout.layers:
+            _rate_layer(layout, layer, raters, pool)
+            if on_layer is not None:
+                on_layer(layer, [rater.values[layer] for rater in raters])
+            if layer == begins.layer:
                 break
             for rater in raters:
-                for passed in [at for at in rater.values if last_reader.get(at) == sheet]:
+                for passed in [at for at in rater.values if last_reader.get(at) == layer]:
                     del rater.values[passed]
     even = 0.0 if layout.for_points else 0.5
     results = []
     for rater in raters:
         # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
-        of_x, of_y = rater.values[begins.sheet][:, begins.row, begins.column].tolist()
+        of_x, of_y = rater.values[begins.layer][:, begins.row, begins.column].tolist()
         if begins.player == 1:
             of_x, of_y = -of_y, -of_x
         results.append(Evaluation(first=even + of_x, second=even - of_y))
     return results
 
 
-def _rate_sheet(
-    layout: Layout, sheet: Sheet, raters: Sequence[_Rater], pool: ThreadPoolExecutor
+def _rate_layer(
+    layout: Layout, layer: Layer, raters: Sequence[_Rater], pool: ThreadPoolExecutor
 ) -> None:
-    """Give every rater the values of a sheet."""
-    for _ in pool.map(lambda rater: rater.begin(sheet), raters):
+    """Give every rater the values of a layer."""
+    for _ in pool.map(lambda rater: rater.begin(layer), raters):
         pass
-    states = layout.columns(sheet.half) * (layout.rules.ruleset.downs + 1)
+    states = layout.columns(layer.half) * (layout.rules.ruleset.downs + 1)
     size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
     players = [player for rater in raters for player in rater.players]
 
     def rate(block: Block) -> None:
-        asked: dict[int, SheetMixes | None] = {}
+        asked: dict[int, LayerMixes | None] = {}
         for player in players:
             if id(player) not in asked:
-                asked[id(player)] = None if player is None else player.mixes(sheet, block)
+                asked[id(player)] = None if player is None else player.mixes(layer, block)
         for rater in raters:
             first, second = (asked[id(player)] for player in rater.players)
-            rater.rate_block(sheet, block, (first, second))
+            rater.rate_block(layer, block, (first, second))
 
     for _ in pool.map(rate, blocks_of(layout.lines, size)):
         pass
 
 
 class _Rater:
-    """Rates sheets in their order; `values` are those that are begun and not yet taken away.
+    """Rates layers in their order; `values` are those that are begun and not yet taken away.
 
     Args:
         layout: The form.
@@ -187,24 +187,24 @@ class _Rater:
         self.layout = layout
         self.players = players
         self.tables = timed_tables(layout.rules)
-        self.values: dict[Sheet, Floats] = {}
+        self.values: dict[Layer, Floats] = {}
         self.following = Following(layout, self.tables, players, self.values)
         self._worth: list[Floats] = []
 
-    def begin(self, sheet: Sheet) -> None:
-        """Add the values [2, S + 2, C] of a sheet, so far only of its kicks."""
-        columns = self.layout.columns(sheet.half)
+    def begin(self, layer: Layer) -> None:
+        """Add the values [2, S + 2, C] of a layer, so far only of its kicks."""
+        columns = self.layout.columns(layer.half)
         values = np.empty((2, self.layout.rows, columns))
-        self._worth = [self.following.rate(sheet, side) for side in (0, 1)]
+        self._worth = [self.following.rate(layer, side) for side in (0, 1)]
         for side in (0, 1):
-            values[side, self.layout.kickoff_row :] = self._kicks(sheet, side, self._worth[side])
-        self.values[sheet] = values
+            values[side, self.layout.kickoff_row :] = self._kicks(layer, side, self._worth[side])
+        self.values[layer] = values
 
     def rate_block(
-        self, sheet: Sheet, block: Block, mixes: tuple[SheetMixes | None, SheetMixes | None]
+        self, layer: Layer, block: Block, mixes: tuple[LayerMixes | None, LayerMixes | None]
     ) -> None:
-        """Write the values of a block of a sheet that is begun, from what X and Y do there."""
-        rows, values = block_rows(self.layout, block), self.values[sheet]
+        """Write the values of a block of a layer that is begun, from what X and Y do there."""
+        rows, values = block_rows(self.layout, block), self.values[layer]
         rated = np.empty((len(rows), values.shape[2]))
         for side in (0, 1):
             attack, defend = mixes[side], mixes[1 - side]
@@ -233,15 +233,15 @@ class _Rater:
             np.ascontiguousarray(mixes.which, np.int32),
         )
 
-    def _kicks(self, sheet: Sheet, side: int, worth: Floats) -> Floats:
+    def _kicks(self, layer: Layer, side: int, worth: Floats) -> Floats:
         """[2, C] what being about to kick off and to kick freely are worth to a side."""
-        if sheet.ticks == 0:
-            return np.stack([self.following.final(sheet.half, side)] * 2)
+        if layer.ticks == 0:
+            return np.stack([self.following.final(layer.half, side)] * 2)
         kicks = kick_values(self.tables.loops, worth)
         player = self.players[side]
         if player is None:
             kickoff = np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK])
         else:
-            chance = player.onside(sheet)
+            chance = player.onside(layer)
             kickoff = chance * kicks[ONSIDE_KICK] + (1 - chance) * kicks[NORMAL_KICK]
         return np.stack((kickoff, kicks[SAFETY_KICK]))

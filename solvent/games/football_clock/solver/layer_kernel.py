@@ -1,4 +1,4 @@
-"""One sheet of football with a clock: all calls of one moment, solved column by column.
+"""One layer of football with a clock: all calls of one moment, solved column by column.
 
 For a situation, what every result is worth is computed for all columns at once, as sums of rows of
 ``problem.worth``; then each column's payoffs are picked from it and the matrix game is solved. The
@@ -29,7 +29,7 @@ from numba import njit
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
-from solvent.games.football_clock.solver.problem import SheetProblem
+from solvent.games.football_clock.solver.problem import LayerProblem
 from solvent.games.football_clock.solver.simd_supports import ENOUGH, lanes_for, try_supports
 from solvent.games.football_clock.solver.tables import Loops
 from solvent.model.arrays import Bools, Floats
@@ -56,7 +56,7 @@ NO_MIXES = BlockMixes(*(np.zeros((0, 0, 0, 0)) for _ in range(3)))
 
 
 def solve_block(
-    problem: SheetProblem,
+    problem: LayerProblem,
     first_line: int,
     last_line: int,
     mixes: BlockMixes = NO_MIXES,
@@ -64,12 +64,12 @@ def solve_block(
 ) -> BlockResult:
     """Solve the situations of some lines, all downs and the punt formation.
 
-    What is returned does not depend on how a sheet is cut into blocks. It runs without Python's
+    What is returned does not depend on how a layer is cut into blocks. It runs without Python's
     lock, so blocks may be solved by threads at the same time; ask for ``problem.constant`` first
     then, so that it is computed once.
 
     Args:
-        problem: The sheet.
+        problem: The layer.
         first_line: Of the block.
         last_line: The one after the last.
         mixes: Filled with optimal mixes, if they are wanted. Where everything that may follow is
@@ -107,13 +107,13 @@ def solve_block(
     return BlockResult(values, supports, *gap_and_counts)
 
 
-def kick_rows(problem: SheetProblem) -> Floats:
+def kick_rows(problem: LayerProblem) -> Floats:
     """[2, C] what being about to kick off, and to give the ball up by a free kick, are worth.
 
     The kicker chooses the normal or the onside kick. With no time left nobody kicks: the half is
     over, and both rows are its final values.
     """
-    if problem.sheet.ticks == 0:
+    if problem.layer.ticks == 0:
         return np.stack((problem.final, problem.final))
     kicks = kick_values(problem.tables.loops, problem.worth)
     return np.stack((np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK]), kicks[SAFETY_KICK]))

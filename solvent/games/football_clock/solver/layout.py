@@ -1,6 +1,6 @@
 """How the states of football with a clock are laid out, and in which order they are solved.
 
-**Sheets.** A *sheet* holds the states in which a certain half has a certain time left and both
+**Layers.** A *layer* holds the states in which a certain half has a certain time left and both
 sides certain numbers of time-outs: an array [S + 2, C] of values to the side that has the ball.
 
 =========== =======================================================================================
@@ -21,11 +21,11 @@ are what counts there is one column. Changing sides is reversing the columns::
 since values are the chance of winning plus half that of a tie, less one half; or points.
 
 **Order.** Time goes down with every play unless a time-out stops it, and then there are fewer
-time-outs. So sheets are solved from the end of the game backward, those of one moment by the number
-of time-outs left, and the states of one sheet are independent of each other, but that the last down
-in normal formation leads to punt formation in the same sheet.
+time-outs. So layers are solved from the end of the game backward, those of one moment by the number
+of time-outs left, and the states of one layer are independent of each other, but that the last down
+in normal formation leads to punt formation in the same layer.
 
-**Blocks.** The work on a sheet is cut by *lines*, pairs of yards to the goal and to go; a block is
+**Blocks.** The work on a layer is cut by *lines*, pairs of yards to the goal and to go; a block is
 a range of lines with all downs and the punt formation. What is computed does not depend on the cut.
 """
 
@@ -49,7 +49,7 @@ FORMS = ("two-minutes", "half", "second-half", "full")
 """The last part of a game, one half for points, the second half, and a whole game."""
 
 
-class Sheet(NamedTuple):
+class Layer(NamedTuple):
     """States with the same half, time and time-outs.
 
     Attributes:
@@ -65,19 +65,19 @@ class Sheet(NamedTuple):
     other: int
 
     @property
-    def swapped(self) -> Sheet:
+    def swapped(self) -> Layer:
         """The same moment for the other side."""
         return self._replace(own=self.other, other=self.own)
 
     @property
-    def tick_before(self) -> Sheet:
+    def tick_before(self) -> Layer:
         """The same time-outs with a tick less on the clock; it need not exist."""
         return self._replace(ticks=self.ticks - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """All sheets of one form of the game.
+    """All layers of one form of the game.
 
     Args:
         rules: Chart and ruleset.
@@ -125,7 +125,7 @@ class Layout:
 
     @property
     def rows(self) -> int:
-        """S + 2, the rows of a sheet."""
+        """S + 2, the rows of a layer."""
         return self.rules.n_situations + 2
 
     @property
@@ -139,7 +139,7 @@ class Layout:
         return self.rules.n_situations // (self.rules.ruleset.downs + 1)
 
     def columns(self, half: int) -> int:
-        """C, the columns of the sheets of a half."""
+        """C, the columns of the layers of a half."""
         if self.for_points:
             return 1
         margins = 2 * self.clock.largest_margin + 1
@@ -176,24 +176,24 @@ class Layout:
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
 
     @cached_property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def layers(self) -> tuple[Layer, ...]:
         """All of them, in an order in which each comes after those that it reads."""
         return tuple(self._in_order())
 
-    def _in_order(self) -> Iterator[Sheet]:
+    def _in_order(self) -> Iterator[Layer]:
         most = self.clock.timeouts
         pairs = [(own, other) for own in range(most + 1) for other in range(most + 1)]
         pairs.sort(key=lambda pair: (sum(pair), pair))
         for half in self.halves:
             if self.clock.untimed_down:
-                yield Sheet(half, 0, 0, 0)
+                yield Layer(half, 0, 0, 0)
             for ticks in range(1, self.most_ticks + 1):
                 for own, other in pairs:
-                    yield Sheet(half, ticks, own, other)
+                    yield Layer(half, ticks, own, other)
 
-    def moment(self, half: int, ticks: int, own: int, other: int) -> Sheet:
-        """The sheet of a moment; on the untimed down time-outs no longer matter."""
-        return Sheet(half, ticks, own, other) if ticks else Sheet(half, 0, 0, 0)
+    def moment(self, half: int, ticks: int, own: int, other: int) -> Layer:
+        """The layer of a moment; on the untimed down time-outs no longer matter."""
+        return Layer(half, ticks, own, other) if ticks else Layer(half, 0, 0, 0)
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
@@ -201,12 +201,12 @@ class Layout:
         both = np.concatenate((self.rules.seconds, self.rules.kick_seconds))
         return tuple(np.unique(both[both > 0]).tolist())
 
-    def reads(self, sheet: Sheet) -> tuple[Sheet, ...]:
-        """The sheets of which the values are needed to solve one, in the order of :attr:`sheets`.
+    def reads(self, layer: Layer) -> tuple[Layer, ...]:
+        """The layers of which the values are needed to solve one, in the order of :attr:`layers`.
 
         At the end of a whole game's first half that is the beginning of the second.
         """
-        half, ticks, own, other = sheet
+        half, ticks, own, other = layer
         needed = set()
         ends = ticks == 0
         for seconds in self.lengths if ticks else ():
@@ -225,9 +225,9 @@ class Layout:
         return tuple(sorted(needed, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
 
     @property
-    def second_half(self) -> Sheet:
-        """The sheet whose kickoff begins the second half."""
-        return Sheet(2, self.most_ticks, self.clock.timeouts, self.clock.timeouts)
+    def second_half(self) -> Layer:
+        """The layer whose kickoff begins the second half."""
+        return Layer(2, self.most_ticks, self.clock.timeouts, self.clock.timeouts)
 
     def final(self, half: int, second_half: Floats | None = None) -> Floats:
         """The values of a half's end to a side, whoever has the ball, [C].
@@ -245,14 +245,14 @@ class Layout:
             return np.concatenate((second_half, -second_half[::-1]))
         return np.sign(self.margin(half)) / 2
 
-    def most(self, sheet: Sheet) -> float:
-        """No value of a sheet is larger, whichever its sign.
+    def most(self, layer: Layer) -> float:
+        """No value of a layer is larger, whichever its sign.
 
         Every play and every kick takes a tick or a time-out, the untimed down excepted.
         """
         if not self.for_points:
             return 0.5
-        return float(self.most_points * (sheet.ticks + sheet.own + sheet.other + 1))
+        return float(self.most_points * (layer.ticks + layer.own + layer.other + 1))
 
     @cached_property
     def most_points(self) -> int:
@@ -271,13 +271,13 @@ class PositionPlace(NamedTuple):
     """Where a position's value stands.
 
     Attributes:
-        sheet: Which sheet.
+        layer: Which layer.
         row: In it: a situation, the kickoff or the free kick.
         column: In it: the lead of the side that has the ball or kicks.
         player: That side.
     """
 
-    sheet: Sheet
+    layer: Layer
     row: int
     column: int
     player: int
@@ -304,7 +304,7 @@ def place_of(layout: Layout, position: TimedPosition) -> PositionPlace:
         position: In which both sides call, or one kicks.
 
     Raises:
-        ValueError: If the position has another phase: then its value is in no sheet.
+        ValueError: If the position has another phase: then its value is in no layer.
     """
     side, half = position.offence, position.half
     timeouts = position.timeouts
@@ -313,9 +313,9 @@ def place_of(layout: Layout, position: TimedPosition) -> PositionPlace:
     elif position.phase in ("kickoff", "free kick"):
         row = layout.kickoff_row + (position.phase == "free kick")
     else:
-        raise ValueError(f"phase is {shown(position.phase)}; sheets hold calls and kicks only")
+        raise ValueError(f"phase is {shown(position.phase)}; layers hold calls and kicks only")
     return PositionPlace(
-        sheet=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
+        layer=layout.moment(half, position.ticks, timeouts[side], timeouts[1 - side]),
         row=row,
         column=layout.column(
             half,

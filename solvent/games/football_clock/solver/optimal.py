@@ -1,8 +1,8 @@
 """The optimal player of football with a clock, as a policy that is asked for whole blocks.
 
-A solution holds values. The mixes of a sheet's states are those of the matrix games that were
+A solution holds values. The mixes of a layer's states are those of the matrix games that were
 solved for it, and are solved again here when they are asked for. Warm starts are what was mixed a
-tick nearer to the end, if that sheet has been asked for before: policies are evaluated in that
+tick nearer to the end, if that layer has been asked for before: policies are evaluated in that
 order.
 
 What is best is not always unique. Mixes are those that the solver finds; of time-outs, kicks and
@@ -20,14 +20,14 @@ import numpy as np
 from solvent.exact.layered.game import WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football_clock.solver.layer_kernel import BlockMixes, kick_values, solve_block
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
+    LayerMixes,
     RoleMixes,
-    SheetMixes,
 )
-from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
 
@@ -37,53 +37,53 @@ class OptimalSheets:
 
     Args:
         layout: Of the form.
-        read: Gives the values of a sheet, such as :meth:`TimedSolution.values`.
+        read: Gives the values of a layer, such as :meth:`TimedSolution.values`.
     """
 
-    def __init__(self, layout: Layout, read: Callable[[Sheet], Floats]) -> None:
+    def __init__(self, layout: Layout, read: Callable[[Layer], Floats]) -> None:
         self.layout = layout
         self.read = read
         self._tables = timed_tables(layout.rules)
         self._lock = Lock()
-        self._problem: SheetProblem | None = None
+        self._problem: LayerProblem | None = None
         self._start: WarmStart | None = None
-        self._supports: dict[Sheet, WarmStart] = {}
+        self._supports: dict[Layer, WarmStart] = {}
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
-        """What it does in the states of a block of a sheet."""
-        problem = self._problem_of(sheet)
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+        """What it does in the states of a block of a layer."""
+        problem = self._problem_of(layer)
         rules, tables = self.layout.rules, self._tables
-        shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(sheet.half))
+        shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(layer.half))
         widths = rules.legal.shape[1], rules.chart.defences, len(tables.loops.option)
         mixes = BlockMixes(*(np.zeros((*shape, width)) for width in widths))
         start = None if self._start is None else self._start[:, slice(*block)]
         supports = solve_block(problem, *block, mixes, start).start
         assert supports is not None
-        self._supports[sheet][:, slice(*block)] = supports
+        self._supports[layer][:, slice(*block)] = supports
         offence, defence, choices = (mix.reshape(-1, mix.shape[-1]) for mix in mixes)
         which = np.arange(len(offence), dtype=np.int32).reshape(-1, shape[2])
-        return SheetMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
+        return LayerMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
 
-    def onside(self, sheet: Sheet) -> Floats:
+    def onside(self, layer: Layer) -> Floats:
         """[C] 1 where it kicks off with an onside kick."""
-        problem = self._problem_of(sheet)
+        problem = self._problem_of(layer)
         kicks = kick_values(problem.tables.loops, problem.worth)
         return np.asarray(kicks[ONSIDE_KICK] > kicks[NORMAL_KICK], float)
 
     def timeouts(self, asked: Asked) -> Floats:
         """[U, C] 1 where it calls a time-out."""
-        half, own, other = asked.sheet.half, asked.sheet.own, asked.sheet.other
-        called = self._worth(asked, Sheet(half, asked.saved, own - 1, other))
+        half, own, other = asked.layer.half, asked.layer.own, asked.layer.other
+        called = self._worth(asked, Layer(half, asked.saved, own - 1, other))
         if asked.after or asked.untimed:
             declined = self._worth(asked, self.layout.moment(half, asked.after, own, other))
         else:
             declined = self._final(half)[asked.column]
         if asked.first and other:
-            again = self._worth(asked, Sheet(half, asked.saved, own, other - 1))
+            again = self._worth(asked, Layer(half, asked.saved, own, other - 1))
             declined = np.minimum(declined, again)
         return (called > declined).astype(float)
 
-    def _worth(self, asked: Asked, moment: Sheet) -> Floats:
+    def _worth(self, asked: Asked, moment: Layer) -> Floats:
         """[U, C] what follows is worth to the side that is asked, at a moment that is its own."""
         rows, mine = asked.row[:, None], asked.mine[:, None]
         ours, theirs = self.read(moment), self.read(moment.swapped)
@@ -96,15 +96,15 @@ class OptimalSheets:
             return self.layout.final(half)
         return self.layout.final(half, self.read(self.layout.second_half)[self.layout.kickoff_row])
 
-    def _problem_of(self, sheet: Sheet) -> SheetProblem:
-        """A sheet's problem, kept until another sheet is asked for."""
+    def _problem_of(self, layer: Layer) -> LayerProblem:
+        """A layer's problem, kept until another layer is asked for."""
         with self._lock:
-            if self._problem is None or self._problem.sheet != sheet:
-                problem = sheet_problem(self.layout, self._tables, sheet, self.read)
+            if self._problem is None or self._problem.layer != layer:
+                problem = layer_problem(self.layout, self._tables, layer, self.read)
                 _ = problem.constant  # Computed here, not by every thread.
-                self._start = self._supports.pop(sheet.tick_before, None)
-                columns = self.layout.columns(sheet.half)
-                self._supports[sheet] = np.zeros(
+                self._start = self._supports.pop(layer.tick_before, None)
+                columns = self.layout.columns(layer.half)
+                self._supports[layer] = np.zeros(
                     (self._tables.downs + 1, self._tables.lines, columns, 2), np.uint32
                 )
                 self._problem = problem

@@ -1,16 +1,16 @@
-"""What a player does in football with a clock, a sheet at a time.
+"""What a player does in football with a clock, a layer at a time.
 
 A policy of the whole game is far too large for a table: the second half has 250 million states, and
 each would need thirty probabilities. So a policy is asked for its mixes when they are needed, for
-one *block* of one sheet (see :mod:`solvent.games.football_clock.solver.layout`), and may compute
+one *block* of one layer (see :mod:`solvent.games.football_clock.solver.layout`), and may compute
 them, look them up or run a network. It is asked from several threads at once.
 
 **Calls.** :class:`RoleMixes` is a list of mixes and, for every state, the number of one of them. An
 agent that does not look at the clock has as many mixes as there are situations and repeats their
 numbers in every column; one that is different everywhere counts the states through.
 
-**Whose columns.** A sheet and its columns are always those of the side that *has the ball*, also
-where the policy is asked what it does on defence: ``sheet.own`` are the time-outs of the offence
+**Whose columns.** A layer and its columns are always those of the side that *has the ball*, also
+where the policy is asked what it does on defence: ``layer.own`` are the time-outs of the offence
 then, and column c is the offence's margin. Only in :class:`Asked` they are those of the side that
 is asked for a time-out.
 
@@ -28,7 +28,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.model.arrays import Bools, Floats, Ints
 
 Block = tuple[int, int]
@@ -50,7 +50,7 @@ class RoleMixes(NamedTuple):
     which: NDArray[np.int32]
 
 
-class SheetMixes(NamedTuple):
+class LayerMixes(NamedTuple):
     """What a player does in the states of a block, on both sides of the ball."""
 
     attack: RoleMixes
@@ -61,20 +61,20 @@ class Asked(NamedTuple):
     """A side is asked for a time-out after plays that take the same time; U successors.
 
     Attributes:
-        sheet: Half, time before the play, and the time-outs of the side that is asked (`own`) and
+        layer: Half, time before the play, and the time-outs of the side that is asked (`own`) and
             of the other one.
         seconds: That the play or kick takes without a time-out.
         after: Ticks left after it without a time-out.
         saved: Ticks left after it with one.
         untimed: Whether an untimed down follows if no one calls a time-out; `after` is 0 then.
         first: Whether it is the side that was on offence or that kicked.
-        row: [U] of the sheet, that follows.
+        row: [U] of the layer, that follows.
         mine: [U] whether the side that is asked has the ball in it, or kicks.
         column: [U, C] the columns that follow from all columns of the offence before the play, the
             points counted; they are those of the side that is asked.
     """
 
-    sheet: Sheet
+    layer: Layer
     seconds: int
     after: int
     saved: int
@@ -85,20 +85,20 @@ class Asked(NamedTuple):
     column: Ints
 
 
-class SheetPolicy(Protocol):
+class LayerPolicy(Protocol):
     """A player of football with a clock, made for one layout."""
 
-    def mixes(self, sheet: Sheet, block: Block) -> SheetMixes:
-        """What it does in the states of a block of a sheet."""
+    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+        """What it does in the states of a block of a layer."""
 
-    def onside(self, sheet: Sheet) -> Floats:
+    def onside(self, layer: Layer) -> Floats:
         """[C] the chance that it kicks off with an onside kick; columns are the kicker's."""
 
     def timeouts(self, asked: Asked) -> Floats | float:
         """The chances that it calls a time-out, an array that can be broadcast to [U, C]."""
 
 
-Players = tuple[SheetPolicy | None, SheetPolicy | None]
+Players = tuple[LayerPolicy | None, LayerPolicy | None]
 """X and Y; None stands for one that answers the other's policy in the best way."""
 
 

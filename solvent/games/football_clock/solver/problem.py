@@ -1,4 +1,4 @@
-"""Everything that is needed to solve one sheet.
+"""Everything that is needed to solve one layer.
 
 What follows a play depends on where the clock is then, and on the time-outs. For each group of
 successors (:mod:`solvent.games.football_clock.solver.tables`) there are up to three *moments*: no
@@ -19,14 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.games.football_clock.solver.layout import Layout, Sheet
+from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.successors import rate_moment
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Bools, Floats, Ints
 
 
 class Moments(NamedTuple):
-    """The sheets to which a group of successors leads, as the side that was on offence sees them.
+    """The layers to which a group of successors leads, as the side that was on offence sees them.
 
     Attributes:
         plain: If no time-out is called; None if the half is over then.
@@ -34,29 +34,29 @@ class Moments(NamedTuple):
         other: If the other side does; None if it cannot.
     """
 
-    plain: Sheet | None
-    own: Sheet | None
-    other: Sheet | None
+    plain: Layer | None
+    own: Layer | None
+    other: Layer | None
 
 
 @dataclass(frozen=True, eq=False)
-class SheetProblem:
-    """One sheet to solve.
+class LayerProblem:
+    """One layer to solve.
 
     Attributes:
-        sheet: Which.
+        layer: Which.
         tables: The rules.
         moments: Of each group of successors.
-        values: [S + 2, C] of each sheet in `moments`, and of it with sides swapped.
+        values: [S + 2, C] of each layer in `moments`, and of it with sides swapped.
         final: [C] of the half's end.
         shifted: [points, C] the column of what follows, to the offence, by the points scored.
         paid: [points] what they are worth by themselves; 0 if winning is what counts.
     """
 
-    sheet: Sheet
+    layer: Layer
     tables: TimedTables
     moments: tuple[Moments, ...]
-    values: dict[Sheet, Floats]
+    values: dict[Layer, Floats]
     final: Floats
     shifted: Ints
     paid: Floats
@@ -93,7 +93,7 @@ class SheetProblem:
         """[C] the least and the largest worth of each column."""
         return self.worth.min(axis=0), self.worth.max(axis=0)
 
-    def _rate(self, worth: Floats, group: slice, moment: Sheet | None) -> None:
+    def _rate(self, worth: Floats, group: slice, moment: Layer | None) -> None:
         """Write what the successors of a group are worth at a moment."""
         score = self.tables.score[group]
         if moment is None:
@@ -112,26 +112,26 @@ class SheetProblem:
         )
 
 
-def sheet_problem(
-    layout: Layout, tables: TimedTables, sheet: Sheet, read: Callable[[Sheet], Floats]
-) -> SheetProblem:
-    """What has to be known to solve a sheet.
+def layer_problem(
+    layout: Layout, tables: TimedTables, layer: Layer, read: Callable[[Layer], Floats]
+) -> LayerProblem:
+    """What has to be known to solve a layer.
 
     Args:
         layout: To which it belongs.
         tables: Of the layout's rules.
-        sheet: Which.
-        read: Gives the values of a sheet of ``layout.reads(sheet)``.
+        layer: Which.
+        read: Gives the values of a layer of ``layout.reads(layer)``.
     """
-    half = sheet.half
-    moments = tuple(moments_after(layout, sheet, *group) for group in tables.groups)
+    half = layer.half
+    moments = tuple(moments_after(layout, layer, *group) for group in tables.groups)
     needed = {moment for group in moments for moment in group if moment is not None}
     begins = layout.second_half
     ends = any(group.plain is None for group in moments)
     next_half = read(begins)[layout.kickoff_row] if ends and half == 1 else None
     columns = layout.columns(half)
-    return SheetProblem(
-        sheet=sheet,
+    return LayerProblem(
+        layer=layer,
         tables=tables,
         moments=moments,
         values={at: read(at) for at in sorted(needed | {at.swapped for at in needed})},
@@ -141,9 +141,9 @@ def sheet_problem(
     )
 
 
-def moments_after(layout: Layout, sheet: Sheet, seconds: int, untimed: bool) -> Moments:
+def moments_after(layout: Layout, layer: Layer, seconds: int, untimed: bool) -> Moments:
     """Where plays that take so long lead to, `untimed` if a half does not end on them."""
-    half, ticks, own, other = sheet
+    half, ticks, own, other = layer
     clock = layout.clock
     if ticks == 0:
         return Moments(None, None, None)
@@ -152,6 +152,6 @@ def moments_after(layout: Layout, sheet: Sheet, seconds: int, untimed: bool) -> 
     over = after == 0 and not (untimed and clock.untimed_down)
     return Moments(
         plain=None if over else layout.moment(half, after, own, other),
-        own=Sheet(half, saved, own - 1, other) if own and saved != after else None,
-        other=Sheet(half, saved, own, other - 1) if other and saved != after else None,
+        own=Layer(half, saved, own - 1, other) if own and saved != after else None,
+        other=Layer(half, saved, own, other - 1) if other and saved != after else None,
     )

@@ -1,4 +1,4 @@
-"""What the calls and kicks of one row are worth in all columns of a sheet."""
+"""What the calls and kicks of one row are worth in all columns of a layer."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from solvent.games.football_clock.solver.layer_kernel import rate_mixed_cells, rate_results
-from solvent.games.football_clock.solver.layout import Layout, Sheet
-from solvent.games.football_clock.solver.problem import SheetProblem, sheet_problem
+from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Floats, Ints
@@ -27,17 +27,17 @@ class RowCalls(NamedTuple):
     certain: Floats
 
 
-def solved_problem(solution: TimedSolution, tables: TimedTables, sheet: Sheet) -> SheetProblem:
-    """A sheet of a solution, with all that follows it."""
-    return sheet_problem(solution.layout, tables, sheet, solution.values)
+def solved_problem(solution: TimedSolution, tables: TimedTables, layer: Layer) -> LayerProblem:
+    """A layer of a solution, with all that follows it."""
+    return layer_problem(solution.layout, tables, layer, solution.values)
 
 
-def row_calls(layout: Layout, problem: SheetProblem, row: int, declared: Floats) -> RowCalls:
+def row_calls(layout: Layout, problem: LayerProblem, row: int, declared: Floats) -> RowCalls:
     """Rate the calls of a situation.
 
     Args:
         layout: The form.
-        problem: The sheet.
+        problem: The layer.
         row: The situation.
         declared: [C] the values of the same line in punt formation, read on the last down.
     """
@@ -61,7 +61,7 @@ def row_calls(layout: Layout, problem: SheetProblem, row: int, declared: Floats)
     )
 
 
-def kick_calls(problem: SheetProblem) -> Floats:
+def kick_calls(problem: LayerProblem) -> Floats:
     """[2, C] what a normal and an onside kickoff are worth to the side that kicks."""
     loops = problem.tables.loops
     kicks = np.zeros((2, problem.worth.shape[1]))

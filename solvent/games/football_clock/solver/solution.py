@@ -33,11 +33,11 @@ class TimedSolution(LayeredSolution):
     """A form of football with a clock, solved.
 
     Args:
-        store: All its sheets, in memory or in a folder.
+        store: All its layers, in memory or in a folder.
         game: The same form, with the start that is meant.
 
     Raises:
-        ValueError: If a sheet is not solved.
+        ValueError: If a layer is not solved.
     """
 
     @classmethod
@@ -50,7 +50,7 @@ class TimedSolution(LayeredSolution):
             folder: That holds it.
             game: What it has to be a solution of, with the start that is meant; whatever it is,
                 from its usual start, unless given.
-            verify: Whether to check all sheets now, not each when it is first read.
+            verify: Whether to check all layers now, not each when it is first read.
 
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.

@@ -23,8 +23,8 @@ class Solved(NamedTuple):
     """A solution and its rules as the kernel reads them; the arrays of packed rules are theirs.
 
     Attributes:
-        values: [sheets, S + 2, C] of all sheets, in the layout's order.
-        sheet: [2, T+1, N+1, N+1] the place of a sheet, by half - 1, ticks and time-outs.
+        values: [layers, S + 2, C] of all layers, in the layout's order.
+        layer: [2, T+1, N+1, N+1] the place of a layer, by half - 1, ticks and time-outs.
         final: [2, C] of the end of a half.
         shifted: [2, 2 P + 1, C] the column after from -P to P points, the most a play can score.
         columns: [2] how many there are in each half.
@@ -36,7 +36,7 @@ class Solved(NamedTuple):
     """
 
     values: Floats
-    sheet: Ints
+    layer: Ints
     final: Floats
     shifted: Ints
     columns: Ints
@@ -76,8 +76,8 @@ class States(NamedTuple):
         ticks: Left; before the play.
         own: Time-outs of that side.
         other: Of the other side.
-        row: Of a sheet.
-        column: Of a sheet.
+        row: Of a layer.
+        column: Of a layer.
     """
 
     half: Ints
@@ -92,11 +92,11 @@ def solved_from(solution: TimedSolution) -> Solved:
     """Read a solution into memory, 8 bytes for each state and column."""
     layout, rules, clock = solution.layout, solution.layout.rules, solution.layout.clock
     most = max(layout.columns(half) for half in layout.halves)
-    values = np.zeros((len(layout.sheets), layout.rows, most))
-    sheet = np.full((2, layout.most_ticks + 1, clock.timeouts + 1, clock.timeouts + 1), -1)
-    for place, at in enumerate(layout.sheets):
+    values = np.zeros((len(layout.layers), layout.rows, most))
+    layer = np.full((2, layout.most_ticks + 1, clock.timeouts + 1, clock.timeouts + 1), -1)
+    for place, at in enumerate(layout.layers):
         values[place, :, : layout.columns(at.half)] = solution.values(at)
-        sheet[at.half - 1, at.ticks, at.own, at.other] = place
+        layer[at.half - 1, at.ticks, at.own, at.other] = place
     final = np.zeros((2, most))
     highest = layout.most_points
     shifted = np.zeros((2, 2 * highest + 1, most), np.int64)
@@ -117,7 +117,7 @@ def solved_from(solution: TimedSolution) -> Solved:
     )
     return Solved(
         values=values,
-        sheet=sheet,
+        layer=layer,
         final=final,
         shifted=shifted,
         columns=np.array([layout.columns(half) if half in layout.halves else 0 for half in (1, 2)]),
@@ -155,10 +155,10 @@ def _moment(
         own, other = 0, 0
     value: float
     if same:
-        value = solved.values[solved.sheet[half - 1, ticks, own, other], row, column]
+        value = solved.values[solved.layer[half - 1, ticks, own, other], row, column]
     else:
         flipped = solved.columns[half - 1] - 1 - column
-        value = -solved.values[solved.sheet[half - 1, ticks, other, own], row, flipped]
+        value = -solved.values[solved.layer[half - 1, ticks, other, own], row, flipped]
     return value
 
 

@@ -22,13 +22,13 @@ def rate_moment(
 
     Args:
         worth: [U, C], written.
-        row: [U] of the sheet.
+        row: [U] of the layer.
         same_side: [U] whether the side that was on offence has the ball or kicks.
         score: [U] index of the points.
         shifted: [points, C] columns to which the points lead.
         paid: [points] what they are worth by themselves.
-        values: [S+2, C] of the moment's sheet.
-        swapped: [S+2, C] of the sheet with the time-outs of the sides exchanged.
+        values: [S+2, C] of the moment's layer.
+        swapped: [S+2, C] of the layer with the time-outs of the sides exchanged.
     """
     columns = values.shape[1]
     for u in range(len(row)):

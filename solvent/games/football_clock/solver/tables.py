@@ -1,10 +1,10 @@
 """The rules of football as the kernels of the game with a clock read them.
 
 **Successors.** A *successor* is what one branch of a result or kick leads to, all that its worth
-depends on: the row of a sheet that follows and whose ball or kick it is, the points, the time
+depends on: the row of a layer that follows and whose ball or kick it is, the points, the time
 taken, and whether an untimed down would follow if that time ran out. Few of the two million
 branches of the standard chart differ in all of these, some fifty thousand; so what follows a
-branch, time-outs included, is rated once a sheet for each successor, and a branch is one row of
+branch, time-outs included, is rated once a layer for each successor, and a branch is one row of
 that.
 
 Successors are numbered by *groups* that take the same time: ``groups[g]`` are the seconds and
@@ -75,7 +75,7 @@ class Loops(NamedTuple):
 
 
 class TimedTables(NamedTuple):
-    """Successors and the loops' arrays; the same for all sheets of a chart and a ruleset.
+    """Successors and the loops' arrays; the same for all layers of a chart and a ruleset.
 
     Attributes:
         downs: D; the rows of a line are ``d * lines + line`` for d from 0 to D, the last for punt
@@ -83,7 +83,7 @@ class TimedTables(NamedTuple):
         lines: Pairs of yards to the goal and to go.
         groups: Seconds taken, and whether an untimed down may follow, of each group of successors.
         group_start: [groups + 1] successors.
-        row: [U] of a sheet, to which each successor leads.
+        row: [U] of a layer, to which each successor leads.
         same_side: [U] whether it is still the offence's ball or the offence that kicks.
         score: [U] index into `points`.
         points: To the offence.
@@ -109,7 +109,7 @@ def timed_tables(rules: PackedRules) -> TimedTables:
     plain = football_values.tables_of(rules)
     situations, results = rules.n_situations, rules.n_results
     branches = np.diff(rules.branch_start)
-    # A declaration takes no time: it leads to another row of the same sheet, not to a successor.
+    # A declaration takes no time: it leads to another row of the same layer, not to a successor.
     declaration = np.zeros((situations, results), bool)
     declaration[:, -1] = True
     stays = declaration.ravel().repeat(branches)
