@@ -69,7 +69,7 @@ def native(n_envs: int) -> Step:
 def native_random_starts(n_envs: int) -> Step:
     import gymnasium as gym
 
-    from solvent.envs import register_envs
+    from solvent.registration import register_envs
 
     register_envs()
     envs = gym.make_vec("solvent/FFCombatRandom-v0", num_envs=n_envs)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solvent.envs.registration import register_envs
 from solvent.lazy import attach
+from solvent.registration import register_envs
 
 if TYPE_CHECKING:
     from solvent.exact import (
@@ -83,6 +83,7 @@ __all__ = [
     "make_game",
     "nash_conv",
     "policy_value",
+    "register_envs",
     "save_policy",
     "score",
     "solve",

@@ -36,12 +36,10 @@ Game = Annotated[
     typer.Argument(
         metavar="GAME",
         help="A game or an environment that `solvent list` shows, or a Gymnasium environment "
-        "that publishes its transitions, such as FrozenLake-v1. `book FILE` is a gamebook.",
+        "that publishes its transitions, such as FrozenLake-v1; or where to find a game, "
+        "`module:Class` or `file.py`.",
     ),
 ]
-WITH_A_CLOCK = "Football with a clock"
-"""The heading of the options of `solve` that are for these forms only."""
-
 LAYER_BY_LAYER = "Games that are solved layer by layer"
 """The heading of the options of `solve` that are for games too large for a table."""
 
@@ -184,7 +182,7 @@ def play(
         typer.Option(
             metavar="DIR",
             help="What `solve --out DIR` has solved; solved now if left out.",
-            rich_help_panel=WITH_A_CLOCK,
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
 ) -> None:

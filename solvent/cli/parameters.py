@@ -30,7 +30,6 @@ from typing import Any
 
 import gymnasium as gym
 
-from solvent.envs import register_envs
 from solvent.exact import SolvedGame, StoreError, read_request, solve
 from solvent.model import Game
 from solvent.model.gymnasium_table import GymnasiumTable
@@ -47,6 +46,7 @@ from solvent.model.registry import (
     register_game,
     spec_of,
 )
+from solvent.registration import register_envs
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 

@@ -1,13 +1,12 @@
 """Environments that sample a game, single and vectorised.
 
-They are loaded when they are asked for; registering them loads none.
+They are loaded when they are asked for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solvent.envs.registration import register_envs
 from solvent.lazy import attach
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ __all__ = [
     "TabularVectorEnv",
     "TextObservation",
     "VectorEnv",
-    "register_envs",
 ]
 
 if not TYPE_CHECKING:

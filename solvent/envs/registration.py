@@ -1,8 +1,7 @@
-"""The environments that have a name in the registries of Gymnasium and PettingZoo.
+"""What the ids of environments stand for, and games and their tables by name.
 
-They stand in the specs of the games (:mod:`solvent.model.registry`). What an id stands for is made
-here and, where opponents are known by name, in :mod:`solvent.baselines.environments`, when it is
-asked for: registering imports neither games nor environments.
+The ids stand in the specs of the games (:mod:`solvent.model.registry`);
+:mod:`solvent.registration` puts them into the registries of Gymnasium and PettingZoo.
 """
 
 from __future__ import annotations
@@ -11,10 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
-
-import gymnasium as gym
-import pettingzoo
+from typing import TYPE_CHECKING, Any
 
 from solvent.model.parameters import shown
 from solvent.model.registry import Environment, find_spec, game_specs, make_game
@@ -60,38 +56,6 @@ class _Environments(Mapping[str, Entry]):
 
 ENVIRONMENTS: Mapping[str, Entry] = _Environments()
 """What every Gymnasium id of a known game stands for."""
-
-
-def register_envs() -> None:
-    """Register the environments of all known games; those that are registered already are left."""
-    for env_id, entry in ENVIRONMENTS.items():
-        if env_id not in gym.registry:
-            opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
-            gym.register(
-                env_id,
-                entry_point="solvent.baselines.environments:make_env",
-                vector_entry_point="solvent.baselines.environments:make_vector_env",
-                reward_threshold=entry.optimum,
-                kwargs={"game": entry.game, **entry.parameters, **opponent},
-            )
-    for game, spec in game_specs().items():
-        if spec.pettingzoo is not None:
-            _register_pettingzoo("aec", game, spec.pettingzoo)
-            if spec.simultaneous:
-                _register_pettingzoo("parallel", game, spec.pettingzoo)
-
-
-def _register_pettingzoo(
-    api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
-) -> None:
-    registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
-    if f"solvent/{game}-v0" not in registry:
-        pettingzoo.register(
-            api,
-            f"solvent/{game}-v0",
-            entry_point=f"solvent.envs.registration:{api}_env",
-            kwargs={"game": game, **parameters},
-        )
 
 
 def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:

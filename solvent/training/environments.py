@@ -9,10 +9,11 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from solvent.envs import SeatVectorEnv, TabularVectorEnv, register_envs
+from solvent.envs import SeatVectorEnv, TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, against, compile_game
 from solvent.model.parameters import check_choice, shown
+from solvent.registration import register_envs
 
 
 def has_table(game: str | Game | TabularGame) -> bool:

@@ -17,10 +17,11 @@ from two_players import random_policy
 from solvent.baselines import make_baseline
 from solvent.baselines.environments import make_env
 from solvent.baselines.opponents import make_opponents
-from solvent.envs import SeatVectorEnv, register_envs
+from solvent.envs import SeatVectorEnv
 from solvent.exact import save_policy
 from solvent.games import Greed, Pig
 from solvent.model import TabularPolicy, compile_game
+from solvent.registration import register_envs
 
 register_envs()
 SMALL = {"limit": 12, "sides": 4}

@@ -9,8 +9,8 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
-from solvent.envs import register_envs
 from solvent.envs.registration import ENVIRONMENTS, without_table
+from solvent.registration import register_envs
 
 PAGE = (Path(__file__).parents[2] / "docs" / "envs.md").read_text(encoding="utf-8")
 

@@ -19,9 +19,10 @@ from pettingzoo.utils import parallel_to_aec
 from random_games import RandomGame
 from two_players import OneShot
 
-from solvent.envs import pettingzoo_games, register_envs
+from solvent.envs import pettingzoo_games
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
 from solvent.games import Greed, Pig
+from solvent.registration import register_envs
 
 register_envs()
 

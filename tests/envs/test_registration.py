@@ -17,7 +17,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
-from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
+from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import solve
 from solvent.games import make_game
@@ -26,6 +26,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.gamebook.library import open_book
 from solvent.games.greed.kernel import solve_greed
 from solvent.model import compile_game
+from solvent.registration import register_envs
 
 register_envs()
 UNTABLED = without_table()

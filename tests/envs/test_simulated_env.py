@@ -15,11 +15,12 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from timed_football import tiny
 
 from solvent.baselines.opponents import make_opponents
-from solvent.envs import SeatEnv, SeatVectorEnv, register_envs
+from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.envs.registration import parallel_env, sampled_game, without_table
 from solvent.envs.simulation import Uniform
 from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.registration import register_envs
 
 register_envs()
 SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=1))

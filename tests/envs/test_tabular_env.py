@@ -14,7 +14,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from random_tables import random_table
 
-from solvent.envs import TabularEnv, register_envs
+from solvent.envs import TabularEnv
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     TabularGame,
@@ -24,6 +24,7 @@ from solvent.model import (
     legal_action_table,
     one_hot,
 )
+from solvent.registration import register_envs
 
 register_envs()
 SMALL = FightingFantasy(stamina=(2, 4), opponent_stamina=5, luck=(0, 2))

@@ -11,8 +11,9 @@ import torch
 import yaml
 
 import solvent
-from solvent.envs import TabularVectorEnv, register_envs
+from solvent.envs import TabularVectorEnv
 from solvent.model import TabularGame
+from solvent.registration import register_envs
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
 from solvent.training.hyperparameters import prepare, tuned
 

@@ -16,7 +16,7 @@ import pettingzoo
 import pytest
 from reduced_football import CHART, CHARTS, MIXED, NO_CHOICE, RULES, reduced, reduced_points
 
-from solvent.envs import SeatEnv, register_envs
+from solvent.envs import SeatEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.exact import Solution, solve
 from solvent.games import make_game
@@ -39,6 +39,7 @@ from solvent.model import (
     compile_game,
     parametrize_with_game_checks,
 )
+from solvent.registration import register_envs
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 

@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.baselines import baseline_names, make_baseline
-from solvent.envs import TabularEnv, TabularVectorEnv, register_envs
+from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.exact import Solution, policy_value, score, solve
 from solvent.games import make_game
 from solvent.games.football_drive import rules as football_drive
@@ -40,6 +40,7 @@ from solvent.model import (
     parametrize_with_game_checks,
 )
 from solvent.model.checks import check_table
+from solvent.registration import register_envs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "games" / "football-drive.md").read_text("utf-8")
 

@@ -13,9 +13,10 @@ from gymnasium.vector import SyncVectorEnv
 from side_by_side import assert_equal, assert_steps_equal
 from small_mill import TEXT, small_mill
 
-from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv, TextObservation, register_envs
+from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv, TextObservation
 from solvent.games import Pig
 from solvent.model import TabularPolicy, compile_game
+from solvent.registration import register_envs
 
 register_envs()
 

@@ -1,0 +1,48 @@
+"""The names that this package puts into the registries of Gymnasium and PettingZoo.
+
+They stand in the specs of the games. What makes an environment is named here, and imported when one
+is made: registering imports neither games nor environments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import gymnasium as gym
+import pettingzoo
+
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.model.registry import game_specs
+
+
+def register_envs() -> None:
+    """Register the environments of all known games; those that are registered already are left."""
+    for env_id, entry in ENVIRONMENTS.items():
+        if env_id not in gym.registry:
+            opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
+            gym.register(
+                env_id,
+                entry_point="solvent.baselines.environments:make_env",
+                vector_entry_point="solvent.baselines.environments:make_vector_env",
+                reward_threshold=entry.optimum,
+                kwargs={"game": entry.game, **entry.parameters, **opponent},
+            )
+    for game, spec in game_specs().items():
+        if spec.pettingzoo is not None:
+            _register_pettingzoo("aec", game, spec.pettingzoo)
+            if spec.simultaneous:
+                _register_pettingzoo("parallel", game, spec.pettingzoo)
+
+
+def _register_pettingzoo(
+    api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
+) -> None:
+    registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
+    if f"solvent/{game}-v0" not in registry:
+        pettingzoo.register(
+            api,
+            f"solvent/{game}-v0",
+            entry_point=f"solvent.envs.registration:{api}_env",
+            kwargs={"game": game, **parameters},
+        )
