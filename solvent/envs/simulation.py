@@ -1,6 +1,6 @@
 """Games for two that are sampled without a table, because they have too many states for one.
 
-A :class:`Simulation` is a number of plays that are under way. It makes their moves, and says who
+A :class:`Simulation` is a number of episodes under way. It makes their moves, and says who
 has a choice, what is legal, and what a player sees. The environments over it are those over a
 table: :class:`solvent.envs.SeatEnv`, :class:`solvent.envs.SeatVectorEnv` and
 :class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
@@ -21,13 +21,13 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 
 class Simulation(ABC):
-    """Plays of a game for two, in both seats of which actions and observations have one form.
+    """Episodes of a game for two, in both seats of which actions and observations have one form.
 
     Attributes:
         rules: The game.
         arrays: All that what follows depends on, arrays [n] by name, changed in place; ``"stream"``
             is uint64 and holds the random numbers (:mod:`solvent.envs.random_stream`).
-        observation_space: Of one player of one play.
+        observation_space: Of one player of one episode.
         n_actions: A, of either player.
     """
 
@@ -38,22 +38,22 @@ class Simulation(ABC):
 
     @abstractmethod
     def begin(self, chosen: Ints) -> None:
-        """Begin the chosen plays."""
+        """Begin the chosen episodes."""
 
     @abstractmethod
-    def move(self, chosen: Ints, first: Ints, second: Ints, paid: Floats) -> None:
-        """Make a move in each of the chosen plays, none of which is over.
+    def move(self, chosen: Ints, first: Ints, second: Ints, reward: Floats) -> None:
+        """Make a move in each of the chosen episodes, none of which is over.
 
         Args:
-            chosen: [k] indices of plays.
+            chosen: [k] indices of episodes.
             first: [n] legal actions of player 0, not read where that player has no choice.
             second: [n] of player 1.
-            paid: [n], to which what player 0 is paid is added.
+            reward: [n], to which player 0's rewards are added.
         """
 
     @abstractmethod
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        """[k] whether a player of each of the chosen plays has a choice.
+        """[k] whether a player of each of the chosen episodes has a choice.
 
         Nobody has one where chance alone is to move.
         """
@@ -69,7 +69,7 @@ class Simulation(ABC):
         """What players see.
 
         Args:
-            chosen: [k] indices of plays.
+            chosen: [k] indices of episodes.
             player: [k] which player of each.
             observation: In which form; that of the simulation unless given.
 
@@ -79,14 +79,14 @@ class Simulation(ABC):
 
     @abstractmethod
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        """[k, A] 1 for a legal action of a player of each of the chosen plays.
+        """[k, A] 1 for a legal action of a player of each of the chosen episodes.
 
         Who has no choice has the action 0, and where play has ended all are legal.
         """
 
     @abstractmethod
     def state(self, i: int) -> Any:
-        """The state of the rules in which a play is."""
+        """The state of the rules in which an episode is."""
 
 
 @runtime_checkable
@@ -99,7 +99,7 @@ class Sampler(Protocol):
         ...
 
     def plays(self, n: int, observation: str = "vector") -> Simulation:
-        """Plays that have not begun."""
+        """Episodes that have not begun."""
         ...
 
     def examples(self) -> Sequence[Any]:
@@ -116,11 +116,11 @@ class Player(Protocol):
         ...
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] the probabilities of its actions in plays in which it has a choice.
+        """[k, A] the probabilities of its actions in episodes in which it has a choice.
 
         Args:
-            simulation: The plays.
-            chosen: [k] indices of plays.
+            simulation: The episodes.
+            chosen: [k] indices of episodes.
             player: [k] the seat that it has in each.
         """
         ...

@@ -1,4 +1,4 @@
-"""Actions drawn from mixes by the streams of many plays, compiled."""
+"""Actions drawn from probabilities by the streams of many episodes, compiled."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from solvent.envs.kernels.two_player import pick
 @njit(cache=True)
 def draw_actions(
     chosen: NDArray[np.int64],
-    mixes: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     stream: NDArray[np.uint64],
     action: NDArray[np.int64],
 ) -> None:
-    """Draw an action in each of the chosen plays.
+    """Draw an action in each of the chosen episodes.
 
     Args:
-        chosen: [k] indices of plays.
-        mixes: [k, A] weights, at least one of a row positive.
+        chosen: [k] indices of episodes.
+        probabilities: [k, A] weights, at least one of a row positive.
         stream: [n], changed.
-        action: [n], changed in the chosen plays.
+        action: [n], changed in the chosen episodes.
     """
     for e in range(len(chosen)):
         i = chosen[e]
         stream[i] = advance(stream[i])
         total = 0.0
-        for a in range(mixes.shape[1]):
-            total += mixes[e, a]
+        for a in range(probabilities.shape[1]):
+            total += probabilities[e, a]
         left = draw_of(stream[i]) * (total / 9007199254740992.0)
-        for a in range(mixes.shape[1]):
-            if mixes[e, a] > 0.0:
+        for a in range(probabilities.shape[1]):
+            if probabilities[e, a] > 0.0:
                 # The last one that is possible, should rounding leave something over.
                 action[i] = a
-                left -= mixes[e, a]
+                left -= probabilities[e, a]
                 if left < 0.0:
                     break
 
@@ -48,14 +48,14 @@ def draw_entries(
     stream: NDArray[np.uint64],
     entry: NDArray[np.int32],
 ) -> None:
-    """Draw an entry of one distribution for each chosen play.
+    """Draw an entry of one distribution for each chosen episode.
 
     Args:
-        chosen: [k] indices of plays.
+        chosen: [k] indices of episodes.
         threshold: [K], of :func:`solvent.envs.random_stream.inverse_cdf`; with a single entry
             nothing is drawn.
         stream: [n], changed.
-        entry: [n], changed in the chosen plays.
+        entry: [n], changed in the chosen episodes.
     """
     for i in chosen:
         entry[i] = 0
