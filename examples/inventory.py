@@ -9,6 +9,7 @@ less, so that only two are in memory, however many periods there are::
 
     solvent solve examples/inventory.py --horizon 1000 --out inventory
     solvent solve examples/inventory.py --horizon 1000 --capacity 400 --plan
+    solvent play examples/inventory.py --solution inventory
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
+from solvent.exact.layered.solution import LayeredSolution
 from solvent.model import GameInfo, Outcome
 from solvent.model.arrays import Floats
 from solvent.model.registry import GameSpec
@@ -194,4 +198,16 @@ class InventoryLayers(LayeredGame):
         return [weight / sum(weights) for weight in weights]
 
 
-SPEC = GameSpec(name="inventory", make=Inventory, layered=f"{__name__}:InventoryLayers")
+def opened(folder: Path, parameters: Mapping[str, Any]) -> LayeredSolution:
+    """The solution in a folder, with the stock at the start that is asked for."""
+    solved = LayerFolder.open(folder, InventoryLayers)
+    game = Inventory(**{**solved.game.identity, **parameters})
+    return LayeredSolution(LayerFolder.open(folder, InventoryLayers(game)), game)
+
+
+SPEC = GameSpec(
+    name="inventory",
+    make=Inventory,
+    layered=f"{__name__}:InventoryLayers",
+    opened=f"{__name__}:opened",
+)

@@ -160,10 +160,13 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
         ValueError: If the game has no such solutions, or a parameter is not allowed.
         StoreError: If there is none in the folder, or it is one of another game.
     """
-    layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
-    given = parse_parameters(words)
+    own, given = None, parse_parameters(words)
     if name is not None:
         own, _, given = _written(name, words)
+        if names_a_place(own):
+            own = find_spec(own).name
+    layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
+    if own is not None:
         if own not in layered:
             raise ValueError(
                 f"--solution is for games that are solved layer by layer, not for {name}"

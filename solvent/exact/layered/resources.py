@@ -12,8 +12,8 @@ from solvent.exact.layered.store import LayerStore
 FILE_OVERHEAD = 512
 """Bytes, about, that a layer takes on disk besides its numbers: its header and its record."""
 
-PROGRAM = 600 << 20
-"""Bytes, about, of the interpreter, the compiled loops and the rules' arrays."""
+PROGRAM = 200 << 20
+"""Bytes, about, of the interpreter and what it has imported."""
 
 
 class ResourceError(OSError):

@@ -61,6 +61,9 @@ LINES_IN_BLOCK = 64
 STATES_IN_BLOCK = 8192
 """States of one down in a block, about, where a layer has few columns."""
 
+RULES = 400 << 20
+"""Bytes, about, of the rules' arrays and the compiled loops."""
+
 POINTS_TICKS = 6
 """How long the game is that is solved to know the value of situations, in ticks."""
 
@@ -246,7 +249,8 @@ class FootballLayers(LayeredGame):
     def problem_bytes(self) -> int:
         """What follows is rated for all successors, and with time-outs beside it for a group."""
         widest = max(self.layout.columns(half) for half in self.layout.halves)
-        return 8 * len(self.tables.row) * widest * (2 if self.layout.clock.timeouts else 1)
+        rated = 8 * len(self.tables.row) * widest * (2 if self.layout.clock.timeouts else 1)
+        return RULES + rated
 
     def samples(self) -> Sequence[LayerSample]:
         """Some blocks all over the field, at three moments of each half."""

@@ -240,6 +240,8 @@ def test_the_command_solves_plans_and_goes_on(
     again = json.loads(run(*out, "--json", "--threads", "1", "--verify").stdout)
     assert (first["value"], again["value"]) == (194 / 16, 67 / 16)
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
+    opened = SPEC.ask("opened", tmp_path / "x", {"stock": 1})
+    assert (opened.value, opened.game.stock) == (129 / 16, 1)
     assert "--save is for games that fit in a table" in run("--save", "x.npz").stderr
     monkeypatch.setattr(resources, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
