@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from solvent.exact import write_atomically
 from solvent.model.arrays import Floats
 from solvent.model.context import modified, modifier_from_even
 from solvent.report import panel
@@ -165,9 +164,7 @@ def write_pictures(folder: str | Path) -> list[Path]:
         StoreError: If a file cannot be written.
     """
     pictures = {"check-curves.svg": curves_picture(), "check-abacus.svg": abacus_picture()}
-    for name, text in pictures.items():
-        write_atomically(Path(folder) / name, (text + "\n").encode())
-    return [Path(folder) / name for name in pictures]
+    return panel.write_pictures(folder, pictures)
 
 
 def _new(base: Floats | float, size: Floats | float) -> list[float]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
@@ -162,24 +161,27 @@ def _sections(solved: SolvedTask) -> tuple[Section, ...]:
     return tuple(spec.ask("sections", solved) or ()) if spec is not None else ()
 
 
-def _view_game(subject: Game | SolvedGame) -> TaskView:
-    game = cast(Game, subject if hasattr(subject, "info") else subject.game)
-    spec = spec_of(game)
-    if spec is not None and subject is game:
-        subject = spec.ask("solver", game) or game
+def _untabled(subject: Game | SolvedGame) -> Untabled | None:
+    """What is known without a table; None if the game has no way to tell."""
+    spec = spec_of(subject if isinstance(subject, Game) else subject.game)
     known: Untabled | None = None if spec is None else spec.ask("untabled", subject)
+    return known
+
+
+def _view_game(subject: Game | SolvedGame) -> TaskView:
+    known = _untabled(subject)
     if known is None:
-        solved = cast(SolvedGame, solve(game) if subject is game else subject)
+        solved = solve(subject) if isinstance(subject, Game) else subject
         if isinstance(solved, SolvedTable):
             return _view(game_task(solved))
-        known = Untabled(solved.value, solved.lower, solved.upper, solved.method)
-    info = game.info
+        known = _untabled(solved) or Untabled(solved)
+    solved, info = known.solved, known.solved.game.info
     task = TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
-        optimum=known.value,
-        bracket=(known.lower, known.upper),
+        optimum=solved.value,
+        bracket=(solved.lower, solved.upper),
         agents=(),
         baselines=known.baselines,
     )
@@ -187,7 +189,7 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
         anchor=info.name,
         task=task,
         states=None,
-        method=known.method,
+        method=solved.method,
         model_hash=None,
         # Half the chance of a tie is in it.
         is_chance=False,

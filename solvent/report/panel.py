@@ -12,9 +12,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
+from solvent.exact import write_atomically
 from solvent.model.arrays import Ints
 from solvent.report.numbers import tick
 
@@ -221,3 +223,21 @@ def runs(level: Ints) -> dict[int, str]:
             paths.setdefault(int(row[begin]), []).append(f"M{begin} {y}.5h{end - begin}")
             begin = end
     return {n: "".join(path) for n, path in paths.items()}
+
+
+def write_pictures(folder: str | Path, pictures: Mapping[str, str]) -> list[Path]:
+    """Write SVGs that need nothing else.
+
+    Args:
+        folder: Where to.
+        pictures: The text of each by the name of its file.
+
+    Returns:
+        The files.
+
+    Raises:
+        StoreError: If a file cannot be written.
+    """
+    for name, text in pictures.items():
+        write_atomically(Path(folder) / name, (text + "\n").encode())
+    return [Path(folder) / name for name in pictures]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from solvent.exact import SolvedGame
 from solvent.exact.bench_records import BaselineRecord
 
 
@@ -32,17 +33,11 @@ class Untabled:
     """What is known of a game of which no table was made.
 
     Attributes:
-        value: To player 0, at the start.
-        lower: A proved lower bound of the value.
-        upper: A proved upper bound of the value.
-        method: How the optimum was found.
+        solved: The game with its optimum.
         sections: The game's own.
         baselines: Scored; none if there is no way without a table.
     """
 
-    value: float
-    lower: float
-    upper: float
-    method: str
+    solved: SolvedGame
     sections: tuple[Section, ...] = ()
     baselines: tuple[BaselineRecord, ...] = ()

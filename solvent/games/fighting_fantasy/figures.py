@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from solvent.exact import write_atomically
 from solvent.games.fighting_fantasy.formulas import (
     victory_with_constant_luck,
     victory_without_luck,
@@ -141,8 +140,4 @@ def write_pictures(folder: str | Path) -> list[Path]:
     Raises:
         StoreError: If a file cannot be written.
     """
-    paths = []
-    for figure in FIGURES:
-        paths.append(Path(folder) / f"{figure.name}.svg")
-        write_atomically(paths[-1], (picture(figure) + "\n").encode())
-    return paths
+    return panel.write_pictures(folder, {f"{own.name}.svg": picture(own) for own in FIGURES})

@@ -179,8 +179,8 @@ def _loss_maps(solved: SolvedTask) -> str:
     ]
     return (
         "<p>What each agent's greedy policy loses at each pair of STAMINAs, over all "
-        "states with that pair, in an average play. The cells of a map sum to the agent's gap. "
-        "Dark is nothing; each map has its own scale.</p>"
+        "states with that pair, in an episode on average. The cells of a map sum to the agent's "
+        "gap. Dark is nothing; each map has its own scale.</p>"
         f'<div class="panels small">{"".join(figures)}</div>'
     )
 

@@ -21,12 +21,13 @@ from typing import cast
 
 import numpy as np
 
-from solvent.exact import GapLocation, write_atomically
+from solvent.exact import GapLocation
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, Position
 from solvent.games.greed.solver import SolvedGreed, solved_greed
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
+from solvent.report import panel
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.panel import Axis, bar, runs
 from solvent.report.sections import Section, Untabled
@@ -168,10 +169,7 @@ def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
         subject: The rules, or their solution without a table.
     """
     solved = subject if isinstance(subject, SolvedGreed) else solved_greed(subject)
-    if solved is None:
-        return None
-    sections = (maps_section(solved.solution),)
-    return Untabled(solved.value, solved.lower, solved.upper, solved.method, sections)
+    return None if solved is None else Untabled(solved, (maps_section(solved.solution),))
 
 
 def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> list[Path]:
@@ -189,11 +187,8 @@ def write_pictures(folder: str | Path, *, limit: int = 100, sides: int = 6) -> l
         ValueError: If a parameter is out of its range.
         StoreError: If a file cannot be written.
     """
-    paths = []
-    for item in maps_of(solve_greed(limit, sides)):
-        paths.append(Path(folder) / f"{item.name}.svg")
-        write_atomically(paths[-1], (picture(item) + "\n").encode())
-    return paths
+    maps = maps_of(solve_greed(limit, sides))
+    return panel.write_pictures(folder, {f"{item.name}.svg": picture(item) for item in maps})
 
 
 def picture(item: GreedMap) -> str:
@@ -212,8 +207,8 @@ def _block(item: GreedMap) -> str:
     panels = "".join(
         f'<figure><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'style="max-width: {1.6 * WIDTH:.0f}px"><title>{escape(name)}: {escape(item.title)}'
-        f"</title>{panel}</svg></figure>"
-        for name, panel in (("Dice", _dice_panel(item)), ("Rating", _rating_panel(item)))
+        f"</title>{drawn}</svg></figure>"
+        for name, drawn in (("Dice", _dice_panel(item)), ("Rating", _rating_panel(item)))
     )
     data = {
         "step": item.step,

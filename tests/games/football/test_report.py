@@ -235,7 +235,7 @@ def test_baselines_lose_what_the_general_scoring_says(chart: Chart) -> None:
     table = compile_game(game)
     solution = solve(table)
     solved = solved_of(game)
-    baselines = {b.name: b for b in scored_baselines(game, solved)}
+    baselines = {b.name: b for b in scored_baselines(solved)}
     policies = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]
     scores = [score(table, policy, solution) for policy in policies]
     uniform = baselines["uniform"]
@@ -264,7 +264,7 @@ def test_a_baseline_that_can_be_held_for_ever_is_left_out(monkeypatch: pytest.Mo
     monkeypatch.setattr("solvent.games.football.report.baselines.MIXES", {"certain": certain})
     monkeypatch.setattr("solvent.games.football.baselines.losses.best_response_drive", response)
     game = reduced(chart=MIXED)
-    found = scored_baselines(game, solved_of(game))
+    found = scored_baselines(solved_of(game))
     assert [baseline.name for baseline in found] == ["uniform", "optimal"]
 
 
@@ -276,8 +276,8 @@ def test_until_the_next_score_the_kernels_say_what_the_table_says() -> None:
     assert known is not None
     table = compile_game(game)
     solution = solve(table)
-    assert known.value == pytest.approx(solution.value)
-    assert known.lower <= known.value <= known.upper
+    assert known.solved.value == pytest.approx(solution.value)
+    assert known.solved.lower <= known.solved.value <= known.solved.upper
     [uniform] = [b for b in known.baselines if b.name == "uniform"]
     best = best_gaps(table, solution)
     # The table's uniform player picks its kickoff at random too, which loses more.

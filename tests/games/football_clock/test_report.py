@@ -110,7 +110,7 @@ def test_what_an_onside_kick_gains(second_half: TimedSolution, tables: TimedTabl
 
 def test_the_page_of_a_second_half(second_half: TimedSolution) -> None:
     known = untabled_timed(second_half)
-    assert known.lower <= known.value <= known.upper
+    assert known.solved.lower <= known.solved.value <= known.solved.upper
     assert [section.title for section in known.sections] == [
         "Winning by time, score and place",
         "The 2nd-down map by time and score",

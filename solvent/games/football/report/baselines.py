@@ -18,7 +18,6 @@ from solvent.games.football.baselines.losses import (
 from solvent.games.football.baselines.players import MIXES
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.position import Position
-from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.responses import Mixes
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
@@ -27,7 +26,7 @@ ROUNDING = 1e-9
 """A gap below this is that of an optimum."""
 
 
-def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
+def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
     """The uniform policy, the optimum and all baselines of mixed strategies, scored in both seats.
 
     One against which play need not end, so that no response is best, is left out.
@@ -38,27 +37,19 @@ def scored_baselines(game: FootballStrategy, solved: SolvedFootball) -> tuple[Ba
     mixes = {"uniform": uniform_mixes(solved.rules)}
     mixes |= {name: make(solved.rules) for name, make in MIXES.items()}
     mixes["optimal"] = solved.mixes
-    gaps_of = _points_gaps if game.form == "points" else _drive_gaps
-    value = start_value(game, solved)
+    gaps_of = _points_gaps if solved.game.form == "points" else _drive_gaps
+    value = solved.value
     gaps = {}
     for name, own in mixes.items():
         with suppress(ImproperGameError):
-            gaps[name] = gaps_of(game, solved, own)
-    chances = start_chances(game, solved)[1] if game.form == "drive" else np.ones(1)
+            gaps[name] = gaps_of(solved, own)
+    chances = start_chances(solved)[1] if solved.game.form == "drive" else np.ones(1)
     return tuple(_record(name, value, own, gaps["uniform"], chances) for name, own in gaps.items())
 
 
-def start_value(game: FootballStrategy, solved: SolvedFootball) -> float:
-    """The value to player 0 at the start."""
-    if game.form == "points":
-        return solved.after.kickoff
-    starts, chances = start_chances(game, solved)
-    return float(chances @ solved.values[starts])
-
-
-def start_chances(game: FootballStrategy, solved: SolvedFootball) -> tuple[Ints, Floats]:
+def start_chances(solved: SolvedFootball) -> tuple[Ints, Floats]:
     """The numbers of the situations in which a drive may start, and their chances."""
-    outcomes = game.initial()
+    outcomes = solved.game.initial()
     states = [cast(Position, outcome.state) for outcome in outcomes]
     chances = np.array([float(outcome.probability) for outcome in outcomes])
     return solved.numbers([state.situation for state in states]), chances
@@ -74,19 +65,15 @@ def uniform_mixes(rules: PackedRules) -> Mixes:
     )
 
 
-def _drive_gaps(
-    game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
-) -> tuple[Floats, Floats]:
+def _drive_gaps(solved: SolvedFootball, mixes: Mixes) -> tuple[Floats, Floats]:
     """What mixed strategies lose on offence and on defence from each start."""
-    starts, _ = start_chances(game, solved)
+    starts, _ = start_chances(solved)
     of_offence = offence_losses(solved.rules, solved.after, solved.values, mixes)
     of_defence = defence_losses(solved.rules, solved.after, solved.values, mixes)
     return of_offence[starts], of_defence[starts]
 
 
-def _points_gaps(
-    game: FootballStrategy, solved: SolvedFootball, mixes: Mixes
-) -> tuple[Floats, Floats]:
+def _points_gaps(solved: SolvedFootball, mixes: Mixes) -> tuple[Floats, Floats]:
     """What mixed strategies lose from receiving the kickoff, and from kicking off."""
     receiving, kicking = losses_until_score(solved.rules, solved.after, mixes)
     return np.array([receiving]), np.array([kicking])

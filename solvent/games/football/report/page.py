@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from solvent.games.football.report.baselines import scored_baselines, start_chances, start_value
+from solvent.games.football.report.baselines import scored_baselines
 from solvent.games.football.report.fourth_down import fourth_down_section
 from solvent.games.football.report.points import points_section
 from solvent.games.football.report.sheets import sheets_section
@@ -33,19 +33,7 @@ def untabled_football(subject: FootballStrategy | SolvedFootball) -> Untabled | 
     solved = subject if isinstance(subject, SolvedFootball) else _solved(subject)
     if solved is None:
         return None
-    game = solved.game
-    value = start_value(game, solved)
-    error = solved.kickoff_error
-    if game.form == "drive":
-        error = float(solved.error[start_chances(game, solved)[0]].max())
-    return Untabled(
-        value=value,
-        lower=value - error,
-        upper=value + error,
-        method=solved.method,
-        sections=_sections(solved),
-        baselines=scored_baselines(game, solved),
-    )
+    return Untabled(solved, _sections(solved), scored_baselines(solved))
 
 
 def _solved(game: FootballStrategy) -> SolvedFootball | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from solvent.exact import write_atomically
 from solvent.games.football.report import fourth_down
 from solvent.games.football.report.points import by_chart, line_colour, panel, points_by_down
 from solvent.games.football.rules import FootballStrategy
@@ -33,9 +32,7 @@ def write_pictures(folder: str | Path, *, chart: str = "standard") -> list[Path]
         "football-expected-points.svg": points_picture(solved),
         "football-fourth-down.svg": fourth_down_picture(solved),
     }
-    for name, text in pictures.items():
-        write_atomically(Path(folder) / name, (text + "\n").encode())
-    return [Path(folder) / name for name in pictures]
+    return points.write_pictures(folder, pictures)
 
 
 def points_picture(solved: SolvedFootball) -> str:

@@ -109,9 +109,9 @@ def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     html = (
         "<p>The agent of McCulloch (2015), with constants that match the tables of the paper, and "
         "with its clock management, of which the paper prints no numbers: the defaults stand for "
-        "them. Both seats are rated exactly, against the optimal "
-        "player and against a best response, which knows the agent's mixed strategies but not what "
-        f"is drawn from them.</p>{start_table(solution, scores)}<p class='caption'>{unit}.</p>"
+        "them. Both seats are rated exactly, against the optimal player and against a best "
+        "response, which knows the agent's mixed strategies but not what is drawn "
+        f"from them.</p>{start_table(solution, scores)}<p class='caption'>{unit}.</p>"
         f"{_lines_html(solution, scores) if half else _maps_html(solution, scores)}"
     )
     return Section("What the published agent gives away", html, "" if half else script())

@@ -88,10 +88,9 @@ def agent_game_section(solution: TimedSolution, scores: AgentScores) -> Section:
     given = solution.value - scores.start[OPTIMAL].first
     html = (
         "<p>The agent as player 0 against the optimal player. Beside every play stands what the "
-        "agent gave away in it: the value of the position, less that of its "
-        "own mixed strategy there against the optimal player's. Whatever else changes the value is "
-        "luck. In this game that "
-        f"adds up to {_text(solution, sum(costs)) or 0}{unit}; over all games it is "
+        "agent gave away in it: the value of the position, less that of its own mixed strategy "
+        "there against the optimal player's. Whatever else changes the value is luck. In this game "
+        f"that adds up to {_text(solution, sum(costs)) or 0}{unit}; over all games it is "
         f"{_text(solution, given) or 0}{unit} on average, as the table above says.</p>"
         f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'
         f"{table_html((*head, 'given away'), body)}"

@@ -53,13 +53,7 @@ def untabled_timed(solution: TimedSolution) -> Untabled:
             sections.append(timeouts_section(solution))
         sections.append(onside_section(solution, tables))
     sections.append(transcript_section(solution))
-    return Untabled(
-        value=solution.value,
-        lower=solution.lower,
-        upper=solution.upper,
-        method="matrix games backward in time, by the kernels",
-        sections=tuple(sections),
-    )
+    return Untabled(solution, tuple(sections))
 
 
 def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Section]:
