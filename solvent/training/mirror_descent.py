@@ -291,8 +291,8 @@ class MirrorDescent(MaskablePPO):
         native = env.get_attr("unwrapped")[0]
         if not (isinstance(native, VectorEnv) and isinstance(native.simulator, BothSeats)):
             raise ValueError(
-                f"{type(self).__name__} learns from both seats of the same plays; allowed is "
-                f"self-play with past_selves=0"
+                f"{type(self).__name__} learns from both seats of the same episodes; allowed is "
+                f"self-play with snapshots=0"
             )
         first, second = self.policy.seat_actions
         if set(first) & set(second):

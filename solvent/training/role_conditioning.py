@@ -1,9 +1,9 @@
 """Role conditioning: one network for two players who do not have the same actions.
 
 Where both players have the same actions and see the game from their own side, one network plays
-either seat as it is. Offence and defence in football have *roles*: each has its own actions. Then
-the network chooses from both players' actions, of which those of one role are legal at a time, and
-is told the role beside what the player sees.
+either seat as it is. Attack and defence have *roles*: each has its own actions. Then the network
+chooses from both players' actions, of which those of one role are legal at a time, and is told the
+role beside what the player sees.
 
 Nothing else about the game changes. States and rows keep their numbers, so values, occupancies and
 distributions over states mean the same in both forms.

@@ -271,7 +271,9 @@ def test_unless_told_half_of_the_plays_explore_and_few_tables_are_averaged(
 
 
 def test_past_selves_are_refused(football: TabularGame, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="both seats of the same plays; allowed is self-play with"):
+    with pytest.raises(
+        ValueError, match="both seats of the same episodes; allowed is self-play with"
+    ):
         start(football, tmp_path, past_selves=2)
 
 
