@@ -65,6 +65,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +129,21 @@ class PackedRules:
     def n_results(self) -> int:
         """R + 2, the number of results with the field goal and the declaration."""
         return len(self.chooser)
+
+    @property
+    def by_defence(self) -> Bools:
+        """[R + 2] whether a result is a penalty of the defence."""
+        kinds = [result.kind for result in self.chart.results]
+        return np.array([*(kind == "defence-penalty" for kind in kinds), False, False])
+
+    def among(self, names: Sequence[str]) -> dict[str, Any]:
+        """Those of the arrays that a kernel reads, by name.
+
+        Args:
+            names: The fields of what the kernel is given; those that are no arrays of these rules
+                are left out.
+        """
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def index(self, situation: Situation) -> int:
         """The number of a situation."""

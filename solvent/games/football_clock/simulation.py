@@ -15,6 +15,7 @@ from solvent.envs.simulation import Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import simulation_kernel as kernel
+from solvent.games.football_clock.packed import pack_clock
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model import Game
@@ -216,45 +217,19 @@ class TimedFootballPlays(Simulation):
 
 def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel.Rules:
     """What the kernel reads; `start` [K] are the chances of the states in which a play begins."""
-    clock, ruleset, chart = game.loaded_clock, game.loaded_ruleset, game.loaded_chart
-    taken, kick_taken = (
-        (seconds // clock.tick).astype(np.int32)
-        for seconds in (packed.seconds, packed.kick_seconds)
+    clock, ruleset, chart, actions = (
+        game.loaded_clock,
+        game.loaded_ruleset,
+        game.loaded_chart,
+        game.actions,
     )
-    longest = int(max(taken.max(), kick_taken.max()))
-    lengths = [ticks * clock.tick for ticks in range(longest + 1)]
-    actions = game.actions
     is_choice = packed.chooser >= 0
-    by_defence = [result.kind == "defence-penalty" for result in chart.results]
     return kernel.Rules(
-        cell_start=packed.cell_start,
+        **packed.among(kernel.Rules._fields),
+        **pack_clock(packed, clock, for_points=game.for_points)._asdict(),
         cell_threshold=inverse_cdf(packed.cell_probability, packed.cell_start),
-        cell_result=packed.cell_result,
-        branch_start=packed.branch_start,
         threshold=inverse_cdf(packed.probability, packed.branch_start),
-        points=packed.points,
-        next=packed.next,
-        same_side=packed.same_side,
-        taken=taken,
-        option=packed.option,
-        chooser=packed.chooser,
-        by_defence=np.array([*by_defence, False, False]),
-        kick_start=packed.kick_start,
         kick_threshold=inverse_cdf(packed.kick_probability, packed.kick_start),
-        kick_points=packed.kick_points,
-        kick_next=packed.kick_next,
-        kick_same_side=packed.kick_same_side,
-        kick_taken=kick_taken,
-        legal=packed.legal,
-        situation=packed.situation,
-        after=np.array(
-            [
-                [clock.after(left, seconds) if left else 0 for seconds in lengths]
-                for left in range(clock.half_ticks + 1)
-            ],
-            np.int32,
-        ),
-        saved=np.array([clock.with_timeout(s) // clock.tick for s in lengths], np.int32),
         start_threshold=inverse_cdf(start, np.array([0, len(start)])),
         plays=chart.plays,
         defences=chart.defences,
@@ -265,8 +240,6 @@ def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel
         score=ruleset.touchdown + 1,
         largest_margin=clock.largest_margin,
         timeouts=clock.timeouts,
-        untimed_down=clock.untimed_down,
-        for_points=game.for_points,
     )
 
 

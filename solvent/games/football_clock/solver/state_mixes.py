@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.games.football_clock.packed import pack_clock
 from solvent.games.football_clock.solver.layout import Layout
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Bools, Floats, Ints
@@ -40,8 +41,8 @@ class Solved(NamedTuple):
     final: Floats
     shifted: Ints
     columns: Ints
-    after: Ints
-    saved: Ints
+    after: NDArray[np.int32]
+    saved: NDArray[np.int32]
     untimed_down: bool
     for_points: bool
     by_defence: Bools
@@ -50,7 +51,7 @@ class Solved(NamedTuple):
     points: NDArray[np.int16]
     next: NDArray[np.int32]
     same_side: Bools
-    taken: Ints
+    taken: NDArray[np.int32]
     option: NDArray[np.int32]
     chooser: NDArray[np.int8]
     cell_start: Ints
@@ -61,7 +62,7 @@ class Solved(NamedTuple):
     kick_points: NDArray[np.int16]
     kick_next: NDArray[np.int32]
     kick_same_side: Bools
-    kick_taken: Ints
+    kick_taken: NDArray[np.int32]
     legal: Bools
     situation: NDArray[np.int16]
     plays: int
@@ -105,37 +106,16 @@ def solved_from(solution: TimedSolution) -> Solved:
         final[half - 1, :columns] = layout.final(half, _second_half(solution, layout, half))
         for points in range(-highest, highest + 1):
             shifted[half - 1, points + highest, :columns] = layout.after_points(half, points)
-    taken, kick_taken = (
-        (seconds // clock.tick).astype(np.int64) for seconds in (rules.seconds, rules.kick_seconds)
-    )
-    lengths = range(0, (int(max(taken.max(), kick_taken.max())) + 1) * clock.tick, clock.tick)
-    by_defence = [result.kind == "defence-penalty" for result in rules.chart.results]
-    names = (
-        "branch_start probability points next same_side option chooser cell_start cell_result "
-        "cell_probability kick_start kick_probability kick_points kick_next kick_same_side legal "
-        "situation"
-    )
     return Solved(
         values=values,
         layer=layer,
         final=final,
         shifted=shifted,
         columns=np.array([layout.columns(half) if half in layout.halves else 0 for half in (1, 2)]),
-        after=np.array(
-            [
-                [clock.after(left, seconds) if left else 0 for seconds in lengths]
-                for left in range(layout.most_ticks + 1)
-            ]
-        ),
-        saved=np.array([clock.with_timeout(seconds) // clock.tick for seconds in lengths]),
-        untimed_down=clock.untimed_down,
-        for_points=layout.for_points,
-        by_defence=np.array([*by_defence, False, False]),
-        taken=taken,
-        kick_taken=kick_taken,
         plays=rules.chart.plays,
         defences=rules.chart.defences,
-        **{name: getattr(rules, name) for name in names.split()},
+        **pack_clock(rules, clock, for_points=layout.for_points)._asdict(),
+        **rules.among(Solved._fields),
     )
 
 

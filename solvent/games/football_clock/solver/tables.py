@@ -114,8 +114,7 @@ def timed_tables(rules: PackedRules) -> TimedTables:
     declaration[:, -1] = True
     stays = declaration.ravel().repeat(branches)
     branches = np.where(declaration.ravel(), 0, branches)
-    by_defence = [result.kind == "defence-penalty" for result in rules.chart.results]
-    untimed = np.tile([*by_defence, False, False], situations).repeat(branches)
+    untimed = np.tile(rules.by_defence, situations).repeat(branches)
     place = np.concatenate((rules.next[~stays], rules.kick_next)).astype(np.int64)
     place[place == KICKOFF] = situations
     place[place == FREE_KICK] = situations + 1
