@@ -143,19 +143,22 @@ def solve(
     from solvent.cli.layered import SolveOptions, solve_layered
     from solvent.cli.parameters import read_game
     from solvent.cli.printing import show_solution, solution_json
-    from solvent.exact import SolvedTable, save_solution
+    from solvent.exact import SolvedGame, SolvedTable, save_solution
     from solvent.exact import solve as solve_game
+    from solvent.model import compile_game
 
     rules = read_game(game, ctx.args)
     options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
     with Console(stderr=True).status(f"solving {game}"):
-        solved = solve_game(rules)
-    if save is not None:
-        if not isinstance(solved, SolvedTable):
-            raise ValueError(f"--save is for games that are solved by a table, unlike {game}")
-        save_solution(save, solved.solution)
+        if save is None:
+            solved: SolvedGame = solve_game(rules)
+        else:
+            # What is saved is the solution of a table, also of a game with a faster way.
+            table = compile_game(rules)
+            solved = SolvedTable(rules, table, solve_game(table))
+            save_solution(save, solved.solution)
     if json:
         typer.echo(solution_json(solved))
     else:

@@ -15,6 +15,7 @@ from typing import Any
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
 from solvent.games.football.rules import FORMS
+from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.games.football_clock.forms import football_strategy
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
@@ -140,8 +141,8 @@ def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolutio
     return TimedSolution.open(folder, game)
 
 
-def solved_football(game: Game) -> TimedSolution | None:
-    """A form of football with a clock, solved in memory; None for one without.
+def solved_football(game: Game) -> TimedSolution | SolvedFootball | None:
+    """A form of football solved by its kernels; None for one whose table is the better way.
 
     Args:
         game: The rules.
@@ -151,7 +152,7 @@ def solved_football(game: Game) -> TimedSolution | None:
         ResourceError: If it takes more memory than there is.
     """
     if not isinstance(game, TimedFootball):
-        return None
+        return solve_football(game)
     states = layout_for(game).states
     if states > SOLVED_IN_MEMORY:
         options = as_options(dict(game.info.parameters))
