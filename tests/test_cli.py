@@ -11,17 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from solvent import __version__
 from solvent.cli.app import app
-from solvent.cli.parameters import parse_parameters, read_game
+from solvent.cli.parameters import find_environment, parse_parameters, read_game
 from solvent.cli.printing import ALGORITHMS
 from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
 from solvent.games import GAMES, make_game
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.registry import Command, GameSpec
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
@@ -96,6 +97,102 @@ def test_environments_and_toy_texts_are_games_too() -> None:
     assert dict(random.info.parameters)["skill_difference"] == [-3, 3]
     lake = read_game("FrozenLake-v1", ["--is-slippery"])
     assert solve(compile_game(lake)).value == pytest.approx(14 / 17)
+
+
+COIN = """
+from fractions import Fraction
+import numpy as np
+from solvent.model import GameInfo, Outcome
+
+class Coin:
+    \"\"\"Heads or tails, or leave it.
+
+    Args:
+        sides: How many there are.
+    \"\"\"
+
+    def __init__(self, sides=2):
+        self.sides = sides
+        names = (("leave", "toss"),)
+        self.info = GameInfo("coin", 1, names, True, (0, 1), ("folklore",), (("sides", sides),))
+
+    def initial(self):
+        return (Outcome(Fraction(1), "begin"),)
+
+    def is_terminal(self, state):
+        return state != "begin"
+
+    def legal_actions(self, state):
+        return ((0, 1),)
+
+    def transition(self, state, joint_action):
+        if joint_action == (0,):
+            return (Outcome(Fraction(1), "left"),)
+        won = Fraction(1, self.sides)
+        return (Outcome(won, "won", 1), Outcome(1 - won, "lost"))
+
+    def observe(self, state, player):
+        return np.eye(4, dtype=np.float32)[["begin", "left", "won", "lost"].index(state)]
+
+    def draw(self, state):
+        return f"The coin: {state}."
+"""
+
+
+@pytest.fixture
+def coin(tmp_path: Path) -> str:
+    """A file with one game, which nobody declared."""
+    path = tmp_path / "coin_game.py"
+    path.write_text(COIN)
+    return str(path)
+
+
+def test_every_command_takes_a_game_by_its_place(coin: str, tmp_path: Path) -> None:
+    for place in (coin, f"{coin}:Coin"):
+        assert answer("solve", place, "--sides", "4", "--json")["value"] == 0.25
+    assert "How many there are." in run("list", coin).stdout
+    played = run("play", coin, "--seed", "1", input="toss\nq\n")
+    assert "Decision 1: toss was best." in played.stdout
+    save_policy(tmp_path / "p.npz", TabularPolicy.uniform(compile_game(read_game(coin))))
+    assert answer("score", str(tmp_path / "p.npz"), coin, "--json")["value"] == 0.25
+    page = tmp_path / "coin.html"
+    assert run("report", "--game", coin, "--out", str(page)).exit_code == 0
+    assert "coin: sides 2" in page.read_text()
+    assert "has no attribute" in refusal("solve", f"{coin}:Dime")
+
+
+def test_a_game_without_environments_is_given_one_to_train_in(
+    coin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry._registry(), "specs", dict(registry.game_specs()))
+    env_id, arguments = find_environment(f"{coin}:Coin", ["--sides", "3", "--observation=index"])
+    assert (env_id, arguments) == ("here/Coin-v0", {"sides": 3, "observation": "index"})
+    assert gym.make(env_id, **arguments).reset(seed=0)[0] in range(4)
+    lake, arguments = find_environment("FrozenLake-v1", ["--is-slippery", "false"])
+    env = gym.make(lake, **arguments)
+    assert env.unwrapped.game.n_states == 16
+    for one in ("here/Coin-v0", lake):
+        del gym.registry[one]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "arguments"),
+    [
+        ("ff-combat --luck 3", "solvent/FFCombat-v0", {"luck": 3}),
+        ("solvent/FFCombatRandom-v0 --luck 3", "solvent/FFCombatRandom-v0", {"luck": 3}),
+        ("pig", "solvent/Pig-v0", {"target": 100}),
+        ("pig --target 9", "solvent/Pig-v0", {"target": 9}),
+        ("football", "solvent/FootballHalf-v0", {"form": "half"}),
+        ("football-strategy --form full", "solvent/FootballGame-v0", {"form": "full"}),
+        ("football-strategy", "solvent/FootballStrategy-v0", {}),
+        ("book ninth-tide", "solvent/NinthTide-v0", {"book": "ninth-tide"}),
+    ],
+)
+def test_of_a_games_environments_the_one_that_was_asked_for(
+    words: str, environment: str, arguments: dict[str, Any]
+) -> None:
+    name, *rest = words.split()
+    assert find_environment(name, rest) == (environment, arguments)
 
 
 # What the commands answer

@@ -129,6 +129,11 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Game:
     """A game, or what a Gymnasium environment publishes."""
     if name in game_specs() or name in broken_games() or names_a_place(name):
         return make_game(name, **parameters)
+    return _published(name, parameters)
+
+
+def _published(name: str, parameters: Mapping[str, Any]) -> Game:
+    """What a Gymnasium environment publishes."""
     register_envs()
     if name not in gym.registry:
         shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
@@ -234,11 +239,11 @@ def spec_named(name: str) -> GameSpec:
     own, _, _ = _written(name, ())
     if own in game_specs() or own in broken_games() or names_a_place(own):
         return find_spec(own)
-    _made(own, {})
+    _published(own, {})
 
     def published(**parameters: Any) -> Game:
         """A Gymnasium environment that publishes its table; parameters go to gymnasium.make."""
-        return _made(own, parameters)
+        return _published(own, parameters)
 
     return GameSpec(name=own, make=published)
 
