@@ -1,0 +1,74 @@
+"""The public names have their types, although they are imported when they are first used."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import solvent
+
+SNIPPET = """
+from typing import assert_type
+
+import solvent
+
+game = solvent.make_game("some-game", size=3)
+assert_type(game, solvent.Game)
+assert_type(solvent.solve(game), solvent.SolvedGame)
+table = solvent.compile_game(game)
+assert_type(table, solvent.TabularGame)
+solution = solvent.solve(table)
+assert_type(solution.value, float)
+assert_type(solution.policies, tuple[solvent.TabularPolicy, solvent.TabularPolicy])
+assert_type(solvent.exploitability(table, solution.policies[0]), float)
+solvent.slove(table)
+solvent.solve("some-game")
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_the_front_door(tmp_path: Path) -> None:
+    file = tmp_path / "user.py"
+    file.write_text(SNIPPET, encoding="utf-8")
+    cache = ["--cache-dir", str(tmp_path / "cache")]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", *cache, str(file)],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    errors = [line for line in run.stdout.splitlines() if "user.py" in line and "error" in line]
+    assert len(errors) == 2, run.stdout
+    assert "slove" in errors[0]
+    assert "[call-overload]" in errors[1]
+
+
+PACKAGES = ["solvent", "solvent.envs", "solvent.exact", "solvent.games", "solvent.model"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_there(package: str) -> None:
+    module = importlib.import_module(package)
+    assert len(module.__all__) == len(set(module.__all__)) > 0
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_imported_lazily_is_what_a_type_checker_reads(package: str) -> None:
+    module = importlib.import_module(package)
+    source = Path(module.__file__ or "").read_text(encoding="utf-8")
+    namespace: dict[str, object] = {}
+    # The block under TYPE_CHECKING, executed.
+    block = source.partition("if TYPE_CHECKING:\n")[2].partition("\n\n")[0]
+    exec("if True:\n" + block, namespace)
+    lazy = set(module.__all__) - {"__version__"}
+    assert lazy <= namespace.keys() | vars(solvent).keys()
+    for name in lazy & namespace.keys():
+        assert namespace[name] is getattr(module, name), name
