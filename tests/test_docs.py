@@ -17,11 +17,11 @@ BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 TESTS_OF_THEIR_OWN = {
     "envs.md": "envs/test_envs_page.py",
     "quickstart.md": "test_command_pages.py",
-    "games/fighting-fantasy.md": "exact/test_ff_published.py",
-    "games/football-charts.md": "games/test_chart_files.py",
-    "games/football-drive.md": "games/test_football_drive.py",
-    "games/football-strategy.md": "games/test_football_game.py",
-    "games/gamebook.md": "games/test_shipped_books.py",
+    "games/fighting-fantasy.md": "games/fighting_fantasy/test_published.py",
+    "games/football-charts.md": "games/football/test_chart_files.py",
+    "games/football-drive.md": "games/football_drive/test_rules.py",
+    "games/football-strategy.md": "games/football/test_game.py",
+    "games/gamebook.md": "games/gamebook/test_shipped_books.py",
     "games/greed.md": "games/test_alternating_game_pages.py",
     "games/pig.md": "games/test_alternating_game_pages.py",
 }

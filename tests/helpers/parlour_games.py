@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-game.md"
 BLOCK = re.compile(r'^( *)```(\w+)(?: title="([^"]*)")?\n(.*?)^\1```', re.MULTILINE | re.DOTALL)
@@ -33,6 +34,16 @@ def write_package(folder: Path) -> None:
             files.setdefault(title, []).append(text)
     for name, parts in files.items():
         (folder / name).write_text("\n\n".join(parts), encoding="utf-8")
+
+
+def parlour() -> ModuleType:
+    """The module of the page, without installing it."""
+    module = ModuleType("parlour_games")
+    exec(
+        "\n\n".join(text for _, title, text in blocks() if title == "parlour_games.py"),
+        vars(module),
+    )
+    return module
 
 
 def install(folder: Path, target: Path) -> None:
