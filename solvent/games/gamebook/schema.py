@@ -161,7 +161,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Flag(Model):
+class FlagEntry(Model):
     """Yes or no."""
 
     initial: bool = False
@@ -175,7 +175,7 @@ def _flag(value: Any) -> Any:
     return value if isinstance(value, dict) else {"description": value}
 
 
-class Variable(Model):
+class VariableEntry(Model):
     """A whole number that changes."""
 
     initial: Formula
@@ -184,7 +184,7 @@ class Variable(Model):
     description: Text = ""
 
 
-class Slot(Model):
+class SlotEntry(Model):
     """A place for items."""
 
     capacity: Count
@@ -192,7 +192,7 @@ class Slot(Model):
     description: Text = ""
 
 
-class Item(Model):
+class ItemEntry(Model):
     """Something that is carried."""
 
     slot: Name
@@ -202,7 +202,7 @@ class Item(Model):
     description: Text = ""
 
 
-class Disciplines(Model):
+class DisciplinesEntry(Model):
     """What the hero knows."""
 
     pick: Count = 0
@@ -210,7 +210,7 @@ class Disciplines(Model):
     known: dict[Name, Text] = {}
 
 
-class Checks(Model):
+class ChecksEntry(Model):
     """The constants of checks."""
 
     c: Rational = Fraction(21, 5)
@@ -224,7 +224,7 @@ def _damage(value: Any) -> Any:
     return value
 
 
-class FightingFantasy(Model):
+class FightingFantasyEntry(Model):
     """What Fighting Fantasy combat uses of the hero."""
 
     skill: Formula
@@ -233,43 +233,43 @@ class FightingFantasy(Model):
     damage: Annotated[dict[str, Count], BeforeValidator(_damage)] = asdict(DAMAGE["standard"])
 
 
-class Table(Model):
+class TableEntry(Model):
     """A table of results, a row for each digit."""
 
     columns: Annotated[list[Interval], Field(min_length=1, max_length=100)]
     rows: dict[Digit, list[str]]
 
 
-class ResultsTable(Model):
+class ResultsTableEntry(Model):
     """What results-table combat uses of the hero, and its table."""
 
     skill: Formula
     endurance: Name
-    table: Table
+    table: TableEntry
 
 
-class Combat(Model):
+class CombatEntry(Model):
     """The kinds of combat in the book."""
 
-    fighting_fantasy: Annotated[FightingFantasy | None, Field(alias="fighting-fantasy")] = None
-    results_table: Annotated[ResultsTable | None, Field(alias="results-table")] = None
+    fighting_fantasy: Annotated[FightingFantasyEntry | None, Field(alias="fighting-fantasy")] = None
+    results_table: Annotated[ResultsTableEntry | None, Field(alias="results-table")] = None
 
 
-class Whenever(Model):
+class WheneverEntry(Model):
     """A rule that ends play."""
 
     when: Formula
     ending: Name
 
 
-class Ending(Model):
+class EndingEntry(Model):
     """A way in which play ends."""
 
     score: Rational
     text: Text = ""
 
 
-class Eat(Model):
+class EatEntry(Model):
     """A meal, or hunger."""
 
     item: Name
@@ -277,7 +277,7 @@ class Eat(Model):
     hunger: dict[Name, Formula]
 
 
-class Effect(Model):
+class EffectEntry(Model):
     """Something that happens to fields: one of its keys, of which ``if`` has two more with it."""
 
     gain: Amounts | None = None
@@ -287,13 +287,13 @@ class Effect(Model):
     take: Annotated[Amounts, _each(1)] | None = None
     drop: Annotated[Amounts, _each(1)] | None = None
     empty: Name | None = None
-    eat: Eat | None = None
+    eat: EatEntry | None = None
     condition: Annotated[Formula | None, Field(alias="if")] = None
-    then: list[Effect] | None = None
-    otherwise: Annotated[list[Effect] | None, Field(alias="else")] = None
+    then: list[EffectEntry] | None = None
+    otherwise: Annotated[list[EffectEntry] | None, Field(alias="else")] = None
 
     @model_validator(mode="after")
-    def _one(self) -> Effect:
+    def _one(self) -> EffectEntry:
         given = [name for name in EFFECTS if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(_should_be_one("effect", given, EFFECTS))
@@ -307,21 +307,23 @@ class Effect(Model):
 EFFECTS = ("gain", "lose", "set", "clear", "take", "drop", "empty", "eat", "condition")
 
 
-class Block(Model):
+class BlockEntry(Model):
     """A place in the book: text, effects, and one way on."""
 
     text: Text = ""
-    do: list[Effect] = []
+    do: list[EffectEntry] = []
     goto: SectionNumber | None = None
     ending: Name | None = None
-    choices: Annotated[list[Choice], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
-    branch: Annotated[list[Case], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
-    roll: Roll | None = None
-    chances: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)] | None = None
-    check: Check | None = None
-    fight: Fight | None = None
-    shop: Shop | None = None
-    repeat: Block | None = None
+    choices: Annotated[list[ChoiceEntry], Field(min_length=1, max_length=MOST_CHOICES)] | None = (
+        None
+    )
+    branch: Annotated[list[CaseEntry], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
+    roll: RollEntry | None = None
+    chances: Annotated[list[ChanceEntry], Field(min_length=1, max_length=MOST_ROWS)] | None = None
+    check: CheckEntry | None = None
+    fight: FightEntry | None = None
+    shop: ShopEntry | None = None
+    repeat: BlockEntry | None = None
     again: Annotated[bool | None, AfterValidator(_only_true)] = None
 
     @model_validator(mode="before")
@@ -333,7 +335,7 @@ class Block(Model):
         return {"again": True} if value == "again" else value
 
     @model_validator(mode="after")
-    def _one_way_on(self) -> Block:
+    def _one_way_on(self) -> BlockEntry:
         given = [name for name in WAYS_ON if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(_should_be_one("way on", given, WAYS_ON))
@@ -362,35 +364,37 @@ def _should_be_one(what: str, given: list[str], allowed: tuple[str, ...]) -> str
     return f"has no {what}; it should have one of {', '.join(names)}"
 
 
-class Choice(Block):
+class ChoiceEntry(BlockEntry):
     """Something that the player may choose."""
 
     label: Label
     when: Formula | None = None
 
 
-class Case(Block):
+class CaseEntry(BlockEntry):
     """A case of a branch."""
 
     when: Formula | None = None
 
 
-class Chance(Block):
+class ChanceEntry(BlockEntry):
     """A block with its probability."""
 
     probability: Rational
 
 
-class Roll(Model):
+class RollEntry(Model):
     """A random table."""
 
     dice: Formula
     results: Annotated[
-        dict[str, Block], BeforeValidator(_text_keys), Field(min_length=1, max_length=MOST_ROWS)
+        dict[str, BlockEntry],
+        BeforeValidator(_text_keys),
+        Field(min_length=1, max_length=MOST_ROWS),
     ]
 
 
-class CheckModifier(Model):
+class CheckModifierEntry(Model):
     """A circumstance of a check."""
 
     name: Label
@@ -399,23 +403,23 @@ class CheckModifier(Model):
     times: Formula | None = None
 
     @model_validator(mode="after")
-    def _one(self) -> CheckModifier:
+    def _one(self) -> CheckModifierEntry:
         if self.when is not None and self.times is not None:
             raise ValueError("has when and times; it should have one of them only")
         return self
 
 
-class Check(Model):
+class CheckEntry(Model):
     """A check in context."""
 
     name: Label
     base: Rational
-    modifiers: Annotated[list[CheckModifier], Field(max_length=50)] = []
-    success: Block
-    failure: Block
+    modifiers: Annotated[list[CheckModifierEntry], Field(max_length=50)] = []
+    success: BlockEntry
+    failure: BlockEntry
 
 
-class Enemy(Model):
+class EnemyEntry(Model):
     """An opponent; one of stamina and endurance, by the rules of the fight."""
 
     name: Label
@@ -424,7 +428,7 @@ class Enemy(Model):
     endurance: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
-class Bonus(Model):
+class BonusEntry(Model):
     """A change of the hero's skill in a fight."""
 
     name: Label
@@ -433,7 +437,7 @@ class Bonus(Model):
     when: Formula | None = None
 
 
-class Escape(Block):
+class EscapeEntry(BlockEntry):
     """A way out of a fight."""
 
     after: Annotated[int, Field(ge=0, le=100)] = 0
@@ -441,36 +445,36 @@ class Escape(Block):
     when: Formula | None = None
 
 
-class Added(Model):
+class AddedEntry(Model):
     """What a round of results-table combat costs besides."""
 
     enemy: Formula = "0"
     hero: Formula = "0"
 
 
-class Invulnerable(Model):
+class InvulnerableEntry(Model):
     """Rounds of results-table combat in which the hero loses nothing."""
 
     rounds: Interval
     when: Formula | None = None
 
 
-class Fight(Model):
+class FightEntry(Model):
     """Combat."""
 
     rules: Literal["fighting-fantasy", "results-table"] | None = None
-    enemies: Annotated[list[Enemy], Field(min_length=1, max_length=MOST_ENEMIES)]
-    bonuses: Annotated[list[Bonus], Field(max_length=50)] = []
+    enemies: Annotated[list[EnemyEntry], Field(min_length=1, max_length=MOST_ENEMIES)]
+    bonuses: Annotated[list[BonusEntry], Field(max_length=50)] = []
     dealt: Formula | None = None
     suffered: Formula | None = None
-    added: Added = Added()
-    invulnerable: Invulnerable | None = None
-    escape: Escape | None = None
-    victory: Block
-    defeat: Block | None = None
+    added: AddedEntry = AddedEntry()
+    invulnerable: InvulnerableEntry | None = None
+    escape: EscapeEntry | None = None
+    victory: BlockEntry
+    defeat: BlockEntry | None = None
 
 
-class Good(Model):
+class GoodEntry(Model):
     """Something that is bought and sold."""
 
     item: Name
@@ -479,7 +483,7 @@ class Good(Model):
     quantity: Annotated[int, Field(ge=1, le=1000)] | None = None
 
     @model_validator(mode="after")
-    def _is_traded(self) -> Good:
+    def _is_traded(self) -> GoodEntry:
         if self.buy is None and self.sell is None:
             raise ValueError("has no price; add buy, sell, or both")
         if self.quantity is not None and self.buy is None:
@@ -493,15 +497,15 @@ class Good(Model):
         return self
 
 
-class Shop(Model):
+class ShopEntry(Model):
     """Buying and selling."""
 
     money: Name
-    goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
-    leave: Block
+    goods: Annotated[list[GoodEntry], Field(min_length=1, max_length=50)]
+    leave: BlockEntry
 
 
-class Section(Block):
+class SectionEntry(BlockEntry):
     """A numbered block."""
 
     title: Text = ""
@@ -516,16 +520,18 @@ class File(Model):
     author: Text = ""
     start: SectionNumber = 1
     constants: dict[Name, Whole] = {}
-    variables: dict[Name, Variable] = {}
-    flags: dict[Name, Annotated[Flag, BeforeValidator(_flag)]] = {}
-    slots: dict[Name, Slot] = {}
-    items: dict[Name, Item] = {}
-    disciplines: Disciplines = Disciplines()
-    checks: Checks = Checks()
-    combat: Combat = Combat()
-    whenever: Annotated[list[Whenever], Field(max_length=50)] = []
-    endings: Annotated[dict[Name, Ending], Field(min_length=1)]
-    sections: Annotated[dict[SectionKey, Section], Field(min_length=1, max_length=MOST_SECTIONS)]
+    variables: dict[Name, VariableEntry] = {}
+    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = {}
+    slots: dict[Name, SlotEntry] = {}
+    items: dict[Name, ItemEntry] = {}
+    disciplines: DisciplinesEntry = DisciplinesEntry()
+    checks: ChecksEntry = ChecksEntry()
+    combat: CombatEntry = CombatEntry()
+    whenever: Annotated[list[WheneverEntry], Field(max_length=50)] = []
+    endings: Annotated[dict[Name, EndingEntry], Field(min_length=1)]
+    sections: Annotated[
+        dict[SectionKey, SectionEntry], Field(min_length=1, max_length=MOST_SECTIONS)
+    ]
 
 
 def keys_at(path: Iterable[Any]) -> list[str]:

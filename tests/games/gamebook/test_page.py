@@ -12,7 +12,7 @@ from gamebooks import mill
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.expressions import TRUE, parse
 from solvent.games.gamebook.loader import parse_book
-from solvent.games.gamebook.schema import WAYS_ON, Fight
+from solvent.games.gamebook.schema import WAYS_ON, FightEntry
 from solvent.games.gamebook.source import parse_source
 
 PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def test_the_sections_and_effects_of_the_page_are_read() -> None:
 def test_every_key_of_a_fight_is_described() -> None:
     table = PAGE[PAGE.index("| `rules` | that of") : PAGE.index("Rounds are counted through")]
     described = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
-    assert sorted(described) == sorted(Fight.model_fields)
+    assert sorted(described) == sorted(FightEntry.model_fields)
 
 
 def test_every_effect_of_the_table_is_read() -> None:

@@ -46,14 +46,14 @@ class SectionLowering:
         self._fights = FightLowering(surroundings, self._outside)
         self._shops = ShopLowering(surroundings.vocabulary, surroundings.problems)
 
-    def lower(self, section: schema.Section) -> book.Section:
+    def lower(self, section: schema.SectionEntry) -> book.Section:
         """The section."""
         path = ("sections", self._number)
         self._block(section, path, _Place.OUTSIDE)
         blocks = tuple(block for block in self._blocks if block is not None)
         return book.Section(self._number, section.title, blocks, self._problems.line(path))
 
-    def _block(self, block: schema.Block, path: Path, place: _Place) -> book.Block:
+    def _block(self, block: schema.BlockEntry, path: Path, place: _Place) -> book.Block:
         index = len(self._blocks)
         self._blocks.append(None)
         effects = lower_effects(block.do, (*path, "do"), self._vocabulary, self._problems)
@@ -71,10 +71,10 @@ class SectionLowering:
         self._blocks[index] = lowered
         return lowered
 
-    def _outside(self, block: schema.Block, path: Path) -> book.Block:
+    def _outside(self, block: schema.BlockEntry, path: Path) -> book.Block:
         return self._block(block, path, _Place.OUTSIDE)
 
-    def _exit(self, block: schema.Block, path: Path, place: _Place) -> book.Exit:
+    def _exit(self, block: schema.BlockEntry, path: Path, place: _Place) -> book.Exit:
         if block.goto is not None:
             return self._goto(block.goto, (*path, "goto"))
         if block.ending is not None:
@@ -115,7 +115,7 @@ class SectionLowering:
     def _condition(self, text: str | None, path: Path) -> Expression:
         return TRUE if text is None else self._vocabulary.formula(text, (*path, "when"))
 
-    def _choices(self, choices: list[schema.Choice], path: Path) -> book.Choices:
+    def _choices(self, choices: list[schema.ChoiceEntry], path: Path) -> book.Choices:
         return book.Choices(
             tuple(
                 book.Option(
@@ -127,7 +127,7 @@ class SectionLowering:
             )
         )
 
-    def _branch(self, cases: list[schema.Case], path: Path, place: _Place) -> book.Branch:
+    def _branch(self, cases: list[schema.CaseEntry], path: Path, place: _Place) -> book.Branch:
         for i, case in enumerate(cases[:-1]):
             if case.when is None:
                 self._problems.add(
@@ -142,7 +142,7 @@ class SectionLowering:
             )
         )
 
-    def _roll(self, roll: schema.Roll, path: Path, place: _Place) -> book.Roll:
+    def _roll(self, roll: schema.RollEntry, path: Path, place: _Place) -> book.Roll:
         dice = self._vocabulary.formula(roll.dice, (*path, "dice"), throws=True)
         rows = []
         for key, block in roll.results.items():
@@ -155,7 +155,9 @@ class SectionLowering:
             rows.append(book.Row(low, high, self._block(block, at, place)))
         return book.Roll(dice, tuple(rows))
 
-    def _chances(self, chances: list[schema.Chance], path: Path, place: _Place) -> book.Chances:
+    def _chances(
+        self, chances: list[schema.ChanceEntry], path: Path, place: _Place
+    ) -> book.Chances:
         for i, chance in enumerate(chances):
             if not 0 < chance.probability <= 1:
                 self._problems.add(
@@ -177,7 +179,7 @@ class SectionLowering:
             )
         )
 
-    def _check(self, check: schema.Check, path: Path, place: _Place) -> book.CheckInContext:
+    def _check(self, check: schema.CheckEntry, path: Path, place: _Place) -> book.CheckInContext:
         if not 0 <= check.base <= 1:
             self._problems.add(
                 (*path, "base"), f"the base is {check.base}", "it should be within 0..1"
@@ -214,7 +216,7 @@ class SectionLowering:
                 f"at most {100 * LARGEST_MODIFIER}% is allowed",
             )
 
-    def _repeat(self, block: schema.Block, path: Path, place: _Place) -> book.Repeat:
+    def _repeat(self, block: schema.BlockEntry, path: Path, place: _Place) -> book.Repeat:
         if place is _Place.REPEATED:
             self._problems.add(path, "a repeat stands in another", "use two sections")
         before = len(self._blocks)

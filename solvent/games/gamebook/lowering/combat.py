@@ -72,7 +72,7 @@ class Combat:
             self._problems.add(path, str(error), "choose others")
             return DAMAGE["standard"]
 
-    def _columns(self, table: schema.Table, path: Path) -> tuple[book.Column, ...]:
+    def _columns(self, table: schema.TableEntry, path: Path) -> tuple[book.Column, ...]:
         ends = table.columns
         self._check_columns(ends, (*path, "columns"))
         rows: list[list[book.Loss]] = []

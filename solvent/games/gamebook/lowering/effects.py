@@ -12,7 +12,7 @@ from solvent.games.gamebook.problems import Path, Problems, similar
 
 
 def lower_effects(
-    effects: list[schema.Effect], path: Path, vocabulary: Vocabulary, problems: Problems
+    effects: list[schema.EffectEntry], path: Path, vocabulary: Vocabulary, problems: Problems
 ) -> tuple[Effect, ...]:
     """The effects of a list, in order.
 
@@ -35,7 +35,7 @@ class _Effects:
         self._vocabulary = vocabulary
         self._problems = problems
 
-    def effect(self, effect: schema.Effect, path: Path) -> Iterator[Effect]:
+    def effect(self, effect: schema.EffectEntry, path: Path) -> Iterator[Effect]:
         if effect.gain is not None:
             yield from self._changes("+", effect.gain, (*path, "gain"))
         elif effect.lose is not None:
@@ -59,7 +59,7 @@ class _Effects:
                 self._list(effect.otherwise or [], (*path, "else")),
             )
 
-    def _list(self, effects: list[schema.Effect], path: Path) -> tuple[Effect, ...]:
+    def _list(self, effects: list[schema.EffectEntry], path: Path) -> tuple[Effect, ...]:
         return lower_effects(effects, path, self._vocabulary, self._problems)
 
     def _assign(self, name: str, value: Expression, path: Path) -> Assign:
@@ -116,7 +116,7 @@ class _Effects:
         for item in self._vocabulary.members(slot):
             yield self._assign(item, Number(0), path)
 
-    def _meal(self, eat: schema.Eat, path: Path) -> Iterator[When]:
+    def _meal(self, eat: schema.EatEntry, path: Path) -> Iterator[When]:
         hunger = tuple(self._changes("-", eat.hunger, (*path, "hunger")))
         if not self._vocabulary.field(eat.item, (*path, "item"), "item"):
             return

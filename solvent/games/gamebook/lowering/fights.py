@@ -25,7 +25,7 @@ class FightLowering:
     """
 
     def __init__(
-        self, surroundings: Surroundings, block: Callable[[schema.Block, Path], book.Block]
+        self, surroundings: Surroundings, block: Callable[[schema.BlockEntry, Path], book.Block]
     ) -> None:
         self._book = surroundings
         self._problems = surroundings.problems
@@ -34,7 +34,7 @@ class FightLowering:
         self._block = block
 
     def lower(
-        self, fight: schema.Fight, path: Path
+        self, fight: schema.FightEntry, path: Path
     ) -> book.FightingFantasyFight | book.ResultsTableFight:
         """The fight that stands at a place."""
         combat = self._book.combat
@@ -83,7 +83,7 @@ class FightLowering:
             enemies, skill, health, combat.luck, bonuses, combat.damage, escape, victory, defeat
         )
 
-    def _check_keys(self, fight: schema.Fight, path: Path, *, with_table: bool) -> None:
+    def _check_keys(self, fight: schema.FightEntry, path: Path, *, with_table: bool) -> None:
         """Note what the one kind of combat has and the other has not."""
         right, wrong = ("endurance", "stamina") if with_table else ("stamina", "endurance")
         for i, enemy in enumerate(fight.enemies):
@@ -95,7 +95,7 @@ class FightLowering:
                 )
         if with_table:
             return
-        absent = (None, schema.Added())
+        absent = (None, schema.AddedEntry())
         foreign = [key for key in TABLE_ONLY if getattr(fight, key) not in absent]
         places: list[Path] = [(*path, key) for key in foreign]
         if fight.escape is not None and fight.escape.parting:
@@ -106,7 +106,7 @@ class FightLowering:
         for place in places:
             self._problems.add(place, f"{place[-1]} belongs to results-table combat", "remove it")
 
-    def _bonus(self, bonus: schema.Bonus, path: Path) -> book.Bonus:
+    def _bonus(self, bonus: schema.BonusEntry, path: Path) -> book.Bonus:
         size = self._amount(bonus.size, (*path, "size"))
         if bonus.when is not None:
             condition = self._formula(bonus.when, (*path, "when"))
@@ -127,14 +127,16 @@ class FightLowering:
             )
         return book.Bonus(name, size, first, last)
 
-    def _invulnerable(self, given: schema.Invulnerable | None, path: Path) -> book.Bonus | None:
+    def _invulnerable(
+        self, given: schema.InvulnerableEntry | None, path: Path
+    ) -> book.Bonus | None:
         if given is None:
             return None
         condition = TRUE if given.when is None else self._formula(given.when, (*path, "when"))
         size = Operation("!=", (condition, Number(0)))
         return self._counting("invulnerable", size, given.rounds, path)
 
-    def _escape(self, escape: schema.Escape, path: Path) -> book.Escape:
+    def _escape(self, escape: schema.EscapeEntry, path: Path) -> book.Escape:
         return book.Escape(
             escape.after,
             escape.parting,
@@ -142,7 +144,7 @@ class FightLowering:
             TRUE if escape.when is None else self._formula(escape.when, (*path, "when")),
         )
 
-    def _defeat(self, fight: schema.Fight, health: str, path: Path) -> book.Block:
+    def _defeat(self, fight: schema.FightEntry, health: str, path: Path) -> book.Block:
         if fight.defeat is not None:
             return self._block(fight.defeat, (*path, "defeat"))
         ending = self._book.ending_of_the_fallen(health)
@@ -154,4 +156,4 @@ class FightLowering:
                 "ending: ...}",
             )
             ending = next(iter(self._book.file.endings))
-        return self._block(schema.Block(ending=ending), path)
+        return self._block(schema.BlockEntry(ending=ending), path)

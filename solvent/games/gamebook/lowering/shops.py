@@ -20,7 +20,7 @@ class ShopLowering:
         self._vocabulary = vocabulary
         self._problems = problems
 
-    def lower(self, shop: schema.Shop, path: Path, leave: book.Block) -> book.Shop:
+    def lower(self, shop: schema.ShopEntry, path: Path, leave: book.Block) -> book.Shop:
         """The shop that stands at a place.
 
         Args:
@@ -48,7 +48,7 @@ class ShopLowering:
         return book.Shop(tuple(trades), leave)
 
     def _purchase(
-        self, item: book.Field, good: schema.Good, price: int, money: book.Field, path: Path
+        self, item: book.Field, good: schema.GoodEntry, price: int, money: book.Field, path: Path
     ) -> book.Trade:
         left = Operation("-", (Name(money.name), Number(price)))
         affordable = Operation(">=", (left, Number(money.low)))
