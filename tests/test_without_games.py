@@ -105,7 +105,7 @@ gym.make("parlour/Nim-v0").reset(seed=0)
 pettingzoo.make("aec", "solvent/nim-v0").reset(seed=0)
 result = train("parlour/ThreeRolls-v0", timesteps=256, folder="rolls", progress=False)
 assert result.score.optimality_gap >= 0
-both = train("nim", self_play=True, timesteps=256, folder="nim", progress=False)
+both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="nim", progress=False)
 assert min(score.optimality_gap for score in both.scores) >= 0
 print(sorted(solvent.GAMES))
 """
@@ -117,7 +117,7 @@ def test_it_imports_solves_plays_and_trains(bare: Path) -> None:
 
 def test_most_rooms_have_generic_tests() -> None:
     rooms = [file.relative_to(TESTS).parts[0] for file in generic_tests()]
-    assert len(rooms) >= 25
+    assert len(rooms) >= 20
     assert {"model", "exact", "envs", "baselines", "training"} <= set(rooms)
 
 

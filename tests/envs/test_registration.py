@@ -18,7 +18,7 @@ from reduced_football import reduced_points
 from timed_football import CHART, CLOCK, RULES
 
 from solvent.envs import TabularEnv, TabularVectorEnv
-from solvent.envs.registration import ENVIRONMENTS, without_table
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
 from solvent.exact import solve
 from solvent.games import make_game
 from solvent.games.football.chart_json import json_text
@@ -49,6 +49,14 @@ def test_the_threshold_of_greed_is_the_value_of_its_own_solver() -> None:
     assert gym.spec("solvent/Greed-v0").reward_threshold == pytest.approx(
         solve_greed(100, 6).value, abs=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n == LARGE else []) for n in NAMES]
+)
+def test_the_optimum_is_stored_with_the_model_that_it_is_of(name: str) -> None:
+    entry = ENVIRONMENTS[name]
+    assert compiled_game(entry.game, entry.parameters)[1].model_hash == entry.model_hash
 
 
 @pytest.mark.parametrize("name", NAMES)

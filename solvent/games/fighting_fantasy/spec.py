@@ -6,7 +6,10 @@ SPEC = GameSpec(
     name="ff-combat",
     make="solvent.games.fighting_fantasy.rules:ff_combat",
     environments={
-        "solvent/FFCombat-v0": Environment(optimum=0.7372926032646748),
+        "solvent/FFCombat-v0": Environment(
+            optimum=0.7372926032646748,
+            model_hash="3b07081722a35f0050bcde64d65da6ae6e371b1b567d9d18e638be5fe7abb301",
+        ),
         "solvent/FFCombatRandom-v0": Environment(
             parameters={
                 "skill_difference": [-3, 3],
@@ -15,6 +18,7 @@ SPEC = GameSpec(
                 "luck": [0, 12],
             },
             optimum=0.5563283613569667,
+            model_hash="582a3b260bd640a272beb7b9cc7fa561608d2b5e7edf9bcd6b8d36a25c1dcc02",
         ),
     },
     baselines="solvent.games.fighting_fantasy.baselines:BASELINES",

@@ -2,12 +2,19 @@
 
 from solvent.model.registry import Command, Environment, GameSpec
 
+MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
+"""The hash of the model of a drive."""
+
 SPEC = GameSpec(
     name="football-strategy",
     make="solvent.games.football_clock.forms:football_strategy",
     environments={
-        "solvent/FootballStrategy-v0": Environment(opponent="optimal", optimum=0.4276550008965),
-        "solvent/FootballAgent-v0": Environment(opponent="paper-agent", optimum=4.056183788860),
+        "solvent/FootballStrategy-v0": Environment(
+            opponent="optimal", optimum=0.4276550008965, model_hash=MODEL
+        ),
+        "solvent/FootballAgent-v0": Environment(
+            opponent="paper-agent", optimum=4.056183788860, model_hash=MODEL
+        ),
         "solvent/FootballTwoMinutes-v0": Environment(
             parameters={"form": "two-minutes"}, opponent="uniform"
         ),

@@ -5,7 +5,12 @@ from solvent.model.registry import Environment, GameSpec
 SPEC = GameSpec(
     name="football-drive",
     make="solvent.games.football_drive.rules:FootballDrive",
-    environments={"solvent/FootballDrive-v0": Environment(optimum=-0.944881148276792)},
+    environments={
+        "solvent/FootballDrive-v0": Environment(
+            optimum=-0.944881148276792,
+            model_hash="148e139f66590dc69a43fb0fc33b2a1275149527283f749a01c7fc492c91af3b",
+        )
+    },
     painter="solvent.games.football.field_picture:paint_pitch",
     baselines="solvent.games.football_drive.baselines:BASELINES",
     hyperparameters="solvent.games.football_drive",

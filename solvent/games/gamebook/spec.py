@@ -6,9 +6,14 @@ SPEC = GameSpec(
     name="gamebook",
     make="solvent.games.gamebook.library:open_book",
     environments={
-        "solvent/Gamebook-v0": Environment(optimum=0.7348611111111111),
+        "solvent/Gamebook-v0": Environment(
+            optimum=0.7348611111111111,
+            model_hash="98ded35411af78607f522d6a5e50202772fbf0aef6a728cef865d73e3bdc2821",
+        ),
         "solvent/NinthTide-v0": Environment(
-            parameters={"book": "ninth-tide"}, optimum=0.627629889784241
+            parameters={"book": "ninth-tide"},
+            optimum=0.627629889784241,
+            model_hash="9edce05cf58a21221cb1e510ec1f462aadc8a568e7551cb7617855c6abb79f02",
         ),
     },
     shorthands={"book": {}},

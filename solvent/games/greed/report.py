@@ -220,7 +220,7 @@ def _block(item: GreedMap) -> str:
         "rating": _packed(np.round(item.rating * 65535)),
     }
     return (
-        f'<div class="greed-maps" data-map="{item.name}"><p><b>{escape(item.title)}</b></p>'
+        f'<div class="own greed-maps" data-map="{item.name}"><p><b>{escape(item.title)}</b></p>'
         f'<div class="panels">{panels}</div><p class="pointed">Point at a cell for its numbers.'
         f'</p><script type="application/json">{json.dumps(data)}</script></div>'
     )

@@ -5,7 +5,13 @@ from solvent.model.registry import BenchTask, Environment, GameSpec
 SPEC = GameSpec(
     name="greed",
     make="solvent.games.greed.rules:Greed",
-    environments={"solvent/Greed-v0": Environment(opponent="optimal", optimum=0.5138417330406193)},
+    environments={
+        "solvent/Greed-v0": Environment(
+            opponent="optimal",
+            optimum=0.5138417330406193,
+            model_hash="3da900607f0c55bf731c4ee82629a34a4b264a117a2a2cdafeaeecb0f4afa9ee",
+        )
+    },
     pettingzoo={},
     baselines="solvent.games.greed.baselines:BASELINES",
     solver="solvent.games.greed.solver:solved_greed",

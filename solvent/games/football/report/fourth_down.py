@@ -127,8 +127,8 @@ def fourth_down_section(solved: SolvedFootball) -> Section:
         "some plays are called as fakes; a field goal. The first map shows the best (a normal "
         "call counts as a quick kick where that is at least half of it), the second how often "
         "punt formation is a fake, the third what the second best would lose.</p>"
-        f'<div class="football-map"><div class="panels">{figures}</div><p class="pointed">Point '
-        "at a cell for its numbers.</p>"
+        f'<div class="own football-map"><div class="panels">{figures}</div><p class="pointed">'
+        "Point at a cell for its numbers.</p>"
         f'<script type="application/json">{json.dumps(data)}</script></div>'
     )
     script = Path(__file__).with_name("football_fourth_down.js").read_text(encoding="utf-8")
