@@ -41,7 +41,7 @@ class Node(NamedTuple):
     outcomes: tuple[tuple[Any, Number], ...]
 
 
-class Decision(NamedTuple):
+class DecisionImportance(NamedTuple):
     """A decision, and what the second best choice would cost.
 
     Attributes:
@@ -221,7 +221,7 @@ class TreeSolution:
         ]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
-    def decisions(self, most: int = 10) -> list[Decision]:
+    def decisions(self, most: int = 10) -> list[DecisionImportance]:
         """The most important decisions, which are those to get right."""
         graph, found = self.graph, []
         for i, visits in self._visits().items():
@@ -231,7 +231,9 @@ class TreeSolution:
             if others and min(others)[0] > 0:
                 loss, second = min(others)
                 labels = graph.labels[i]
-                found.append(Decision(graph.states[i], labels[best], labels[second], visits, loss))
+                found.append(
+                    DecisionImportance(graph.states[i], labels[best], labels[second], visits, loss)
+                )
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def explain(self, state: Any = None, depth: int = 3) -> str:

@@ -1,9 +1,9 @@
-"""Mirror descent by two players who learn from the same plays, with one critic of both actions.
+"""Mirror descent by two players who learn from the same episodes, with one critic of both actions.
 
-Where both act at once, what an action is worth depends on the other's, which the player does not
+Where both act at once, the value of an action depends on the other's, which the player does not
 see. Policy gradients average it out: the return after one call carries the luck of the other's
-call, whose spread is many times the differences that matter. But who learns sees the plays of
-both. So the *critic* estimates Q(s, a, b) for every pair of actions from the plays,
+call, whose spread is many times the differences that matter. But the learner sees the actions
+of both. So the *critic* estimates Q(s, a, b) for every pair of actions from the transitions,
 
     Q(s, a, b)  <-  r + sum over a', b' of x(a' | s') y(b' | s') Q(s', a', b'),
 
@@ -20,15 +20,16 @@ policy proportional to
 
 which is what the network is then fitted to. Where both players took this step at once they would
 circle round the equilibrium, ever wider unless e is far smaller than t. So they take turns within
-an update: seat 1 answers what seat 0 has become, which takes no more plays, since the critic knows
-what that is worth.
+an update: seat 1 responds to what seat 0 has become, which takes no more episodes, since the critic
+estimates the values against it.
 
 Even so both would circle, each gone from where the other thinks it is. Three things keep the
 circles small:
 
 - Actors follow their targets closely, by many small minibatches.
-- Who answers looks ahead: it answers what the other would be after one more step of its own, a
-  longer one. The critic knows what that is worth too (an extragradient method: Korpelevich 1976).
+- Who responds looks ahead: it responds to what the other would be after one more step of its own, a
+  longer one. The critic estimates the values against that too (an extragradient method: Korpelevich
+  1976).
 - No legal action falls below a floor, and none that would do better than the policy does below a
   higher one. At a low temperature an action that does badly now is soon so rare that it takes
   hundreds of updates to come back when it does well, and the other has nothing to fear meanwhile:
@@ -78,18 +79,18 @@ ILLEGAL = -1e9
 """The logit of an illegal action; its probability is 0 in floats."""
 
 
-class Plays(NamedTuple):
-    """What happened to both seats in some plays.
+class JointTransitions(NamedTuple):
+    """Transitions of both seats of the same episodes.
 
     Attributes:
         seen: [2, n, D] what each seat saw.
         legal: [2, n, A] its legal actions.
         action: [2, n] what it did.
-        reward: [n] what seat 0 was paid.
-        over: [n] whether that ended the play.
+        reward: [n] the reward of seat 0.
+        over: [n] whether that ended the episode.
         log_policy: [n, own actions] of each seat, with which it chose.
-        seen_next: [2, n, D] what each saw then; of another play where this one is over.
-        log_policy_next: [n, own actions] of each seat, likewise.
+        seen_next: [2, n, D] what each saw then; of another episode where this one is over.
+        log_policy_next: [n, own actions] of each seat, in the state that follows.
     """
 
     seen: Tensor
@@ -105,7 +106,7 @@ class Plays(NamedTuple):
 class JointCriticPolicy(MaskableActorCriticPolicy):
     """An actor for each seat, and a critic of pairs of actions.
 
-    The actors share nothing: what one learns must not move the other, which is to answer it.
+    The actors share nothing: what one learns must not move the other, which is to respond to it.
 
     Args:
         arguments: Those of sb3-contrib's policy.
@@ -126,7 +127,7 @@ class JointCriticPolicy(MaskableActorCriticPolicy):
         self.action_net = nn.Identity()
         first, second = self.seat_actions
         self.value_net = nn.Linear(self.mlp_extractor.latent_dim_vf, len(first) * len(second))
-        # Pairs that were not met yet are worth about as much as each other.
+        # Pairs that were not met yet have about the same value.
         self.init_weights(self.value_net, 0.1)
         self.optimizer = self.optimizer_class(
             self.parameters(),
@@ -190,24 +191,25 @@ class MirrorDescent(MaskablePPO):
         learning_rate: Of the actor's and the critic's Adam at first; it falls linearly, to a tenth
             at the end.
         n_steps: Steps in each environment between two updates.
-        batch_size: Plays in a minibatch.
-        n_epochs: Passes over the plays at an update, of critic and of actor.
+        batch_size: Transitions in a minibatch.
+        n_epochs: Passes over the transitions at an update, of critic and of actor.
         step_size: Of mirror descent, e above: how far a policy moves at an update. It falls as the
             learning rate does.
-        lookahead: The size of the step by which the other is ahead when it is answered; with 0 it
-            is answered as it is.
+        lookahead: The size of the step by which the other is ahead when it is responded to; with 0
+            the response is to the other as it is.
         floor: The least probability of a legal action in what an actor is fitted to, and in what
             the other is expected to become, before all are scaled to sum to 1.
-        better_floor: Likewise of one that is worth more than the policy.
+        better_floor: The least probability there of a legal action whose value is above the
+            policy's.
         temperature: The one at first, t above, in points.
         last_temperature: The one that is left after three tenths of training.
         max_grad_norm: The longest gradient of the critic.
         policy_kwargs: Of the networks.
-        tensorboard_log: As for MaskablePPO.
-        verbose: As there.
-        seed: As there.
-        device: As there.
-        _init_setup_model: As there.
+        tensorboard_log: The folder of logs for TensorBoard; None writes none.
+        verbose: 0 prints nothing, 1 prints information, 2 debugging messages too.
+        seed: Of the random numbers.
+        device: Of the networks; ``"auto"`` takes a GPU if there is one.
+        _init_setup_model: Whether networks are built at once; loading builds them later.
 
     Raises:
         ValueError: If the learning rate is not a number, or the floors are not in order.
@@ -215,7 +217,7 @@ class MirrorDescent(MaskablePPO):
 
     policy_aliases: ClassVar[dict[str, type[BasePolicy]]] = {"MlpPolicy": JointCriticPolicy}
     policy: JointCriticPolicy
-    _plays: Plays
+    _transitions: JointTransitions
 
     def __init__(
         self,
@@ -260,7 +262,7 @@ class MirrorDescent(MaskablePPO):
             batch_size=batch_size,
             n_epochs=n_epochs,
             gamma=1.0,
-            # The bonus of policy gradients, which there are none of here.
+            # The entropy bonus of policy gradients, which there are none of here.
             ent_coef=0.0,
             max_grad_norm=max_grad_norm,
             policy_kwargs=policy_kwargs,
@@ -322,12 +324,12 @@ class MirrorDescent(MaskablePPO):
                 record.append(now)
             played.append(self._log_policies(seen[-1], legal[-1]))
         self._last_obs = seen[-1]
-        self._plays = self._of_both_seats(seen, legal, played, actions, rewards, dones)
+        self._transitions = self._of_both_seats(seen, legal, played, actions, rewards, dones)
         callback.on_rollout_end()
         return True
 
     def _log_policies(self, seen: NDArray[Any], legal: NDArray[np.bool_]) -> tuple[Tensor, Tensor]:
-        """The logarithms of what both seats play in the environments, [plays, own actions] each."""
+        """The logarithms of both seats' policies, [episodes, own actions] each."""
         with torch.no_grad():
             first, second = (
                 self.policy.log_policy(self._tensor(own), self._tensor(allowed), seat)
@@ -348,15 +350,15 @@ class MirrorDescent(MaskablePPO):
         return np.concatenate(drawn)
 
     def train(self) -> None:
-        """Learn from the plays that were collected: first the critic, then each actor in turn."""
+        """Learn from the transitions of a rollout: first the critic, then each actor in turn."""
         self.policy.set_training_mode(True)
         self._update_learning_rate(self.policy.optimizer)
-        plays = self._plays
-        loss = self._fit_critic(plays)
+        transitions = self._transitions
+        loss = self._fit_critic(transitions)
         with torch.no_grad():
-            values = self.policy.joint_values(plays.seen[0])
+            values = self.policy.joint_values(transitions.seen[0])
         for seat in SEATS:
-            self._fit_actor(plays, seat, self._target(plays, seat, values))
+            self._fit_actor(transitions, seat, self._target(transitions, seat, values))
         self._n_updates += self.n_epochs
         self.logger.record("train/critic_loss", loss)
         step, temperature = self._step()
@@ -370,20 +372,20 @@ class MirrorDescent(MaskablePPO):
         warm = max(0.0, 1 - (1 - remaining) / COOLING)
         return size, self.temperature**warm * self.last_temperature ** (1 - warm)
 
-    def _fit_critic(self, plays: Plays) -> float:
-        """Fit Q to what was paid and what follows; the mean squared error on the way."""
+    def _fit_critic(self, transitions: JointTransitions) -> float:
+        """Fit Q to the reward and the value of what follows; the mean squared error on the way."""
         with torch.no_grad():
             following = self._mean(
-                self.policy.joint_values(plays.seen_next[0]),
-                *(log_policy.exp() for log_policy in plays.log_policy_next),
+                self.policy.joint_values(transitions.seen_next[0]),
+                *(log_policy.exp() for log_policy in transitions.log_policy_next),
             )
-            worth = plays.reward + torch.where(plays.over, 0.0, following)
-        first, second = (self._number(plays.action[seat], seat) for seat in SEATS)
+            target = transitions.reward + torch.where(transitions.over, 0.0, following)
+        first, second = (self._number(transitions.action[seat], seat) for seat in SEATS)
         optimizer, losses = self.policy.optimizer, []
-        for batch in self._batches(torch.arange(len(worth))):
-            values = self.policy.joint_values(plays.seen[0, batch])
+        for batch in self._batches(torch.arange(len(target))):
+            values = self.policy.joint_values(transitions.seen[0, batch])
             met = values[torch.arange(len(batch)), first[batch], second[batch]]
-            loss = (met - worth[batch]).square().mean()
+            loss = (met - target[batch]).square().mean()
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
@@ -391,23 +393,23 @@ class MirrorDescent(MaskablePPO):
             losses.append(loss.item())
         return float(np.mean(losses))
 
-    def _target(self, plays: Plays, seat: int, values: Tensor) -> Tensor:
+    def _target(self, transitions: JointTransitions, seat: int, values: Tensor) -> Tensor:
         """Where the step of mirror descent leads a seat's policy, [n, own actions]."""
         size, temperature = self._step()
-        legal = [plays.legal[k][:, own] for k, own in enumerate(self.policy.seat_actions)]
+        legal = [transitions.legal[k][:, own] for k, own in enumerate(self.policy.seat_actions)]
         with torch.no_grad():
-            now = list(plays.log_policy)
+            now = list(transitions.log_policy)
             if seat == 1:
                 # Seat 0 has moved since.
-                now[0] = self.policy.log_policy(plays.seen[0], plays.legal[0], 0)
+                now[0] = self.policy.log_policy(transitions.seen[0], transitions.legal[0], 0)
 
             def moved(k: int, other: Tensor, size: float) -> Tensor:
                 """Where a step of seat k leads while the other's policy is `other`."""
                 sign = 1 if k == 0 else -1
-                worth = sign * torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
-                logits = (now[k] + size * worth) / (1 + size * temperature)
+                action_value = sign * torch.einsum(("nab,nb->na", "nab,na->nb")[k], values, other)
+                logits = (now[k] + size * action_value) / (1 + size * temperature)
                 target = torch.softmax(logits.masked_fill(~legal[k], ILLEGAL), dim=1)
-                better = worth > (now[k].exp() * worth).sum(dim=1, keepdim=True)
+                better = action_value > (now[k].exp() * action_value).sum(dim=1, keepdim=True)
                 least = torch.where(better, self.better_floor, self.floor)
                 target = target.maximum(least) * legal[k]
                 return target / target.sum(dim=1, keepdim=True)
@@ -415,13 +417,13 @@ class MirrorDescent(MaskablePPO):
             ahead = moved(1 - seat, now[seat].exp(), self.lookahead)
             return moved(seat, ahead, size)
 
-    def _fit_actor(self, plays: Plays, seat: int, target: Tensor) -> None:
+    def _fit_actor(self, transitions: JointTransitions, seat: int, target: Tensor) -> None:
         """Fit a seat's policy to a target, by cross-entropy, where the seat has a choice."""
-        choosing = (plays.legal[seat].sum(dim=1) > 1).nonzero()[:, 0]
+        choosing = (transitions.legal[seat].sum(dim=1) > 1).nonzero()[:, 0]
         optimizer = self.policy.optimizer
         for batch in self._batches(choosing):
             chances = self.policy.log_policy(
-                plays.seen[seat, batch], plays.legal[seat, batch], seat
+                transitions.seen[seat, batch], transitions.legal[seat, batch], seat
             )
             loss = -(target[batch] * chances).sum(dim=1).mean()
             optimizer.zero_grad()
@@ -429,7 +431,7 @@ class MirrorDescent(MaskablePPO):
             optimizer.step()
 
     def _batches(self, numbers: Tensor) -> Iterator[Tensor]:
-        """Minibatches of some plays in a random order, for each epoch."""
+        """Minibatches of some transitions in a random order, for each epoch."""
         for _ in range(self.n_epochs):
             order = numbers[torch.randperm(len(numbers))]
             yield from torch.split(order, self.batch_size or len(order))
@@ -451,11 +453,11 @@ class MirrorDescent(MaskablePPO):
         actions: list[Any],
         rewards: list[Any],
         dones: list[Any],
-    ) -> Plays:
-        """What was recorded at each step, environment by environment, as plays of both seats."""
+    ) -> JointTransitions:
+        """The records of each step, environment by environment, as transitions of both seats."""
 
         def pairs(records: list[Any]) -> Tensor:
-            # Environment i is seat 0 of the play whose seat 1 is half of them later.
+            # Environment i is seat 0 of the episode whose seat 1 is half of them later.
             array = np.stack(records)
             steps, environments, *rest = array.shape
             halves = array.reshape(steps, 2, environments // 2, *rest).swapaxes(0, 1)
@@ -465,7 +467,7 @@ class MirrorDescent(MaskablePPO):
             first, second = zip(*records, strict=True)
             return torch.cat(first), torch.cat(second)
 
-        return Plays(
+        return JointTransitions(
             seen=pairs(seen[:-1]),
             legal=pairs(legal[:-1]),
             action=pairs(actions),
@@ -480,7 +482,7 @@ class MirrorDescent(MaskablePPO):
         return torch.as_tensor(array, device=self.device)
 
     def _excluded_save_params(self) -> list[str]:
-        return [*super()._excluded_save_params(), "_plays"]
+        return [*super()._excluded_save_params(), "_transitions"]
 
 
 def _legal(env: VecEnv) -> NDArray[np.bool_]:

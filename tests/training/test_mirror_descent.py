@@ -19,7 +19,7 @@ from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play
 from solvent.training.extract import extract_seats
-from solvent.training.mirror_descent import Plays
+from solvent.training.mirror_descent import JointTransitions
 from solvent.training.progress import Moment
 from solvent.training.role_conditioning import with_roles
 from solvent.training.vec_env import NativeVecEnv
@@ -63,7 +63,7 @@ def made(game: TabularGame, **kwargs: Any) -> MirrorDescent:
 
 def at_start(
     learner: MirrorDescent, game: TabularGame, action: tuple[int, int] = (0, 0), reward: float = 0.0
-) -> Plays:
+) -> JointTransitions:
     """One play that ends with a pair of actions in the first state, as the learner is now."""
     game = with_roles(game)
     state = np.flatnonzero(game.initial)
@@ -76,7 +76,7 @@ def at_start(
     )
     with torch.no_grad():
         first, second = (learner.policy.log_policy(seen[k], legal[k], k) for k in (0, 1))
-    return Plays(
+    return JointTransitions(
         seen,
         legal,
         torch.tensor([[a] for a in action]),
@@ -88,44 +88,48 @@ def at_start(
     )
 
 
-def test_a_step_raises_actions_by_what_they_are_worth_against_the_other(
+def test_a_step_raises_actions_by_their_values_against_the_other(
     football: TabularGame,
 ) -> None:
     learner = made(football, step_size=0.7, lookahead=0.0, **NO_FLOOR, temperature=0.2)
-    plays = at_start(learner, football)
-    x, y = (log_policy.exp().numpy()[0] for log_policy in plays.log_policy)
+    transitions = at_start(learner, football)
+    x, y = (log_policy.exp().numpy()[0] for log_policy in transitions.log_policy)
     values = np.random.default_rng(4).normal(size=(len(x), len(y))).astype(np.float32)
-    for seat, policy, worth in ((0, x, values @ y), (1, y, -(x @ values))):
-        raised = np.where(policy > 0, policy * np.exp(0.7 * worth), 0.0)
+    for seat, policy, action_values in ((0, x, values @ y), (1, y, -(x @ values))):
+        raised = np.where(policy > 0, policy * np.exp(0.7 * action_values), 0.0)
         raised = raised ** (1 / (1 + 0.7 * 0.2))
-        target = learner._target(plays, seat, torch.as_tensor(values)[None]).numpy()[0]
+        target = learner._target(transitions, seat, torch.as_tensor(values)[None]).numpy()[0]
         np.testing.assert_allclose(target, raised / raised.sum(), atol=1e-6)
 
 
 def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: TabularGame) -> None:
     settings = {"step_size": 0.7, "temperature": 1e-6, **NO_FLOOR}
     ahead, plain = (made(football, lookahead=size, **settings) for size in (1e3, 0.0))
-    plays = at_start(ahead, football)
-    first, second = plays.log_policy
+    transitions = at_start(ahead, football)
+    first, second = transitions.log_policy
     values = torch.randn(
         1, first.shape[1], second.shape[1], generator=torch.Generator().manual_seed(4)
     )
     # After a step that long the other does what is best for it, and nothing else.
     costs = (first.exp() @ values[0]).masked_fill(second.exp() == 0, torch.inf)
     best = torch.zeros_like(second).scatter_(1, costs.argmin(dim=1, keepdim=True), 1.0)
-    then = plays._replace(log_policy=(first, best.log()))
-    torch.testing.assert_close(ahead._target(plays, 0, values), plain._target(then, 0, values))
-    assert not torch.allclose(ahead._target(plays, 0, values), plain._target(plays, 0, values))
+    then = transitions._replace(log_policy=(first, best.log()))
+    torch.testing.assert_close(
+        ahead._target(transitions, 0, values), plain._target(then, 0, values)
+    )
+    assert not torch.allclose(
+        ahead._target(transitions, 0, values), plain._target(transitions, 0, values)
+    )
 
 
 def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
     learner = made(football, step_size=1e3, floor=0.01, better_floor=0.01, temperature=1e-6)
-    plays = at_start(learner, football)
+    transitions = at_start(learner, football)
     values = torch.randn(
         1, *map(len, learner.policy.seat_actions), generator=torch.Generator().manual_seed(4)
     )
-    for seat, log_policy in enumerate(plays.log_policy):
-        [target] = learner._target(plays, seat, values)
+    for seat, log_policy in enumerate(transitions.log_policy):
+        [target] = learner._target(transitions, seat, values)
         [legal] = log_policy.exp() > 0
         assert not target[~legal].any()
         # All but one, which has what is left.
@@ -137,8 +141,8 @@ def test_no_legal_action_falls_below_the_floor(football: TabularGame) -> None:
 def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
     floors = {"floor": 1e-5, "better_floor": 0.02}
     learner = made(football, step_size=0.01, lookahead=0.0, temperature=1e-6, **floors)
-    plays = at_start(learner, football)
-    first, second = plays.log_policy
+    transitions = at_start(learner, football)
+    first, second = transitions.log_policy
     values = torch.zeros(1, first.shape[1], second.shape[1])
     values[0, 1:] = -0.5
     values[0, [1, 3]] = torch.tensor([0.5, 1.0])[:, None]
@@ -147,7 +151,9 @@ def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
     assert legal[:4].all()
     rare = torch.where(legal, 1e-8, 0.0)
     rare[0] = 1 - 1e-8 * (legal.sum() - 1)
-    [target] = learner._target(plays._replace(log_policy=(rare[None].log(), second)), 0, values)
+    [target] = learner._target(
+        transitions._replace(log_policy=(rare[None].log(), second)), 0, values
+    )
     np.testing.assert_allclose((target / target[0])[1:4], [0.02, 1e-5, 0.02], rtol=1e-3)
     np.testing.assert_allclose((target / target[0])[legal][4:], 1e-5, rtol=1e-3)
     assert not target[~legal].any()
@@ -168,18 +174,18 @@ def test_a_schedule_for_the_learning_rate_is_refused(football: TabularGame) -> N
 
 def test_seat_1_answers_what_seat_0_has_become(football: TabularGame) -> None:
     learner = made(football, learning_rate=0.05, lookahead=0.0, **NO_FLOOR)
-    plays = at_start(learner, football)
+    transitions = at_start(learner, football)
     rows, columns = (len(own) for own in learner.policy.seat_actions)
     values = torch.randn(1, rows, columns, generator=torch.Generator().manual_seed(4))
-    before, own = (learner._target(plays, seat, values) for seat in (1, 0))
+    before, own = (learner._target(transitions, seat, values) for seat in (1, 0))
     preferred = torch.zeros(1, rows)
     preferred[0, 3] = 1.0
     for _ in range(100):
-        learner._fit_actor(plays, 0, preferred)
-    after = learner._target(plays, 1, values)
+        learner._fit_actor(transitions, 0, preferred)
+    after = learner._target(transitions, 1, values)
     # Now that seat 0 does one thing, the answer to it gained most.
     assert (after - before)[0].argmax() == values[0, 3].argmin()
-    assert torch.equal(learner._target(plays, 0, values), own)
+    assert torch.equal(learner._target(transitions, 0, values), own)
 
 
 def test_temperature_falls_geometrically_at_first_and_steps_to_a_tenth(
@@ -200,10 +206,10 @@ def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end
 ) -> None:
     learner = made(football, learning_rate=0.01)
     role = football.mask[0].shape[1]
-    plays = at_start(learner, football, (1, role + 2), -1.75)
+    transitions = at_start(learner, football, (1, role + 2), -1.75)
     for _ in range(200):
-        learner._fit_critic(plays)
-    values = learner.policy.joint_values(plays.seen[0])[0]
+        learner._fit_critic(transitions)
+    values = learner.policy.joint_values(transitions.seen[0])[0]
     first, second = learner.policy.seat_actions
     assert values[first.index(1), second.index(role + 2)].item() == pytest.approx(-1.75, abs=0.01)
 

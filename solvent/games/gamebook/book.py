@@ -17,7 +17,7 @@ Rules that the machine keeps:
 2. After every single assignment of a block or a trade each rule of :attr:`Book.whenever` is looked
    at, in order: where its condition holds and did not hold before that assignment, play ends there
    and then in its ending, and nothing else happens.
-3. In a :class:`Branch` the first case whose condition holds applies. Of :class:`Choices`, those
+3. In a :class:`Cases` the first case whose condition holds applies. Of :class:`Choices`, those
    whose condition holds are offered.
 4. Play begins with the fields' initial values (dice thrown independently), then the player picks
    the disciplines that :class:`Picks` asks for, then play gets to the root block of the first
@@ -137,14 +137,14 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class Cases:
     """The first case whose condition holds."""
 
     cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RollRow:
     """A row of a random table: results from `low` to `high`, without limit where None."""
 
     low: int | None
@@ -160,7 +160,7 @@ class Roll:
     """
 
     dice: Expression
-    rows: tuple[Row, ...]
+    rows: tuple[RollRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,7 +398,7 @@ Exit: TypeAlias = (
     Goto
     | End
     | Choices
-    | Branch
+    | Cases
     | Roll
     | Chances
     | CheckInContext

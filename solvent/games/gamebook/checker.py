@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from solvent.games.gamebook.book import Block, Book, Branch, Choices, Roll, Row
+from solvent.games.gamebook.book import Block, Book, Cases, Choices, Roll, RollRow
 from solvent.games.gamebook.conditions import Conditions
 from solvent.games.gamebook.expressions import distribution, names, text_of
 from solvent.games.gamebook.lowering.combat import range_text
@@ -31,7 +31,7 @@ def check_whole(book: Book, problems: Problems) -> None:
     for section in book.sections.values():
         for block in section.blocks if section.number not in faulty else ():
             match block.exit:
-                case Branch():
+                case Cases():
                     _check_branch(block, block.exit, conditions, problems)
                 case Choices():
                     _check_choices(block, block.exit, conditions, problems)
@@ -144,7 +144,7 @@ def _circle(start: int, inside: set[int], leads_to: Mapping[int, Sequence[int]])
                 open_.append(target)
 
 
-def _check_branch(block: Block, branch: Branch, conditions: Conditions, problems: Problems) -> None:
+def _check_branch(block: Block, branch: Cases, conditions: Conditions, problems: Problems) -> None:
     cases = branch.cases
     verdict = conditions.look_at([case.condition for case in cases])
     if not verdict.decided:
@@ -249,7 +249,7 @@ def _check_roll(book: Book, block: Block, roll: Roll, problems: Problems) -> Non
             )
 
 
-def _missing(rows: Sequence[Row], results: Sequence[int]) -> list[int]:
+def _missing(rows: Sequence[RollRow], results: Sequence[int]) -> list[int]:
     """The results, ascending, that stand in none of the rows, which ascend too."""
     if not rows:
         return list(results[:1])

@@ -22,7 +22,7 @@ from solvent.games.gamebook.book import FightingFantasyFight
 from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import bounds, compiled
-from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, Local, Moment
+from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, FightState, Local
 
 
 class FightingFantasyCombat:
@@ -75,48 +75,50 @@ class FightingFantasyCombat:
         escape = int(self._allowed is not None and bool(self._allowed(values)))
         return (0, self._staminas[0], 0, skill, escape)
 
-    def actions(self, moment: Moment) -> tuple[int, ...]:
+    def actions(self, moment: FightState) -> tuple[int, ...]:
         """Fight on or escape; after a round, keep its damage or test LUCK while any is left."""
         if moment.step == "escape":
             return (FIGHT_ON, ESCAPE)
         return (KEEP, TEST) if moment.step in ("won", "lost") and moment.hero[1] else (KEEP,)
 
-    def after(self, moment: Moment, action: int) -> dict[Moment, Fraction]:
+    def after(self, moment: FightState, action: int) -> dict[FightState, Fraction]:
         """What follows a decision, or ``"begin"``."""
         step, local, hero = moment
         if hero[0] <= 0:
-            return {Moment("defeat", (), hero): ONE}
+            return {FightState("defeat", (), hero): ONE}
         if step == "begin":
             return self._before_round(local, hero)
         if step == "escape":
             if action == ESCAPE:
-                return {Moment("escaped", (), hero): ONE}
+                return {FightState("escaped", (), hero): ONE}
             return self._round(local, hero)
         return self._damage(step == "won", local, hero, action)
 
     def _is_open(self, rounds: int, escape: int) -> bool:
         return bool(escape) and rounds >= self._escape_after
 
-    def _before_round(self, local: Local, hero: Local) -> dict[Moment, Fraction]:
+    def _before_round(self, local: Local, hero: Local) -> dict[FightState, Fraction]:
         if self._is_open(local[2], local[4]):
-            return {Moment("escape", local, hero): ONE}
+            return {FightState("escape", local, hero): ONE}
         return self._round(local, hero)
 
-    def _round(self, local: Local, hero: Local) -> dict[Moment, Fraction]:
+    def _round(self, local: Local, hero: Local) -> dict[FightState, Fraction]:
         """Fight a round that is not drawn, or all until the next decision if there is no LUCK."""
         enemy, stamina, rounds, skill, escape = local
         if self.fight.luck is not None:
             difference = skill - self.fight.enemies[enemy].skill
-            return {Moment(s, local, hero): p for s, p in decided_round(difference).items()}
+            return {FightState(s, local, hero): p for s, p in decided_round(difference).items()}
         start = Standing(rounds, enemy, self._staminas[enemy] - stamina, 0)
         enough = enough_loss(hero[0], self._most_health)
-        result: dict[Moment, Fraction] = {}
+        result: dict[FightState, Fraction] = {}
         for standing, p in self.odds(start, skill, escape, enough).items():
             following = self._moment(standing, skill, escape, hero[0])
             result[following] = result.get(following, Fraction(0)) + p
         return result
 
-    def _damage(self, won: bool, local: Local, hero: Local, action: int) -> dict[Moment, Fraction]:
+    def _damage(
+        self, won: bool, local: Local, hero: Local, action: int
+    ) -> dict[FightState, Fraction]:
         """Deal the damage of a round, and fight on until the next decision."""
         enemy, stamina, rounds, skill, escape = local
         health, luck = hero
@@ -130,16 +132,16 @@ class FightingFantasyCombat:
             unlucky = damage.won_unlucky if won else damage.lost_unlucky
             cases = [(q, lucky, luck - 1), (1 - q, unlucky, luck - 1)]
         rounds = min(rounds + 1, self._escape_after)
-        result: dict[Moment, Fraction] = {}
+        result: dict[FightState, Fraction] = {}
         for probability, points, luck_left in cases:
             hurt = (health if won else max(health - points, 0), luck_left)
             left = stamina - points if won else stamina
             if hurt[0] == 0:
-                following = {Moment("defeat", (), hurt): ONE}
+                following = {FightState("defeat", (), hurt): ONE}
             elif left > 0:
                 following = self._before_round((enemy, left, rounds, skill, escape), hurt)
             elif enemy + 1 == len(self._staminas):
-                following = {Moment("victory", (), hurt): ONE}
+                following = {FightState("victory", (), hurt): ONE}
             else:
                 fresh = (enemy + 1, self._staminas[enemy + 1], rounds, skill, escape)
                 following = self._before_round(fresh, hurt)
@@ -170,11 +172,11 @@ class FightingFantasyCombat:
             lambda standing: self._is_open(standing.rounds, escape),
         )
 
-    def _moment(self, standing: Standing, skill: int, escape: int, health: int) -> Moment:
+    def _moment(self, standing: Standing, skill: int, escape: int, health: int) -> FightState:
         if standing.loss >= health:
-            return Moment("defeat", (), (0,))
+            return FightState("defeat", (), (0,))
         left = (health - standing.loss,)
         if standing.enemy == len(self._staminas):
-            return Moment("victory", (), left)
+            return FightState("victory", (), left)
         stamina = self._staminas[standing.enemy] - standing.wounds
-        return Moment("escape", (standing.enemy, stamina, standing.rounds, skill, escape), left)
+        return FightState("escape", (standing.enemy, stamina, standing.rounds, skill, escape), left)

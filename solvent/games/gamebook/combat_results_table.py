@@ -28,7 +28,7 @@ from solvent.games.gamebook.expressions import (
     evaluate,
     names,
 )
-from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, Local, Moment
+from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, FightState, Local
 
 Odds: TypeAlias = dict[Standing, Fraction]
 
@@ -111,15 +111,15 @@ class ResultsTableCombat:
         besides = [part(values) for part in self._decided]
         return (0, self._endurances[0], 0, dealt, suffered, escape, *skills, *besides)
 
-    def actions(self, moment: Moment) -> tuple[int, ...]:
+    def actions(self, moment: FightState) -> tuple[int, ...]:
         """Fight on, or escape."""
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
-    def after(self, moment: Moment, action: int) -> dict[Moment, Fraction]:
+    def after(self, moment: FightState, action: int) -> dict[FightState, Fraction]:
         """What follows a decision, or ``"begin"``."""
         [health] = moment.hero
         if health is None or health <= 0:
-            return {Moment("defeat", (), (0,)): ONE}
+            return {FightState("defeat", (), (0,)): ONE}
         if moment.step == "begin" and self._is_open(moment.local[2], moment.local[5]):
             return {moment._replace(step="escape"): ONE}
         if action == ESCAPE:
@@ -127,7 +127,7 @@ class ResultsTableCombat:
         enemy, endurance, rounds, *constants = moment.local
         start = Standing(rounds, enemy, self._endurances[enemy] - endurance, 0)
         enough = enough_loss(health, self._most_health)
-        result: dict[Moment, Fraction] = {}
+        result: dict[FightState, Fraction] = {}
         for standing, p in self.odds(start, tuple(constants), enough).items():
             following = self._moment(standing, constants, health)
             result[following] = result.get(following, Fraction(0)) + p
@@ -172,12 +172,12 @@ class ResultsTableCombat:
                 return column
         raise AssertionError("the last column has no limit")
 
-    def _moment(self, standing: Standing, constants: list[int], health: int) -> Moment:
+    def _moment(self, standing: Standing, constants: list[int], health: int) -> FightState:
         if standing.loss >= health:
-            return Moment("defeat", (), (0,))
+            return FightState("defeat", (), (0,))
         left = (health - standing.loss,)
         if standing.enemy == len(self._endurances):
-            return Moment("victory", (), left)
+            return FightState("victory", (), left)
         dealt, suffered, escape, *others = constants
         for i, end in enumerate(self._periods[1:]):
             if end <= standing.rounds + 1:
@@ -187,16 +187,16 @@ class ResultsTableCombat:
             others[-1] *= standing.rounds < safe.last
         endurance = self._endurances[standing.enemy] - standing.wounds
         local = (standing.enemy, endurance, standing.rounds, dealt, suffered, escape, *others)
-        return Moment("escape", local, left)
+        return FightState("escape", local, left)
 
-    def _escaped(self, local: Local, health: int) -> dict[Moment, Fraction]:
+    def _escaped(self, local: Local, health: int) -> dict[FightState, Fraction]:
         assert self.fight.escape is not None
         if not self.fight.escape.parting:
-            return {Moment("escaped", (), (health,)): ONE}
+            return {FightState("escaped", (), (health,)): ONE}
         enemy, _, rounds, *constants = local
-        result: dict[Moment, Fraction] = {}
+        result: dict[FightState, Fraction] = {}
         for _, _, hurt in self._blows(enemy, rounds, constants):
             left = 0 if hurt is None else max(health - hurt, 0)
-            following = Moment("escaped" if left else "defeat", (), (left,))
+            following = FightState("escaped" if left else "defeat", (), (left,))
             result[following] = result.get(following, Fraction(0)) + Fraction(1, 10)
         return result

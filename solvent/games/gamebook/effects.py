@@ -19,7 +19,7 @@ MOST_RESULTS = 200_000
 """To which the effects of one block can come."""
 
 
-class Turn(NamedTuple):
+class EffectOutcome(NamedTuple):
     """What effects can come to.
 
     Attributes:
@@ -33,7 +33,7 @@ class Turn(NamedTuple):
     ending: str | None = None
 
 
-Happening: TypeAlias = Callable[[Values], Sequence[Turn]]
+Happening: TypeAlias = Callable[[Values], Sequence[EffectOutcome]]
 """What follows from the values that fields have, with probabilities that sum to 1."""
 
 
@@ -62,12 +62,12 @@ class Effects:
         """
         steps = [self._one(effect, where) for effect in effects]
         if not steps:
-            return lambda values: (Turn(ONE, values),)
+            return lambda values: (EffectOutcome(ONE, values),)
         if len(steps) == 1:
             return steps[0]
 
-        def happen(values: Values) -> Sequence[Turn]:
-            ended: list[Turn] = []
+        def happen(values: Values) -> Sequence[EffectOutcome]:
+            ended: list[EffectOutcome] = []
             going = {values: ONE}
             for step in steps:
                 after: dict[Values, Fraction] = {}
@@ -76,7 +76,7 @@ class Effects:
                         if probability is not ONE:
                             p = probability * p
                         if ending is not None:
-                            ended.append(Turn(p, then, ending))
+                            ended.append(EffectOutcome(p, then, ending))
                         else:
                             after[then] = after[then] + p if then in after else p
                     if len(after) + len(ended) > MOST_RESULTS:
@@ -85,7 +85,7 @@ class Effects:
                             f"results; throw fewer dice at once"
                         )
                 going = after
-            return [*ended, *(Turn(p, now) for now, p in going.items())]
+            return [*ended, *(EffectOutcome(p, now) for now, p in going.items())]
 
         return happen
 
@@ -111,7 +111,7 @@ class Effects:
                     return ending
             return None
 
-        def happen(values: Values) -> Sequence[Turn]:
+        def happen(values: Values) -> Sequence[EffectOutcome]:
             numbers: dict[int, Fraction] = {}
             for value, p in falls:
                 number = min(max(value(values), low), high)
@@ -119,7 +119,7 @@ class Effects:
             turns = []
             for number, p in numbers.items():
                 after = (*values[:place], number, *values[place + 1 :])
-                turns.append(Turn(p, after, ends(values, after)))
+                turns.append(EffectOutcome(p, after, ends(values, after)))
             return turns
 
         return happen

@@ -11,7 +11,7 @@ FIGHT_ON, ESCAPE = 0, 1
 """The actions where an escape is open. The first also keeps the damage where LUCK may be tested."""
 
 
-class Moment(NamedTuple):
+class FightState(NamedTuple):
     """A moment of a fight.
 
     Attributes:

@@ -19,7 +19,7 @@ from solvent.games.gamebook.book import (
     Assign,
     Block,
     Book,
-    Branch,
+    Cases,
     Chances,
     CheckInContext,
     Choices,
@@ -144,7 +144,7 @@ def reads(exit_: Exit) -> Names:
     match exit_:
         case Choices(options):
             expressions = [option.condition for option in options]
-        case Branch(cases):
+        case Cases(cases):
             expressions = [case.condition for case in cases]
         case Roll(dice):
             expressions = [dice]

@@ -18,7 +18,7 @@ Columns = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class PageLayout:
     """What the columns of pages at a position are.
 
     Attributes:
@@ -101,7 +101,7 @@ class Pages(Sequence[Page]):
     """
 
     start: list[int]
-    batches: list[tuple[Layout, Columns]]
+    batches: list[tuple[PageLayout, Columns]]
 
     def __len__(self) -> int:
         """How many states there are."""

@@ -14,7 +14,7 @@ from solvent.games.gamebook.book import (
     Again,
     Block,
     Book,
-    Branch,
+    Cases,
     Chances,
     CheckInContext,
     Choices,
@@ -32,7 +32,7 @@ def inner_blocks(exit_: Exit) -> tuple[Block, ...]:
     match exit_:
         case Choices(options):
             return tuple(option.block for option in options)
-        case Branch(cases):
+        case Cases(cases):
             return tuple(case.block for case in cases)
         case Roll(_, rows):
             return tuple(row.block for row in rows)
@@ -101,6 +101,6 @@ def _repeating(blocks: tuple[Block, ...]) -> Iterator[Block]:
     )
     while todo:
         block = todo.pop()
-        if isinstance(block.exit, (Branch, Roll, Chances, CheckInContext, Again)):
+        if isinstance(block.exit, (Cases, Roll, Chances, CheckInContext, Again)):
             yield block
             todo += inner_blocks(block.exit)

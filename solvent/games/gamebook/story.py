@@ -18,7 +18,7 @@ from solvent.games.gamebook.book import (
     Again,
     Block,
     Book,
-    Branch,
+    Cases,
     Chances,
     CheckInContext,
     Choices,
@@ -28,7 +28,7 @@ from solvent.games.gamebook.book import (
     Repeat,
     ResultsTableFight,
     Roll,
-    Row,
+    RollRow,
     Shop,
     Trade,
 )
@@ -36,7 +36,7 @@ from solvent.games.gamebook.combat_fighting_fantasy import FightingFantasyCombat
 from solvent.games.gamebook.combat_results_table import ResultsTableCombat
 from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Values
 from solvent.games.gamebook.expressions import compiled, distribution, thrown
-from solvent.games.gamebook.fight_state import Local, Moment
+from solvent.games.gamebook.fight_state import FightState, Local
 from solvent.games.gamebook.liveness import Liveness, Place
 from solvent.games.gamebook.minigame import absorption
 from solvent.games.gamebook.page import Page, Position
@@ -44,10 +44,10 @@ from solvent.games.gamebook.places import pages
 from solvent.model import TooManyStatesError
 from solvent.model.context import modified_exactly
 
-Combat: TypeAlias = FightingFantasyCombat | ResultsTableCombat
+CombatRules: TypeAlias = FightingFantasyCombat | ResultsTableCombat
 Odds: TypeAlias = dict[Page, Fraction]
 Condition: TypeAlias = Callable[[Values], object]
-Chance: TypeAlias = Callable[[Values], Sequence[tuple[Block, Fraction]]]
+Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Block, Fraction]]]
 
 READ_ON = (0,)
 """The only action where there is nothing to decide."""
@@ -63,9 +63,9 @@ LEAVE = 0
 class _Compiled:
     """What has been made of blocks so far, by section and index."""
 
-    combats: dict[Place, Combat] = field(default_factory=dict)
+    combats: dict[Place, CombatRules] = field(default_factory=dict)
     conditions: dict[Place, list[Condition]] = field(default_factory=dict)
-    chances: dict[Place, Chance] = field(default_factory=dict)
+    chances: dict[Place, Continuation] = field(default_factory=dict)
     effects: dict[Place, Happening] = field(default_factory=dict)
     trades: dict[tuple[int, int, int], Happening] = field(default_factory=dict)
     repeats: dict[Place, dict[Values, Odds]] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class Story:
         block = self.book.block(section, index)
         return self.local_bounds(block) if step or isinstance(block.exit, Shop) else ()
 
-    def combat(self, block: Block) -> Combat:
+    def combat(self, block: Block) -> CombatRules:
         """The fight of a block.
 
         Raises:
@@ -318,7 +318,7 @@ class Story:
                 self._enter(self.book.block(section), values, probability, odds)
             case FightingFantasyFight() | ResultsTableFight():
                 combat = self.combat(block)
-                start = Moment("begin", combat.begin(values), self._hero(combat, values))
+                start = FightState("begin", combat.begin(values), self._hero(combat, values))
                 self._go_on_fighting(block, values, combat.after(start, 0), probability, odds)
             case Repeat(inner):
                 for page, p in self._repeated(inner, values).items():
@@ -327,7 +327,7 @@ class Story:
                 for following, p in self._chance(block)(values):
                     self._enter(following, values, probability * p, odds)
 
-    def _chance(self, block: Block) -> Chance:
+    def _chance(self, block: Block) -> Continuation:
         """Where a chance event, or a branch, leads."""
         place = block.section, block.index
         found = self._compiled.chances.get(place)
@@ -335,9 +335,9 @@ class Story:
             found = self._compiled.chances[place] = self._chance_of(block)
         return found
 
-    def _chance_of(self, block: Block) -> Chance:
+    def _chance_of(self, block: Block) -> Continuation:
         match block.exit:
-            case Branch(cases):
+            case Cases(cases):
                 blocks = [case.block for case in cases]
                 conditions = [compiled(case.condition, self.position) for case in cases]
 
@@ -401,18 +401,20 @@ class Story:
             else:
                 _add(odds, self._page(block, "", after, made), p)
 
-    def _hero(self, combat: Combat, values: Values) -> tuple[int, ...]:
+    def _hero(self, combat: CombatRules, values: Values) -> tuple[int, ...]:
         """The values of the fields that change in a fight, which are live there."""
         return tuple([value for i in combat.hero if (value := values[i]) is not None])
 
-    def _moment(self, page: Page) -> Moment:
-        return Moment(page.step, page.local, self._hero(self.combat(self.block(page)), page.values))
+    def _moment(self, page: Page) -> FightState:
+        return FightState(
+            page.step, page.local, self._hero(self.combat(self.block(page)), page.values)
+        )
 
     def _go_on_fighting(
         self,
         block: Block,
         values: Values,
-        moments: Mapping[Moment, Fraction],
+        moments: Mapping[FightState, Fraction],
         probability: Fraction,
         odds: Odds,
     ) -> None:
@@ -466,7 +468,7 @@ class Story:
         ends: Odds,
     ) -> None:
         """Add what one round of such a game comes to."""
-        if not isinstance(block.exit, (Again, Branch, Roll, Chances, CheckInContext)):
+        if not isinstance(block.exit, (Again, Cases, Roll, Chances, CheckInContext)):
             self._enter(block, values, probability, ends)
             return
         for q, after, ending in self._happening(block)(values):
@@ -484,7 +486,7 @@ def _add(odds: Odds, page: Page, probability: Fraction) -> None:
     odds[page] = odds[page] + probability if page in odds else probability
 
 
-def _row(block: Block, rows: Sequence[Row], result: int) -> int:
+def _row(block: Block, rows: Sequence[RollRow], result: int) -> int:
     """Which row of a table a result is in."""
     for number, row in enumerate(rows):
         if (row.low is None or row.low <= result) and (row.high is None or result <= row.high):

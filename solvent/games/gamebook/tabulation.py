@@ -24,7 +24,7 @@ from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.dependencies import Touched
 from solvent.games.gamebook.liveness import Place
 from solvent.games.gamebook.page import Position
-from solvent.games.gamebook.page_table import Columns, Layout, Pages, grouped
+from solvent.games.gamebook.page_table import Columns, PageLayout, Pages, grouped
 from solvent.games.gamebook.story import Story
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
@@ -32,7 +32,7 @@ from solvent.model.rational import RationalGame
 from solvent.model.tabular import TabularGame, TooManyStatesError
 
 
-class Tabulated(Game, Protocol):
+class GamebookRules(Game, Protocol):
     """What the table reads of :class:`solvent.games.gamebook.rules.Gamebook`."""
 
     @property
@@ -44,7 +44,7 @@ class Tabulated(Game, Protocol):
     ) -> NDArray[np.float32]: ...
 
 
-def tabulate(game: Tabulated, max_states: int) -> RationalGame:
+def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
     """The arrays of a book.
 
     Args:
@@ -91,20 +91,20 @@ class _Projection:
     probability: NDArray[np.int32]
     reward: NDArray[np.int32]
     target: Ints
-    targets: list[tuple[Layout, Columns]]
+    targets: list[tuple[PageLayout, Columns]]
 
 
 class _Tabulation:
-    def __init__(self, game: Tabulated, max_states: int) -> None:
+    def __init__(self, game: GamebookRules, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
         self._touched = Touched(game.story)
-        self._layouts: dict[Position, Layout] = {}
+        self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
         self._arrivals: dict[Place, dict[Position, _Arrivals]] = defaultdict(dict)
         self._seen: dict[Position, tuple[Ints, Ints]] = {}
         self._start = [0]
-        self._batches: list[tuple[Layout, Columns]] = []
+        self._batches: list[tuple[PageLayout, Columns]] = []
         self._legal: list[NDArray[np.bool_]] = []
         self._lengths: list[Ints] = []
         self._probability: list[NDArray[np.int32]] = []
@@ -135,7 +135,7 @@ class _Tabulation:
             for block in game.book.sections[number].blocks:
                 yield number, block.index
 
-    def _layout(self, at: Position) -> Layout:
+    def _layout(self, at: Position) -> PageLayout:
         known = self._layouts.get(at)
         if known is None:
             game = self._game
@@ -143,7 +143,7 @@ class _Tabulation:
             fields = [i for i, f in enumerate(game.book.fields) if f.name in live]
             ends = [game.story.ranges[game.book.fields[i].name] for i in fields]
             ends += game.story.local_bounds_at(at)
-            known = self._layouts[at] = Layout(
+            known = self._layouts[at] = PageLayout(
                 at,
                 tuple(fields),
                 len(game.book.fields),
@@ -155,14 +155,14 @@ class _Tabulation:
     def _number(self, number: Fraction) -> int:
         return self._numbers.setdefault(number, len(self._numbers))
 
-    def _expect(self, layout: Layout, columns: Columns, outcomes: Ints) -> None:
+    def _expect(self, layout: PageLayout, columns: Columns, outcomes: Ints) -> None:
         """Note pages to which outcomes lead."""
         section, block, _, _ = layout.at
         arrivals = self._arrivals[section, block].setdefault(layout.at, _Arrivals())
         arrivals.columns.append(columns)
         arrivals.outcomes.append(outcomes)
 
-    def _arrive(self, layout: Layout, arrivals: _Arrivals) -> None:
+    def _arrive(self, layout: PageLayout, arrivals: _Arrivals) -> None:
         """Number the pages that are new, tell outcomes where they lead, and go on from the new."""
         columns = np.concatenate(arrivals.columns)
         outcomes = np.concatenate(arrivals.outcomes)
@@ -192,7 +192,7 @@ class _Tabulation:
         self._batches.append((layout, columns[new]))
         self._go_on(layout, columns[new])
 
-    def _go_on(self, layout: Layout, columns: Columns) -> None:
+    def _go_on(self, layout: PageLayout, columns: Columns) -> None:
         """Find out what follows from new pages."""
         if layout.at[3]:
             self._legal.append(np.zeros((len(columns), self._width), bool))
@@ -229,7 +229,7 @@ class _Tabulation:
     def _width(self) -> int:
         return len(self._game.info.actions[0])
 
-    def _project(self, layout: Layout, columns: Columns, touched: set[int]) -> _Projection:
+    def _project(self, layout: PageLayout, columns: Columns, touched: set[int]) -> _Projection:
         """Ask the rules what follows from these pages, whatever the untouched fields are."""
         legal = np.zeros((len(columns), self._width), bool)
         count: list[int] = []

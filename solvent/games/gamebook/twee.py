@@ -77,7 +77,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Story:
+class TwineStory:
     """A story.
 
     Attributes:
@@ -91,7 +91,7 @@ class Story:
     passages: Mapping[str, Passage]
 
 
-def read_story(path: str | Path) -> Story:
+def read_story(path: str | Path) -> TwineStory:
     """Read a story from a file, ``.twee`` or ``.tw`` or ``.json``.
 
     Raises:
@@ -114,7 +114,7 @@ def read_story(path: str | Path) -> Story:
     return read(text, str(path))
 
 
-def parse_twee(text: str, file: str = "story.twee") -> Story:
+def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
     """Read a story in Twee 3.
 
     Raises:
@@ -138,7 +138,7 @@ def parse_twee(text: str, file: str = "story.twee") -> Story:
     return _story(title, start, passages, file)
 
 
-def parse_twine_json(text: str, file: str = "story.json") -> Story:
+def parse_twine_json(text: str, file: str = "story.json") -> TwineStory:
     """Read a story from Twine's JSON, or that of Twison.
 
     Raises:
@@ -172,14 +172,14 @@ def _number(value: Any) -> str | None:
     return str(value) if isinstance(value, (int, str)) else None
 
 
-def _story(title: str, start: Any, passages: dict[str, Passage], file: str) -> Story:
+def _story(title: str, start: Any, passages: dict[str, Passage], file: str) -> TwineStory:
     if not passages:
         raise StoryError(f"{file}: there is no passage in it")
     if not isinstance(start, str) or start not in passages:
         # Of lists within each other only the outer ones are written.
         shown = repr(start) if isinstance(start, str) else reprlib.repr(start)
         raise StoryError(f"{file}: it begins with the passage {shown}, which is not there")
-    return Story(title, start, passages)
+    return TwineStory(title, start, passages)
 
 
 def _twee_passages(text: str) -> Iterator[tuple[int, str, str]]:
@@ -259,7 +259,7 @@ def _link(inside: str) -> Link:
     return Link(_NOT_TEXT.sub(" ", label).strip() or target.strip(), target.strip())
 
 
-def book_text(story: Story) -> str:
+def book_text(story: TwineStory) -> str:
     """The story as a gamebook file.
 
     Sections are numbered in the order of the passages, from 1 for the one with which it begins.

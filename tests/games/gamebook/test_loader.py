@@ -18,7 +18,7 @@ from solvent.games.gamebook.book import (
     Assign,
     Block,
     Bonus,
-    Branch,
+    Cases,
     CheckInContext,
     Choices,
     Circumstance,
@@ -260,7 +260,7 @@ def test_numbers_and_again_are_short_for_blocks() -> None:
     assert isinstance(roll, Roll)
     assert [(row.low, row.high) for row in roll.rows] == [(1, 3), (4, 5), (6, 6)]
     branch = roll.rows[0].block.exit
-    assert isinstance(branch, Branch)
+    assert isinstance(branch, Cases)
     assert [type(case.block.exit) for case in branch.cases] == [Goto, Again]
     assert isinstance(roll.rows[1].block.exit, Again)
 

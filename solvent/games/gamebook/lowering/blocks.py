@@ -127,13 +127,13 @@ class SectionLowering:
             )
         )
 
-    def _branch(self, cases: list[schema.CaseEntry], path: Path, place: _Place) -> book.Branch:
+    def _branch(self, cases: list[schema.CaseEntry], path: Path, place: _Place) -> book.Cases:
         for i, case in enumerate(cases[:-1]):
             if case.when is None:
                 self._problems.add(
                     (*path, i), "what follows this case can never apply", "give it a when"
                 )
-        return book.Branch(
+        return book.Cases(
             tuple(
                 book.Case(
                     self._condition(case.when, (*path, i)), self._block(case, (*path, i), place)
@@ -152,7 +152,7 @@ class SectionLowering:
             except ValueError as error:
                 self._problems.add(at, f"the row {key!r} is no range", f"it {error}")
                 continue
-            rows.append(book.Row(low, high, self._block(block, at, place)))
+            rows.append(book.RollRow(low, high, self._block(block, at, place)))
         return book.Roll(dice, tuple(rows))
 
     def _chances(
@@ -232,7 +232,7 @@ class SectionLowering:
         return book.Repeat(lowered)
 
 
-CHANCE = (book.Branch, book.Roll, book.Chances, book.CheckInContext)
+CHANCE = (book.Cases, book.Roll, book.Chances, book.CheckInContext)
 """Exits that may stand between a repeat and its `again`."""
 
 LARGEST_MODIFIER = 100

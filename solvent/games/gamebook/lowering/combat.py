@@ -12,7 +12,7 @@ from solvent.games.gamebook.lowering.vocabulary import Vocabulary
 from solvent.games.gamebook.problems import Path, Problems, similar
 
 
-class Combat:
+class CombatLowering:
     """What fights use of the hero.
 
     Attributes:

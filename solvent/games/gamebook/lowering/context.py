@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.expressions import evaluate, names
-from solvent.games.gamebook.lowering.combat import Combat
+from solvent.games.gamebook.lowering.combat import CombatLowering
 from solvent.games.gamebook.lowering.vocabulary import Vocabulary
 from solvent.games.gamebook.problems import Path, Problems, similar
 
@@ -30,7 +30,7 @@ class Surroundings:
         self.file = file
         self.vocabulary = vocabulary
         self.problems = problems
-        self.combat = Combat(file, vocabulary, problems)
+        self.combat = CombatLowering(file, vocabulary, problems)
         self.endings_used: set[str] = set()
         self.whenever = tuple(
             book.Whenever(
