@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from solvent.model.registry import GAMES, GameSpec, make_game
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "GAMES": "solvent.model.registry",
