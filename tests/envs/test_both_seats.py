@@ -103,16 +103,6 @@ def test_a_saved_state_of_another_form_is_refused(
         env.set_state({**env.get_state(), "state": state})
 
 
-def test_an_illegal_action_counts_as_the_lowest_legal_one(football: TabularGame) -> None:
-    env, other = (both_seats(football, EPISODES) for _ in range(2))
-    for one in (env, other):
-        one.reset(seed=4)
-    lowest = env.action_masks().argmax(axis=1)
-    wrong = (~env.action_masks().astype(bool)).argmax(axis=1)
-    for mine, theirs in zip(env.step(wrong)[:3], other.step(lowest)[:3], strict=True):
-        np.testing.assert_array_equal(mine, theirs)
-
-
 def test_seats_without_a_common_form_are_refused() -> None:
     with pytest.raises(ValueError, match=r"have \d+ and \d+ actions"):
         both_seats(compile_game(reduced()), 4)

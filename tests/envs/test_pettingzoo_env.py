@@ -1,4 +1,4 @@
-"""Games of two in PettingZoo: its own checks, whole plays by seed, and the rules behind them."""
+"""Games of two in PettingZoo: the rules behind them, registration, and checks of football."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import copy
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import pettingzoo
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
-from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
-from pettingzoo.utils import parallel_to_aec
+from pettingzoo.test import api_test, parallel_api_test
 from random_games import RandomGame
 from two_players import OneShot
 
@@ -38,36 +36,8 @@ def make_greed(**arguments: Any) -> Any:
     return pettingzoo.make("aec", "solvent/greed", limit=20, sides=4, **arguments)
 
 
-def make_pig(**arguments: Any) -> Any:
-    return pettingzoo.make("aec", "solvent/pig_v0", target=12, **arguments)
-
-
 def make_simultaneous(**arguments: Any) -> TabularParallelEnv:
     return TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True), **arguments)
-
-
-AEC: list[Callable[..., Any]] = [make_greed, make_pig]
-
-
-@pytest.mark.parametrize("make", AEC)
-def test_the_aec_checks_have_nothing_else_to_say(make: Any) -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        api_test(make(), num_cycles=300)
-    assert {str(warning.message) for warning in caught} <= ABOUT_DICTIONARIES
-
-
-def test_the_parallel_checks_have_nothing_to_say() -> None:
-    parallel_api_test(make_simultaneous(), num_cycles=300)
-    parallel_seed_test(make_simultaneous)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        api_test(parallel_to_aec(make_simultaneous(observation="onehot")), num_cycles=300)
-    # This game's observation is a single number, and its first one is 0.
-    assert all(
-        str(warning.message) in ABOUT_DICTIONARIES or "all zeros" in str(warning.message)
-        for warning in caught
-    )
 
 
 def whole_plays(env: Any, seed: int, plays: int) -> list[Any]:
@@ -83,17 +53,6 @@ def whole_plays(env: Any, seed: int, plays: int) -> list[Any]:
             ended = told[2] or told[3]
             env.step(None if ended else env.action_space(agent).sample())
     return log
-
-
-@pytest.mark.parametrize("make", [*AEC, lambda: parallel_to_aec(make_simultaneous())])
-def test_a_seed_decides_whole_plays(make: Any) -> None:
-    first = whole_plays(make(), 5, 20)
-    env = make()
-    whole_plays(env, 1, 3)
-    assert data_equivalence(first, whole_plays(env, 5, 20), exact=True)
-    assert not data_equivalence(first, whole_plays(env, 6, 20), exact=True)
-    assert len(first) > 60
-    seed_test(make)
 
 
 @pytest.mark.parametrize("rules", [Greed(20, 4), Pig(12), Pig(6, signed=True)])

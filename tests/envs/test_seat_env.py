@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,9 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from random_games import RandomGame
-from two_players import OneShot, random_policy, random_pool
+from two_players import OneShot, random_pool
 
 from solvent.envs import SeatEnv
-from solvent.exact import policy_value
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularPolicy, compile_game
 
@@ -152,55 +150,6 @@ def test_a_play_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -> No
     assert ended == pytest.approx(200 * 5 / 6, abs=20)
 
 
-def test_what_the_opening_moves_pay_is_not_lost() -> None:
-    """Rewards of every move, the opponent's first ones included, add up to those of the rules."""
-    rules = RandomGame(5, "alternating", cyclic=False)
-    game = compile_game(rules)
-    # The helper names no turns: in odd states player 0 chooses, in even ones player 1.
-    game = replace(game, turn=1 - np.array(game.states) % 2)
-    values = []
-    for seat in (0, 1):
-        learner = random_policy(game, seat, 7)
-        opponent = random_policy(game, 1 - seat, 8)
-        exact = float(game.initial @ policy_value(game, learner, opponent)) * (1 - 2 * seat)
-        env = SeatEnv(game, opponent, seat=seat, observation="index")
-        rng = np.random.default_rng(0)
-        returns = []
-        for play in range(4000):
-            at, _ = env.reset(seed=play)
-            over, total = False, 0.0
-            while not over:
-                weights = learner.probabilities[at]
-                action = int(rng.choice(len(weights), p=weights)) if weights.any() else 0
-                at, reward, over, _, _ = env.step(action)
-                total += reward
-            returns.append(total)
-        deviation = np.std(returns) / np.sqrt(len(returns))
-        assert abs(np.mean(returns) - exact) < 3.3 * deviation
-        values.append(exact)
-    assert min(map(abs, values)) > 0.1
-
-
-def test_a_seed_decides_a_whole_play_and_later_resets_go_on() -> None:
-    def plays(seed: int | None, env: SeatEnv) -> list[Any]:
-        log: list[Any] = []
-        rng = np.random.default_rng(0)
-        for play in range(30):
-            at, info = env.reset(seed=seed if play == 0 else None)
-            log.append((at, info["seat"], info["opponent"]))
-            over = False
-            while not over:
-                at, reward, over, _, info = env.step(int(rng.integers(env.action_space.n)))
-                log.append((at, reward, info["action_mask"].tolist()))
-        return log
-
-    env = seat_env(seat="random", observation="index")
-    first, second = plays(5, env), plays(None, env)
-    assert first != second
-    assert plays(5, env) == plays(5, seat_env(seat="random", observation="index")) == first
-    assert plays(6, env) != first
-
-
 def through_pickle(env: Any) -> Any:
     """As subprocess vector environments send one; nothing from outside is unpickled."""
     return pickle.loads(pickle.dumps(env))  # noqa: S301
@@ -235,20 +184,6 @@ def test_a_new_pool_is_met_at_once() -> None:
         env.reset(seed=seed)
         env.step(1)
         assert env.state == (1, 2)
-
-
-def test_an_illegal_action_is_remapped_and_flagged_or_raises() -> None:
-    game = compile_game(OneShot())
-    opponent = TabularPolicy.uniform(game, player=1)
-    env = SeatEnv(game, opponent, rules=OneShot())
-    env.reset(seed=0)
-    assert env.step(2)[4]["illegal_action"] is True
-    assert env.state[0] == 0
-    strict = SeatEnv(game, opponent, illegal="raise")
-    strict.reset(seed=0)
-    with pytest.raises(ValueError, match=r"action 2 is not legal in state .*legal are \[0, 1, 3\]"):
-        strict.step(2)
-    strict.step(3)
 
 
 @pytest.mark.parametrize("action", [30, -1, float("nan"), 0.0, None, "0"])

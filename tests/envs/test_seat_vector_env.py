@@ -40,19 +40,6 @@ def pair(
     return native, SyncVectorEnv(single, autoreset_mode=mode)
 
 
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("mode", MODES)
-def test_pools_and_random_seats_are_bit_for_bit_those_of_sync(
-    mode: AutoresetMode, name: str
-) -> None:
-    game = TABLES[name]
-    native, sync = pair(game, random_pool(game, 3), 30, mode, weights=WEIGHTS, seat="random")
-    assert_equal(native.reset(seed=7), sync.reset(seed=7))
-    ended, illegal = assert_steps_equal(native, sync, 200, seed=0)
-    assert ended > 700
-    assert illegal > 100
-
-
 @pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("mode", MODES)
@@ -213,15 +200,6 @@ def test_the_mean_from_either_seat_against_a_pool() -> None:
         taken = {p: learners[p] for p in (0, 1) if seat in (p, "random")}
         mean, error = rollout(game, seat, taken, pool, 60_000)
         assert abs(mean - np.mean(exact)) < 3.3 * error
-
-
-def test_the_mean_where_both_act_at_once() -> None:
-    game = TABLES["simultaneous"]
-    for seat in (0, 1):
-        learner, opponent = random_policy(game, seat, 1), random_policy(game, 1 - seat, 2)
-        exact = float(game.initial @ policy_value(game, learner, opponent)) * (1 - 2 * seat)
-        mean, error = rollout(game, seat, {seat: learner}, opponent, 100_000)
-        assert abs(mean - exact) < 3.3 * error
 
 
 @pytest.mark.slow

@@ -102,29 +102,6 @@ def test_what_is_returned_belongs_to_the_caller() -> None:
     assert info["action_mask"].max() <= 1
 
 
-def test_a_seed_starts_the_stream_and_later_resets_continue_it() -> None:
-    def plays(seed: int | None, env: TabularEnv) -> list[Any]:
-        log = []
-        env.reset(seed=seed)
-        for _ in range(20):
-            over = False
-            while not over:
-                state, reward, over, _, _ = env.step(0)
-                log.append((state, reward))
-            env.reset()
-        return log
-
-    env = TabularEnv(SMALL, observation="index")
-    first = plays(5, env)
-    second = plays(None, env)
-    assert first != second
-    assert plays(5, env) == first
-    assert plays(6, env) != first
-    # Without any seed two environments go different ways.
-    one, other = (TabularEnv(SMALL, observation="index") for _ in range(2))
-    assert plays(None, one) != plays(None, other)
-
-
 def through_pickle(env: Any) -> Any:
     """As subprocess vector environments send one; nothing from outside is unpickled."""
     return pickle.loads(pickle.dumps(env))  # noqa: S301

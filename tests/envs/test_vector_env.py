@@ -17,16 +17,12 @@ from scipy import stats
 from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import TabularEnv, TabularVectorEnv
-from solvent.exact import policy_value
-from solvent.games import FightingFantasy, Pig
+from solvent.games import FightingFantasy
 from solvent.model import (
     Game,
     TabularGame,
-    TabularPolicy,
-    against,
     compile_game,
     legal_action_table,
-    project,
 )
 
 MODES = list(AutoresetMode)
@@ -73,16 +69,6 @@ def test_random_tables_of_every_shape(seed: int, player: int) -> None:
     native, sync = pair(game, 20, mode, player=player)
     assert_equal(native.reset(seed=seed), sync.reset(seed=seed))
     assert_steps_equal(native, sync, 100, seed)
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_a_seat_in_a_game_for_two(player: int) -> None:
-    pig = compile_game(Pig(target=10, signed=True))
-    folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
-    native, sync = pair(folded, 20, AutoresetMode.SAME_STEP, player=player)
-    assert_equal(native.reset(seed=2), sync.reset(seed=2))
-    ended, _ = assert_steps_equal(native, sync, 300, seed=2)
-    assert ended > 10
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -179,30 +165,6 @@ def test_starts_have_the_support_and_frequencies_of_the_table() -> None:
     support = game.initial > 0
     assert (counts[~support] == 0).all()
     assert stats.chisquare(counts[support], 8000 * game.initial[support]).pvalue > 1e-3
-
-
-def test_the_mean_of_random_play_is_its_exact_value() -> None:
-    """Random actions, illegal ones included: the remapped policy's value as the solver has it."""
-    game = compile_game(FightingFantasy())
-    n_actions = game.mask[0].shape[1]
-    uniform = project(np.full((game.n_states, n_actions), 1 / n_actions), game.mask[0])
-    exact = float(game.initial @ policy_value(game, TabularPolicy.of(game, uniform)))
-
-    env = TabularVectorEnv(game, 2000, autoreset_mode=AutoresetMode.SAME_STEP)
-    env.reset(seed=0)
-    rng = np.random.default_rng(0)
-    wins, plays = 0.0, 0
-    # The first plays to end are the short ones: count each environment's first ten.
-    left = np.full(2000, 10)
-    while left.any():
-        _, reward, over, _, _ = env.step(rng.integers(0, 2, 2000))
-        counted = over & (left > 0)
-        wins += reward[counted].sum()
-        plays += int(counted.sum())
-        left -= counted
-    deviation = np.sqrt(exact * (1 - exact) / plays)
-    assert plays == 20_000
-    assert abs(wins / plays - exact) < 3.3 * deviation
 
 
 def test_a_saved_state_goes_on_as_if_nothing_had_happened() -> None:
