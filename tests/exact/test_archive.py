@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from bad_files import bad_files, forge, overstate
+from parlour_games import parlour
 
 from solvent.exact import ArraySchema, Schema, StoreError, load_policy, read_metadata, save_policy
 from solvent.exact.archive import LARGEST, read_archive, write_archive
-from solvent.games import Pig
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 SCHEMA = Schema(
@@ -25,7 +25,7 @@ HEADER = {"kind": "test", "name": "a", "size": 0.5, "count": 3, "done": True}
 
 @pytest.fixture
 def game() -> TabularGame:
-    return compile_game(Pig(target=4))
+    return compile_game(parlour().ThreeRolls())
 
 
 @pytest.fixture
