@@ -73,7 +73,7 @@ def make_vector_env(
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where a play ends, see
+        autoreset_mode: What happens where an episode ends, see
             :class:`solvent.envs.vector_env.VectorEnv`.
         arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
 

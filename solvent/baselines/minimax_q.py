@@ -5,11 +5,11 @@ After the joint action (a, b) in state s, with reward r and next state s',
 
     Q(s, a, b)  <-  Q(s, a, b) + alpha * (r + V(s') - Q(s, a, b)),      V(s) = value of Q(s, ., .),
 
-and both players' mixes in s become those of the matrix game Q(s, ., .). The paper solves it by
-linear programming; here it is the compiled method of :mod:`solvent.exact.kernels.matrix_game`,
-from the supports of the last time. alpha is 1 / n(s, a, b)^0.8, as in
-:mod:`solvent.baselines.q_learning`, and there is no discount. Each player explores on its own, with
-a share of calls that are uniform. Both learn from the same play.
+and both players' mixed strategies in s become those of the matrix game Q(s, ., .). The paper solves
+it by linear programming; here it is the compiled method of
+:mod:`solvent.exact.kernels.matrix_game`, from the supports of the last time. alpha is
+1 / n(s, a, b)^0.8, as in :mod:`solvent.baselines.q_learning`, and there is no discount. Each player
+explores on its own, with a share of calls that are uniform. Both learn from the same episodes.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MinimaxQ:
         self.values = np.zeros(game.n_states)
         self._q = np.zeros(game.n_rows)
         self._tried = np.zeros(game.n_rows, np.int64)
-        self._mixes = [
+        self._strategies = [
             by_rank(TabularPolicy.uniform(game, player=player).probabilities, game.mask[player])
             for player in (0, 1)
         ]
@@ -71,7 +71,7 @@ class MinimaxQ:
             game.row_start, game.action_count[0], game.action_count[1], game.outcome_start,
             game.next_state, game.probability, game.outcome_reward, game.terminal,
             np.cumsum(game.initial), self._random, moves, self._state, self._q, self._tried,
-            self.values, self._mixes[0], self._mixes[1],
+            self.values, self._strategies[0], self._strategies[1],
         )  # fmt: skip
         self.moves += moves
 
@@ -84,7 +84,7 @@ class MinimaxQ:
                 each for certain, against which the other player might keep play from ending.
         """
         mask = self.game.mask[player]
-        learned = by_action(self._mixes[player], mask)
+        learned = by_action(self._strategies[player], mask)
         uniform = TabularPolicy.uniform(self.game, player=player).probabilities
         probabilities = (1 - exploration) * learned + exploration * uniform
         return TabularPolicy.of(self.game, probabilities, player=player, name="minimax-q")
@@ -110,7 +110,7 @@ def _learn(
     first_mix: Floats,
     second_mix: Floats,
 ) -> int:
-    """Play so many moves from a state, -1 for a new play; returns the state that follows."""
+    """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
     work = work_for(first_mix.shape[1], second_mix.shape[1])
     for _ in range(moves):
         if state < 0 or terminal[state]:
@@ -132,8 +132,8 @@ def _learn(
 
 
 @njit(cache=True)
-def _call(mix: Floats, random: np.random.Generator) -> int:
-    """A call by the mix, or one that explores."""
+def _call(strategy: Floats, random: np.random.Generator) -> int:
+    """A call drawn from the mixed strategy, or one that explores."""
     if random.random() < EXPLORATION:
-        return int(random.random() * len(mix))
-    return int(draw_weighted(mix, random.random()))
+        return int(random.random() * len(strategy))
+    return int(draw_weighted(strategy, random.random()))

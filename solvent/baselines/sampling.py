@@ -1,6 +1,7 @@
 """Playing a table in compiled loops, for learners that need moves by the million.
 
-Mixes are kept by rank: [S, most] over the legal actions of a state in ascending order.
+Action probabilities are kept by rank: [S, most] over the legal actions of a state in ascending
+order.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 
 def by_rank(probabilities: Floats, mask: Bools) -> Floats:
-    """Policies [S, A] as mixes over legal actions, [S, most]."""
+    """Policies [S, A] as action probabilities over the legal actions, [S, most]."""
     count = mask.sum(axis=1)
-    mixes = np.zeros((len(mask), max(int(count.max()), 1)))
-    mixes[np.arange(mixes.shape[1]) < count[:, None]] = probabilities[mask]
-    return mixes
+    strategies = np.zeros((len(mask), max(int(count.max()), 1)))
+    strategies[np.arange(strategies.shape[1]) < count[:, None]] = probabilities[mask]
+    return strategies
 
 
-def by_action(mixes: Floats, mask: Bools) -> Floats:
+def by_action(strategies: Floats, mask: Bools) -> Floats:
     """The inverse of :func:`by_rank`."""
     probabilities = np.zeros(mask.shape)
-    probabilities[mask] = mixes[np.arange(mixes.shape[1]) < mask.sum(axis=1)[:, None]]
+    probabilities[mask] = strategies[np.arange(strategies.shape[1]) < mask.sum(axis=1)[:, None]]
     return probabilities
 
 

@@ -235,7 +235,7 @@ def score_json(
     location: GapLocation | None,
     top: int,
 ) -> str:
-    """What a policy is worth, and the states in which it loses most unless play has no end."""
+    """The value of a policy, and the states in which it loses most unless play has no end."""
     losses = location and attribute_gap(game, policy, solution, location, top)
     return _json(
         {

@@ -205,7 +205,7 @@ class SeatEnv(Env):
     turn. A step plays the learner's action and then the opponent's until the learner is on turn
     again or play has ended; where both act at once, the opponent's action is drawn along with
     the outcome. The opponent's actions are drawn from its policy by the environment's stream, so
-    a seed decides everything. An opponent may end the play before the learner's first turn: the
+    a seed decides everything. An opponent may end the episode before the learner's first turn: the
     learner then sees the end, and its first action, whatever it is, collects the reward.
 
     Rewards are those of the learner's seat; from seat 1 an episode's return is the least plus the
@@ -277,7 +277,7 @@ class SeatEnv(Env):
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
     ) -> None:
-        """Replace the pool; a play that is under way draws its opponent anew and goes on.
+        """Replace the pool; an episode that is under way draws its opponent anew and goes on.
 
         Args:
             opponents: Policies or players for the other seat, as for the class.

@@ -7,8 +7,8 @@ Agents are ``player_0`` and ``player_1``. An observation is a dictionary of ``"o
 ``"action_mask"``; the mask is also in the agent's info, beside ``"illegal_action"``, which tells
 whether its last action was illegal and another was played in its place, as in
 :class:`solvent.envs.TabularEnv`. The mask of an agent that is not to act is all 0, and once play
-has ended, when no action counts, all 1. Rewards are those of :class:`solvent.envs.SeatEnv`: what
-the two players get in a play has a constant sum, which is 0 if the game's returns are symmetric.
+has ended, when no action counts, all 1. Rewards are those of :class:`solvent.envs.SeatEnv`: the
+two players' returns have a constant sum, which is 0 if the game's returns are symmetric.
 
 The stream of random numbers is that of the other environments, started by ``reset(seed=…)`` and
 continued by later resets.

@@ -1,7 +1,7 @@
 """The random numbers of one environment: a stream with 64 bits of state.
 
 Every environment owns a stream, whether it stands alone or is one of thousands in a compiled
-loop, so that both give the same play for the same seed. One NumPy generator per environment
+loop, so that both give the same episode for the same seed. One NumPy generator per environment
 could not be advanced at compiled speed.
 
 The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14),

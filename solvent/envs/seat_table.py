@@ -42,10 +42,10 @@ Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
 view 0 meets it, then as view 1 does; ``choices`` is the length of the list.
 
 **Rewards.** Player 1 receives the negative of player 0's rewards and, when play ends, the least
-plus the largest return of the game (``info.reward_range``, if it is finite). So what a play pays
-lies in the same range from either seat: in a game that pays 1 for a victory, 1/2 for a tie and 0
-for a defeat, it does so to both, and only the sum of the two is constant instead of 0. A learner
-that takes both seats could otherwise not tell a victory in one from a defeat in the other.
+plus the largest return of the game (``info.reward_range``, if it is finite). So the return
+of an episode lies in the same range from either seat: a game that gives 1 for a victory, 1/2 for a
+tie and 0 for a defeat does so to both, and only the sum of the two is constant instead of 0. A
+learner that takes both seats could otherwise not tell a victory in one from a defeat in the other.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where a play ends: it is begun again by the next step
+        autoreset_mode: What happens where an episode ends: it is begun again by the next step
             (``AutoresetMode.NEXT_STEP``) or by the same one (``SAME_STEP``, with the last
             observation in ``infos["final_obs"]``), or by
             ``reset(options={"reset_mask": …})`` only (``DISABLED``).
@@ -128,7 +128,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         actions = check_actions(actions, n)
         self._check_begun()
         if self.autoreset_mode is AutoresetMode.DISABLED and simulator.over().any():
-            raise ResetNeeded("some plays have ended; reset them with options={'reset_mask': …}")
+            raise ResetNeeded("some episodes have ended; reset them with options={'reset_mask': …}")
         if self._raises:
             self._check_legal(actions)
 
@@ -300,7 +300,7 @@ class TabularVectorEnv(VectorEnv):
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where a play ends, see :class:`VectorEnv`.
+        autoreset_mode: What happens where an episode ends, see :class:`VectorEnv`.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
@@ -350,7 +350,7 @@ class SeatVectorEnv(VectorEnv):
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"`` or ``"rgb_array"``.
-        autoreset_mode: What happens where a play ends, see :class:`VectorEnv`.
+        autoreset_mode: What happens where an episode ends, see :class:`VectorEnv`.
 
     Raises:
         ValueError: If an argument is not one of those allowed.
@@ -397,7 +397,7 @@ class SeatVectorEnv(VectorEnv):
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
     ) -> None:
-        """Replace the pool; plays that are under way draw their opponents anew and go on.
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
 
         Args:
             opponents: Policies or players for the other seat, as for the class.

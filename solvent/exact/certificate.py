@@ -29,7 +29,7 @@ change the state are those of the table but for a relative rounding; a state is 
 moves sum to, so what a row lacks of 1 counts as staying.
 
 **Two players.** The value lies between what player 0's policy gets against a best response and
-what player 1's policy concedes to one. Each is a one-player problem, bounded as above.
+what player 1's policy yields to a best response. Each is a one-player problem, bounded as above.
 """
 
 from __future__ import annotations

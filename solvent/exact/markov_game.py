@@ -5,7 +5,7 @@ k = (s, i, j) says what follows, as in :mod:`solvent.exact.mdp`, with rewards to
 in which one of them has a single action is the other's alone. Player 0's policy x gives each row
 the probability of its action i, player 1's policy y that of its action j. Once x is fixed, player 1
 faces a Markov decision process of one chooser, the *induced* component, whose rows are the pairs
-(s, j). So a best response to x is found by policy iteration, and need not mix.
+(s, j). So a best response to x is found by policy iteration, and can be pure.
 
 **Theorem** (Hoffman and Karp 1966, "On nonterminating stochastic games"; Shapley 1953 for the
 matrix games). Let v be the values of x against a best response, and A_s the matrix of advantages

@@ -150,8 +150,8 @@ def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | 
             that can be met from the start, or of 1 if that is larger.
 
     Returns:
-        Of a table its solution as arrays, of rules a :class:`SolvedGame`. Where both players mix,
-        the strategies are optimal up to the accuracy of the matrix games.
+        Of a table its solution as arrays, of rules a :class:`SolvedGame`. Where both players have
+        mixed strategies, these are optimal up to the accuracy of the matrix games.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by

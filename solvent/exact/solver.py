@@ -34,7 +34,7 @@ def solve_table(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
     values, policies, method = optimum(game)
     lower, upper = bracket(game, values, policies)
     if lower > upper:
-        # Each policy is sure of more than the other one leaves, against whoever ends play.
+        # Each policy secures more than the other one leaves, against whoever ends play.
         raise ImproperGameError(
             f"{game.info.name}: both players do best by never ending (ending, player 0 can be sure "
             f"of {lower:.6g}, and player 1 of {upper:.6g})"

@@ -277,7 +277,7 @@ class TreeSolution:
         lines += [f"{float(p):.4f} {state!r}" for state, p in self.final_states()]
         decisions = self.decisions(most)
         if decisions:
-            lines.append("Decisions worth most (visits x loss by the second best choice):")
+            lines.append("Most important decisions (visits x loss by the second best choice):")
         lines += [
             f"{float(d.importance):.4f} = {float(d.visits):.4f} x {float(d.loss):.4f} "
             f"{d.state!r}: {d.choice}, not {d.second}"

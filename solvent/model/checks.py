@@ -120,7 +120,7 @@ def check_actions(game: Game) -> None:
 
 
 def check_end(game: Game) -> None:
-    """From every state some play reaches an end; an acyclic game has no cycle."""
+    """From every state some trajectory reaches an end; an acyclic game has no cycle."""
     table = compile_game(game, reference=True)
     source = table.row_state[table.outcome_row]
     ends = table.terminal.copy()
@@ -205,7 +205,7 @@ def check_rewards(game: Game) -> None:
         low, high = game.info.reward_range
         if not low - 1e-9 <= extreme <= high + 1e-9:
             raise GameCheckError(
-                f"a play can collect {extreme}, but reward_range is {game.info.reward_range}"
+                f"an episode can collect {extreme}, but reward_range is {game.info.reward_range}"
             )
 
 

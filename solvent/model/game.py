@@ -59,8 +59,8 @@ class GameInfo:
         name: The name under which the game is listed, such as ``"ff-combat"``.
         players: 1 or 2.
         actions: The names of each player's actions, in the order of their indices.
-        acyclic: Whether no state can be visited twice in one play.
-        reward_range: Least and largest sum of rewards that one play can collect.
+        acyclic: Whether no state can be visited twice in one episode.
+        reward_range: Least and largest return of an episode.
         sources: Where each rule and constant comes from.
         parameters: The parameters that make this game what it is, as JSON-able values.
         observation_labels: The name of each entry of an observation.
@@ -122,7 +122,7 @@ class Game(Protocol):
         ...
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The distribution over states in which a play begins (rewards are 0)."""
+        """The distribution over states in which an episode begins (rewards are 0)."""
         ...
 
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:

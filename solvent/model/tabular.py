@@ -217,7 +217,7 @@ class TabularGame:
 
     @cached_property
     def win_or_lose(self) -> bool:
-        """Whether a play is worth 1 or 0 and nothing between, so that a value is a probability."""
+        """Whether every return is 1 or 0 and nothing between, so that a value is a probability."""
         rewards = np.isin(self.outcome_reward, (0, 1))
         return self.info.reward_range == (0, 1) and bool(rewards.all())
 

@@ -40,8 +40,8 @@ class MaskedSamples(NamedTuple):
 class MaskedReplayBuffer(ReplayBuffer):
     """A replay buffer that also keeps the legal actions of the state that follows.
 
-    They are read from ``info["action_mask"]``. Where play has ended that is the mask of the next
-    play's first state, which does no harm since nothing is bootstrapped there.
+    They are read from ``info["action_mask"]``. Where an episode has ended that is the mask of
+    the next one's first state, which does no harm since nothing is bootstrapped there.
 
     Attributes:
         next_masks: [size, environments, actions] bool.

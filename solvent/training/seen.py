@@ -2,7 +2,7 @@
 
 A network becomes a table by being asked about each row of the game's observations. That is the
 network only if it was trained on these rows. Wrappers of its environment may have changed them on
-the way: then the answers to the rows themselves mean nothing, although they have the right shape.
+the way: then the actions for the rows themselves mean nothing, although they have the right shape.
 
 Three things are checked. What stands between the learner and its game has to be known. What depends
 on the past (a recurrent network, stacked frames) is no function of a state and is refused by its
@@ -257,7 +257,8 @@ def _wrapped_in(env: VecEnv | None, kinds: tuple[type, ...]) -> str:
 
 def _is_known(layer: Any) -> bool:
     """Whether a wrapper passes on observations and actions by the methods of a known one."""
-    # RL Zoo puts a time limit of its own in the place of Gymnasium's, which also ends plays only.
+    # RL Zoo puts a time limit of its own in the place of Gymnasium's, which only ends
+    # episodes too.
     if isinstance(layer, wrappers.TimeLimit) and type(layer).__module__ == "rl_zoo3.gym_patches":
         return True
     return any(

@@ -37,7 +37,7 @@ class NativeVecEnv(VecEnv):
         env: The environment.
 
     Raises:
-        ValueError: If it does not reset itself in the step that ends a play.
+        ValueError: If it does not reset itself in the step that ends an episode.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
@@ -52,7 +52,7 @@ class NativeVecEnv(VecEnv):
         super().__init__(env.num_envs, env.single_observation_space, env.single_action_space)
 
     def reset(self) -> VecEnvObs:
-        """Begin new plays, with the seeds of :meth:`seed` if it was called since the last time.
+        """Begin new episodes, with the seeds of :meth:`seed` if it was called since the last time.
 
         Raises:
             ValueError: If :meth:`set_options` has set any.

@@ -60,9 +60,9 @@ def test_moves_are_counted_from_1(moves: int) -> None:
         MinimaxQ(DRIVE).learn(moves)
 
 
-def test_mixes_by_rank_leave_out_what_is_illegal() -> None:
+def test_strategies_by_rank_leave_out_what_is_illegal() -> None:
     mask = np.array([[True, False, True], [False, False, False], [True, True, True]])
     probabilities = np.array([[0.25, 0, 0.75], [0, 0, 0], [0.5, 0.25, 0.25]])
-    mixes = by_rank(probabilities, mask)
-    assert mixes.tolist() == [[0.25, 0.75, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
-    assert (by_action(mixes, mask) == probabilities).all()
+    strategies = by_rank(probabilities, mask)
+    assert strategies.tolist() == [[0.25, 0.75, 0], [0, 0, 0], [0.5, 0.25, 0.25]]
+    assert (by_action(strategies, mask) == probabilities).all()

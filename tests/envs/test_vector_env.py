@@ -257,7 +257,7 @@ def test_a_play_is_needed() -> None:
     env.reset(seed=0)
     while not env.step([0, 0, 0])[2].any():
         pass
-    with pytest.raises(ResetNeeded, match="some plays have ended"):
+    with pytest.raises(ResetNeeded, match="some episodes have ended"):
         env.step([0, 0, 0])
 
 

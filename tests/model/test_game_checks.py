@@ -346,8 +346,8 @@ def test_a_state_read_back_is_of_the_same_type() -> None:
     ("low", "high", "message"),
     [
         (0.0, 1.0, None),
-        (0.5, 1.0, "a play can collect -0.0, but reward_range is (0.5, 1.0)"),
-        (0.0, 0.5, "a play can collect 1.0, but reward_range is (0.0, 0.5)"),
+        (0.5, 1.0, "an episode can collect -0.0, but reward_range is (0.5, 1.0)"),
+        (0.0, 0.5, "an episode can collect 1.0, but reward_range is (0.0, 0.5)"),
     ],
 )
 def test_rewards_of_a_play_lie_within_the_range(low: float, high: float, message: str) -> None:
@@ -373,7 +373,7 @@ def test_rewards_add_up_along_a_play() -> None:
             return state in ("won", "lost")
 
     twice = Twice(observation={"toss": 0.0, "again": 0.5, "won": 1.0})
-    message = "a play can collect 2.0, but reward_range is (0.0, 1.0)"
+    message = "an episode can collect 2.0, but reward_range is (0.0, 1.0)"
     assert only(checks.check_rewards, twice) == message
 
 

@@ -65,18 +65,20 @@ def step(
     mask: NDArray[Any],
     observation: NDArray[Any],
 ) -> int:
-    """Play an action in each environment, or begin it again if its play has ended.
+    """Play an action in each environment, or begin it again if its episode has ended.
 
     Args:
         state: Changed.
         stream: Changed.
-        action: [n]; not read where play has ended.
-        span: Of the table, like the next three.
-        threshold: As there.
-        next_state: As there.
+        action: [n]; not read where the episode has ended.
+        span: [S, A, 2] the first and the last outcome of an action in a state; ``~first`` if it is
+            illegal.
+        threshold: [N] 2^53 times the probability of a span's outcomes up to this.
+        next_state: [N] the state that an outcome leads to.
         outcome_reward: The table's ``reward``.
-        depth: As there.
-        guide: As there, 2^m entries.
+        depth: How many halvings find an outcome in any span but the start's.
+        guide: [2^m] for the start: the first outcome that a draw can pick whose upper m bits are
+            the index.
         guide_shift: 53 - m.
         ended: The table's ``terminal``.
         legal: [S] records, a row of the table's ``mask`` in each.

@@ -91,7 +91,7 @@ class LayeredSolution:
         return self.store.read(layer)
 
     def value_of(self, state: Any) -> float:
-        """What is still to come is worth to player 0.
+        """The expected return to player 0 from a state on.
 
         It is 0 when the game is over, and its rewards are received.
         """

@@ -25,7 +25,7 @@ succeed with the same probability; equation 13 is about it.
 **Score.** A victory counts 1. Section 3 proposes to keep some resource for what comes after, either
 by counting a victory only with more STAMINA and LUCK left than s* and l*, or "by expanding the
 definition of the score": every point of STAMINA and of LUCK that is left at a victory that counts
-can add a weight of its own. Both change what an end is worth and nothing else.
+can add a weight of its own. Both change the reward of an end and nothing else.
 
 **Errata.** Draws change nothing, so they are conditioned out: the next round that is not drawn is
 won with probability p_w / (1 - p_d). Equations 17-20 of the paper print p_w and p_l without the

@@ -10,8 +10,8 @@ other team's goal is near, at most 40 yards away:
   the goal and a punt far from it.
 
 They print -1.26 for the best of them. A distance is said to be short if it is less than 3 yards.
-With 1 and 2 yards for short the best is worth -1.311276 here, with 1 to 3 yards -1.262774. So the
-printed number is that of at most 3, which is the default.
+With 1 and 2 yards for short the value of the best is -1.311276 here, with 1 to 3 yards -1.262774.
+So the printed number is that of at most 3, which is the default.
 """
 
 from __future__ import annotations

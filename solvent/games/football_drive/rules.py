@@ -42,7 +42,7 @@ the values 287 differ by more than 1e-6, all from 98 yards to the goal on, and b
 **Probabilities.** They are rationals: the *distribution function* of each Poisson variable is
 rounded to a multiple of 2^-48. Probabilities are then positive and sum to 1, and those of any "at
 least" are off by at most 2^-49. A variable takes fewer than 64 values, so the distribution of a
-play changes by less than 64 * 2^-49 < 2e-13 in total variation, and what n plays are worth by less
+play changes by less than 64 * 2^-49 < 2e-13 in total variation, and the value of n plays by less
 than n * 2e-13 * 13.6, the distance of the best and the worst payoff.
 """
 
@@ -71,7 +71,7 @@ TOUCHBACK = 20
 TOUCHDOWN, FIELD_GOAL, SAFETY = Fraction(34, 5), Fraction(3), Fraction(-2)
 
 YARD = TOUCHDOWN / 100
-"""What each yard from its own goal line is worth to the team that gets the ball."""
+"""The value of each yard from its own goal line to the team that gets the ball."""
 
 RANGE = 60
 """From here on no field goal is good."""
@@ -272,7 +272,7 @@ def all_positions(field: int) -> tuple[Drive, ...]:
 
 
 def payoff(state: Drive) -> Fraction:
-    """Points scored in the drive, less what the ball is worth to the other team; 0 before its end.
+    """Points scored in the drive, less the value of the ball to the other team; 0 before its end.
 
     See the module.
     """
@@ -410,7 +410,7 @@ def _tabulate(game: FootballDrive) -> TabularGame:
             probability
         )
     next_state = np.searchsorted(state_codes, target)
-    paid = np.array([float(payoff(state)) for state in states])
+    payoffs = np.array([float(payoff(state)) for state in states])
     return reachable(
         TabularGame(
             info=game.info,
@@ -419,7 +419,7 @@ def _tabulate(game: FootballDrive) -> TabularGame:
             outcome_start=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=4 * number)))),
             next_state=next_state,
             probability=weight / np.where(row % 4 == KICK, 20 * RANGE, WHOLE),
-            outcome_reward=paid[next_state],
+            outcome_reward=payoffs[next_state],
             mask=(np.repeat(row_count[:, None] > 0, 4, axis=1), row_count[:, None] > 0),
             initial=initial,
             observation=(np.stack([game.observe(state, 0) for state in states]),),

@@ -7,7 +7,7 @@ Such a reader knows the rules, but not what lies behind an option:
 * A fight is fought to its end, without escape and without tests of LUCK.
 
 From uniform play it differs in fights only. It looks neither at what it has left nor at the odds,
-so a book can be hard on it: what it loses against the optimum is what knowing the book is worth.
+so a book can be hard on it: what it loses against the optimum is the value of knowing the book.
 """
 
 from __future__ import annotations

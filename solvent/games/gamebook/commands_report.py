@@ -15,7 +15,7 @@ LONGEST_FRACTION = 2000
 
 
 def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
-    """The value, how best play ends, and the decisions with the largest stakes.
+    """The value, how best play ends, and the most important decisions.
 
     How it ends is told by the fields that the game keeps, if there are any.
 
@@ -36,7 +36,7 @@ def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
         lines += [f"    {float(p):.4f}  {_end_text(game, end, p)}" for end, p in here]
     decisions = _decisions(occupancy, most)
     if decisions:
-        lines.append("Decisions with the largest stakes (visits x loss by the second best choice):")
+        lines.append("Most important decisions (visits x loss by the second best choice):")
     for decision in decisions:
         place, visits = game.place(decision.group), float(decision.visits)
         choices = [

@@ -9,8 +9,8 @@ Fields that matter no more are not part of a state (:mod:`solvent.games.gamebook
 changes no value and makes far fewer states. With ``forget=False`` all fields are kept, with
 ``keep=("gold",)`` that one is, so that final states tell how much is left of it.
 
-The reward is the score of the ending, paid when play ends, so the value of a state is the expected
-score; with scores 1 and 0 it is the probability of winning.
+The reward is the score of the ending, received when the episode ends. So the value of a state is
+the expected score; with scores 1 and 0 it is the probability of winning.
 
 **Actions** are numbers from 0: the option in the order of the book; in a shop 0 to leave, then the
 trades; at the start the discipline in the order of the book; in a fight 0 to fight on or to keep
@@ -155,7 +155,7 @@ class Gamebook:
         return tuple(Outcome(p, page, self.reward(page)) for page, p in sorted(odds.items()))
 
     def reward(self, state: Page) -> Fraction:
-        """What is paid on getting to a state: the score of an ending."""
+        """The reward on getting to a state: the score of an ending."""
         return self.book.endings[state.ending].score if state.ending else Fraction(0)
 
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:

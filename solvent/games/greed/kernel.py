@@ -141,8 +141,8 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
     """Rate every position of Greed, and prove how accurate the ratings are.
 
     Args:
-        limit: As in :class:`solvent.games.greed.rules.Greed`.
-        sides: Likewise.
+        limit: Largest score that is not a bust.
+        sides: Sides of each die.
         tolerance: Largest error accepted.
 
     Raises:

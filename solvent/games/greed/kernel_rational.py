@@ -41,8 +41,8 @@ def solve_greed_exact(limit: int, sides: int, *, extra_dice: int = 0) -> Rationa
     """Rate every position of Greed exactly; for small limits, say up to 30.
 
     Args:
-        limit: As in :class:`solvent.games.greed.rules.Greed`.
-        sides: Likewise.
+        limit: Largest score that is not a bust.
+        sides: Sides of each die.
         extra_dice: Consider rolls of so many more dice than can be of use, to see that they are
             of none.
 

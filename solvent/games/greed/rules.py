@@ -239,17 +239,17 @@ def _tabulate(game: Greed) -> TabularGame:
         shape = (len(opponents), len(template.scores))
         at = np.ix_(opponents, template.scores)
         ended = final_index.T[at] if mover == 0 else final_index[at]
-        paid = payoff.T[at] if mover == 0 else payoff[at]
+        end_reward = payoff.T[at] if mover == 0 else payoff[at]
         target = next_state[begin:end].reshape(shape)
         reward = outcome_reward[begin:end].reshape(shape)
         probability[begin:end].reshape(shape)[:] = template.probability
         if last:
-            target[:], reward[:] = ended, paid
+            target[:], reward[:] = ended, end_reward
         else:
             bust = template.scores == top
             within = np.ix_(opponents, np.minimum(template.scores, game.limit))
             target[:] = np.where(bust, ended, index[0, 1 - mover][within])
-            reward[:] = np.where(bust, paid, 0)
+            reward[:] = np.where(bust, end_reward, 0)
             target[:, 0] = index[1, 1 - mover, opponents, score]
 
     rolls = np.array([len(template.lengths) for template in templates])

@@ -89,7 +89,7 @@ def test_a_book_is_solved(ferry: Path) -> None:
         "    0.6667  section 2",
         "0.3333  drowned (score 0)",
         "    0.3333  section 1",
-        "Decisions with the largest stakes (visits x loss by the second best choice):",
+        "Most important decisions (visits x loss by the second best choice):",
         "0.1667  section 1, visited 1.0000 times: Row. 100%",
     ]
 
