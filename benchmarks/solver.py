@@ -148,7 +148,7 @@ def memoised(box: Box) -> Callable[[], np.ndarray]:
 
 
 def discrete_dp(box: Box, discount: float):  # type: ignore[no-untyped-def]
-    """The table for QuantEcon; where play has ended one action stays there for nothing."""
+    """The table for QuantEcon; where the episode has ended one action stays there for nothing."""
     from quantecon.markov import DiscreteDP
 
     table = box.table

@@ -164,7 +164,7 @@ def show_score(
     location: GapLocation | None,
     top: int,
 ) -> None:
-    """The value of a policy, and the states in which it loses most unless play has no end."""
+    """The value of a policy, and the states in which it loses most unless episodes have no end."""
     rows = {
         "policy": policy.name,
         "game": game_text(game.info),
@@ -235,7 +235,7 @@ def score_json(
     location: GapLocation | None,
     top: int,
 ) -> str:
-    """The value of a policy, and the states in which it loses most unless play has no end."""
+    """The value of a policy, and the states in which it loses most unless episodes have no end."""
     losses = location and attribute_gap(game, policy, solution, location, top)
     return _json(
         {

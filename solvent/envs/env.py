@@ -33,7 +33,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
 
     An illegal action is not punished: the lowest legal action is played in its place and
     ``info["illegal_action"]`` says so. Every ``info`` also has ``"action_mask"``, an int8 array
-    as ``action_space.sample(mask)`` takes it (all 1 once play has ended, when no action counts).
+    as ``action_space.sample(mask)`` takes it (all 1 after the episode, when no action counts).
     Episodes end by the rules and are never truncated.
 
     Args:
@@ -93,12 +93,12 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         """Play an action, and all that follows up to the learner's next turn.
 
         Raises:
-            ResetNeeded: If play has ended or not begun.
+            ResetNeeded: If the episode has ended or not begun.
             ValueError: If `action` is not an action, or illegal and ``illegal="raise"``.
         """
         episode = self.episode
         if episode.over:
-            raise ResetNeeded("play has ended or not begun; call reset() first")
+            raise ResetNeeded("the episode has ended or not begun; call reset() first")
         action = check_action(action, episode.n_actions)
         if self._raises and not (mask := episode.mask())[action]:
             raise ValueError(illegal_action(episode.state, action, mask))
@@ -113,23 +113,23 @@ class Env(Drawn, gym.Env[Any, np.int64]):
 
     @property
     def state(self) -> Any:
-        """The state of the rules in which play is.
+        """The state of the rules in which the episode is.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         if not self._begun:
-            raise ResetNeeded("play has not begun; call reset() first")
+            raise ResetNeeded("the episode has not begun; call reset() first")
         return self.episode.state
 
     def action_masks(self) -> Bools:
         """The legal actions as booleans, under the name that sb3-contrib's MaskablePPO calls.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         if not self._begun:
-            raise ResetNeeded("play has not begun; call reset() first")
+            raise ResetNeeded("the episode has not begun; call reset() first")
         masks: Bools = self.episode.mask().astype(bool)
         return masks
 

@@ -68,7 +68,7 @@ class JointEpisode(ABC):
 
     @abstractmethod
     def over(self) -> bool:
-        """Whether play has ended."""
+        """Whether the episode has ended."""
 
     @abstractmethod
     def acts(self, player: int) -> bool:
@@ -76,7 +76,7 @@ class JointEpisode(ABC):
 
     @abstractmethod
     def mask(self, player: int) -> NDArray[np.int8]:
-        """The legal actions [A] of a player; all 1 once play has ended. A new array."""
+        """The legal actions [A] of a player; all 1 once the episode has ended. A new array."""
 
     @abstractmethod
     def observe(self, player: int) -> Any:
@@ -205,7 +205,7 @@ class SimulatedJointEpisode(JointEpisode):
         return reward, -reward + (self._bonus if self.over() else 0.0)
 
     def _make_moves_of_chance(self, earned: NDArray[np.float64]) -> None:
-        """Go on until somebody has a choice or play has ended."""
+        """Go on until somebody has a choice or the episode has ended."""
         while not (self.over() or self.acts(0) or self.acts(1)):
             self._simulation.move(_ONE, _ONE, _ONE, earned)
 

@@ -137,10 +137,10 @@ class _TwoAgents(Drawn):
 
     @property
     def state_of_rules(self) -> Any:
-        """The state of the rules in which play is.
+        """The state of the rules in which the episode is.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
         return self.episode.state
@@ -151,7 +151,7 @@ class _TwoAgents(Drawn):
 
     def _check_begun(self) -> None:
         if not self._begun:
-            raise ResetNeeded("play has not begun; call reset() first")
+            raise ResetNeeded("the episode has not begun; call reset() first")
 
     def _examples(self) -> Iterable[Any]:
         return self.episode.examples()
@@ -203,10 +203,10 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         self._go_on()
 
     def step(self, action: Any) -> None:
-        """Play an action of the agent on turn; None once play has ended, for each agent in turn.
+        """Play an action of the agent on turn; None after the episode, for each agent in turn.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
             ValueError: If it is not an action, or illegal and ``illegal="raise"``.
         """
         self._check_begun()
@@ -227,7 +227,7 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         """What an agent sees, on turn or not.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
         return self._see(AGENTS.index(agent))
@@ -289,11 +289,11 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
         """Play an action of each agent.
 
         Raises:
-            ResetNeeded: If play has ended or not begun.
+            ResetNeeded: If the episode has ended or not begun.
             ValueError: If an agent has no action, or one that is not allowed.
         """
         if not self.agents:
-            raise ResetNeeded("play has ended or not begun; call reset() first")
+            raise ResetNeeded("the episode has ended or not begun; call reset() first")
         if set(actions) != set(AGENTS):
             raise ValueError(
                 f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "

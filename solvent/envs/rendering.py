@@ -173,7 +173,7 @@ class Drawn:
 
     @property
     def _drawn_state(self) -> Any:
-        """The state of the rules in which play is."""
+        """The state of the rules in which the episode is."""
         raise NotImplementedError
 
     def _examples(self) -> Iterable[Any]:
@@ -188,7 +188,7 @@ class Drawn:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         if self.render_mode is None or self.rules is None:
             logger.warn("render() was called, but no render_mode was given to the environment")

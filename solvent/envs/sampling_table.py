@@ -5,7 +5,7 @@ action. A sampler wants less, and wants it at once: given a state and *any* acti
 player who chooses, which outcomes may follow, and which of them does a random draw pick?
 
 **Which may follow.** They are the outcomes ``span[s, a, 0] .. span[s, a, 1]``. An illegal action
-has the span of the lowest legal one. Where play has ended, every action has the span of the
+has the span of the lowest legal one. Where the episode has ended, every action has the span of the
 start: an environment that resets itself just goes on.
 
 **Which is picked.** A draw k (:mod:`solvent.envs.random_stream`) picks the first outcome of the
@@ -23,8 +23,8 @@ Shapes, with S states, A actions and N outcomes of positive probability, the sta
 ``guide``        [2^m] int32       for the start: the first outcome that a draw can pick whose
                                    upper m bits are i (Chen and Asau 1974, "On generating random
                                    variates from an empirical distribution")
-``terminal``     [S] bool          whether play has ended
-``mask``         [S, A] int8       legal actions; all 1 where play has ended, since no action
+``terminal``     [S] bool          whether the episode has ended
+``mask``         [S, A] int8       legal actions; all 1 where the episode has ended, since no action
                                    counts there
 ``observation``  [S, D]            float32 vectors, or [S, 1] int64 numbers of the states
 ===============  ================  =============================================================
@@ -88,7 +88,7 @@ def sampling_table(game: TabularGame, player: int, observation: str) -> Sampling
     Raises:
         ValueError: If an argument is none of these, the other player has a choice somewhere,
             the game brings no observations although they are asked for, or it may begin in a
-            state in which play has ended.
+            state in which the episode has ended.
     """
     check_integer(player, "player", 0, 1)
     views = _views.setdefault(game, {})
@@ -109,7 +109,7 @@ def _check(game: TabularGame, player: int) -> None:
     over = game.terminal & (game.initial > 0)
     if over.any():
         state = game.states[int(np.argmax(over))]
-        raise ValueError(f"{game.info.name} may begin in {state!r}, where play has ended")
+        raise ValueError(f"{game.info.name} may begin in {state!r}, where the episode has ended")
 
 
 def _build(game: TabularGame, player: int, observation: str) -> SamplingTable:

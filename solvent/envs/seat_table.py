@@ -28,20 +28,20 @@ Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
 ``threshold``        [T] int64           of all distinct distributions
 ``next_state``       [N] int32           the state an outcome leads to
 ``reward``           [N] float           its reward to player 0
-``start_state``      [B] int32           where play may begin
+``start_state``      [B] int32           where an episode may begin
 ``start_threshold``  [B] int64           how likely
-``mask``             [V*S, A] int8       the learner's legal actions; all 1 where play has ended,
+``mask``             [V*S, A] int8       the learner's legal actions; all 1 after the end,
                                          since no action counts there
 ``observation``      [V*S, D]            what the learner sees: float32 vectors, or [V*S, 1]
                                          int64 numbers of the states
 ``sign``             [V] float64         1 for seat 0, -1 for seat 1
-``bonus``            [V] float64         added to the learner's reward where play ends
+``bonus``            [V] float64         added to the learner's reward where an episode ends
 ===================  ==================  =====================================================
 
 **The opponent's policy** is one list of thresholds: its legal actions in all states, first as
 view 0 meets it, then as view 1 does; ``choices`` is the length of the list.
 
-**Rewards.** Player 1 receives the negative of player 0's rewards and, when play ends, the least
+**Rewards.** Player 1 receives the negative of player 0's rewards and, at the end, the least
 plus the largest return of the game (``info.reward_range``, if it is finite). So the return
 of an episode lies in the same range from either seat: a game that gives 1 for a victory, 1/2 for a
 tie and 0 for a defeat does so to both, and only the sum of the two is constant instead of 0. A
@@ -114,7 +114,7 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
 
     Raises:
         ValueError: If the game is for one player, `observation` is none of these or the game
-            brings no observations, the game may begin in a state in which play has ended, or
+            brings no observations, the game may begin in a state in which the episode has ended, or
             two seats differ in the number of actions or the length of observations.
     """
     tables = _tables.setdefault(game, {})
@@ -130,11 +130,11 @@ def _check(game: TabularGame) -> None:
     over = game.terminal & (game.initial > 0)
     if over.any():
         state = game.states[int(np.argmax(over))]
-        raise ValueError(f"{game.info.name} may begin in {state!r}, where play has ended")
+        raise ValueError(f"{game.info.name} may begin in {state!r}, where the episode has ended")
 
 
 def bonus_of(info: GameInfo) -> float:
-    """What player 1 receives where play ends: the least plus the largest return, if finite."""
+    """What player 1 receives at the end: the least plus the largest return, if finite."""
     low, high = info.reward_range
     return low + high if np.isfinite(low) and np.isfinite(high) else 0.0
 

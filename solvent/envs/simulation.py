@@ -60,7 +60,7 @@ class Simulation(ABC):
 
     @abstractmethod
     def over(self) -> Bools:
-        """[n] whether play has ended."""
+        """[n] whether the episode has ended."""
 
     @abstractmethod
     def observe(
@@ -81,7 +81,7 @@ class Simulation(ABC):
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
         """[k, A] 1 for a legal action of a player of each of the chosen episodes.
 
-        Who has no choice has the action 0, and where play has ended all are legal.
+        Who has no choice has the action 0, and where the episode has ended all are legal.
         """
 
     @abstractmethod

@@ -53,5 +53,5 @@ class TextObservation(gym.ObservationWrapper[Any, Any, Any], RecordConstructorAr
         self.observation_space = Texts(max_length)
 
     def observation(self, observation: Any) -> str:
-        """The drawing of the state in which play is."""
+        """The drawing of the state in which the episode is."""
         return self._draw(self._inner.state)

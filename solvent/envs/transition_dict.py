@@ -1,7 +1,7 @@
 """A game in the form in which Gymnasium's toy-text environments publish theirs.
 
 ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``: what textbook value
-iteration reads. As in toy-text, every state has every action, and an ended play stays where it
+iteration reads. As in toy-text, every state has every action, and an ended episode stays where it
 is without reward. An illegal action has the branches of the legal one that the environment plays
 in its place, so ``P`` describes the environment and not only the rules.
 """

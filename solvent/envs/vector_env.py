@@ -107,7 +107,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """
         chosen = self._chosen(options)
         if not self._begun and not chosen.all():
-            raise ResetNeeded("no play has begun yet; reset all environments first")
+            raise ResetNeeded("no episode has begun yet; reset all environments first")
         self._seed(seed, chosen)
         self.simulator.begin(np.flatnonzero(chosen))
         self._begun = True
@@ -120,7 +120,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
 
         Raises:
             ResetNeeded: If an environment has never been reset, or with autoreset disabled if a
-                play has ended.
+                the episode has ended.
             ValueError: If there is not one action for each environment, one is out of range, or
                 one is illegal and ``illegal="raise"``.
         """
@@ -197,7 +197,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
 
     def _check_begun(self) -> None:
         if not self._begun:
-            raise ResetNeeded("play has not begun; call reset() first")
+            raise ResetNeeded("the episode has not begun; call reset() first")
 
     def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
         """Which environments a reset is for."""
@@ -242,7 +242,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """The legal actions of every environment, [num_envs, A].
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
         return self.simulator.look()[1].astype(bool)
@@ -254,7 +254,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
             Copies of arrays, among them ``"stream"``, the random numbers.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
         return self.simulator.saved()
@@ -273,7 +273,7 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """Draw every environment: text, or RGB arrays [height, width, 3] of uint8.
 
         Raises:
-            ResetNeeded: If play has not begun.
+            ResetNeeded: If the episode has not begun.
         """
         if self.render_mode is None or self.rules is None:
             gym.logger.warn("render() was called, but no render_mode was given to the environment")

@@ -289,7 +289,8 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
     if off.any():
         state = game.states[int(off.argmax())]
         raise ValueError(
-            f"the value of state {shown(state)}, where play has ended, is off by {off.max():.1e}"
+            f"the value of state {shown(state)}, where the episode has ended, is off by "
+            f"{off.max():.1e}"
         )
     scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
     off = np.abs(q - expectation(game, values))
@@ -324,7 +325,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
 
 
 def _best_of(game: TabularGame, solution: Solution, player: int) -> Floats:
-    """[S] what a player's best action gets against the other's policy, 0 where play has ended."""
+    """[S] what a player's best action gets against the other's policy, 0 in a terminal state."""
     mask, other = game.mask[player], solution.policies[1 - player].probabilities
     weight = other[game.row_state, game.row_action[1 - player]]
     place = game.row_state * mask.shape[1] + game.row_action[player]

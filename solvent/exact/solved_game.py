@@ -53,7 +53,7 @@ class SolvedGame(Protocol):
         """What each legal action of a player leads to against optimal play of the other.
 
         Args:
-            state: One in which play has not ended.
+            state: One in which the episode has not ended.
             player: 0 or 1.
 
         Returns:
@@ -65,7 +65,7 @@ class SolvedGame(Protocol):
         """An optimal strategy of a player in a state.
 
         Args:
-            state: One in which play has not ended.
+            state: One in which the episode has not ended.
             player: 0 or 1.
 
         Returns:

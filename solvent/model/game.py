@@ -134,7 +134,7 @@ class Game(Protocol):
         ...
 
     def is_terminal(self, state: Any) -> bool:
-        """Whether play has ended."""
+        """Whether the episode has ended."""
         ...
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:

@@ -26,7 +26,7 @@ Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]
 
 
 class Cell(NamedTuple):
-    """A state of the dictionary, and whether play ended on entering it."""
+    """A state of the dictionary, and whether the episode ended on entering it."""
 
     number: int
     over: bool
@@ -122,7 +122,7 @@ class GymnasiumTable:
         return state.over
 
     def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """The state's number, scaled to [0, 1], and whether play is over."""
+        """The state's number, scaled to [0, 1], and whether the episode is over."""
         return np.array(
             [state.number / max(len(self.transitions) - 1, 1), float(state.over)], np.float32
         )

@@ -7,7 +7,7 @@ different numbers, so each is kept once and outcomes say which.
 ``numbers``           [M]            the different rationals
 ``probability``       [N] int32      of each outcome, an index of ``numbers``
 ``reward``            [N] int32      of each outcome, an index of ``numbers``
-``initial``           mapping        the probability of each state in which play can begin
+``initial``           mapping        the probability of each state in which an episode can begin
 ====================  =============  ==========================================================
 """
 
@@ -34,7 +34,7 @@ class RationalGame:
     initial: Mapping[int, Fraction]
 
     def __post_init__(self) -> None:
-        """Check that the rationals are those of the table, and that play begins somewhere."""
+        """Check that the rationals are those of the table, and that an episode can begin."""
         floats = np.array([float(number) for number in self.numbers])
         for name in ("probability", "reward"):
             indices = getattr(self, name)

@@ -12,7 +12,7 @@ action) and N outcomes (the branches of all rows):
 ``next_state``        [N] int64      the state an outcome leads to
 ``probability``       [N] float64    its probability, the float nearest to the exact rational
 ``outcome_reward``    [N] float64    its reward to player 0
-``mask[p]``           [S, A_p] bool  legal actions; all False where play has ended
+``mask[p]``           [S, A_p] bool  legal actions; all False where the episode has ended
 ``initial``           [S] float64    distribution over starting states
 ``observation[p]``    [S, D_p] f32   what player p sees
 ``turn``              [S] int64      whose turn it is, 0 or 1; None if all act everywhere
@@ -177,7 +177,7 @@ class TabularGame:
 
     @cached_property
     def terminal(self) -> Bools:
-        """Whether play has ended, [S]."""
+        """Whether the episode has ended, [S]."""
         return np.asarray(np.diff(self.row_start) == 0)
 
     def on_turn(self, player: int) -> Bools:
@@ -284,8 +284,8 @@ class TabularPolicy:
     """A player's policy: a distribution over actions in every state.
 
     Attributes:
-        probabilities: [S, A] float64, rows sum to 1 where play goes on and are 0 where it has
-            ended; 0 on illegal actions.
+        probabilities: [S, A] float64, rows sum to 1, or to 0 in terminal states; 0 on illegal
+            actions.
         model_hash: Of the game that it is a policy for.
         player: Whose policy it is, 0 or 1.
         name: For tables and figures.
@@ -307,7 +307,7 @@ class TabularPolicy:
 
         Args:
             game: The game.
-            probabilities: [S, A]; rows of states in which play has ended are not read.
+            probabilities: [S, A]; rows of states in which the episode has ended are not read.
             player: Whose policy it is, 0 or 1.
             name: For tables and figures.
 

@@ -70,7 +70,7 @@ def legal_action_table(mask: Bools) -> Ints:
         mask: [S, A] bool.
 
     Returns:
-        [S, A] int64; -1 where play has ended and nothing is legal.
+        [S, A] int64; -1 where the episode has ended and nothing is legal.
     """
     lowest = np.where(mask.any(axis=1), mask.argmax(axis=1), -1)
     return np.where(mask, np.arange(mask.shape[1]), lowest[:, None])
@@ -83,7 +83,7 @@ def project(probabilities: Floats, mask: Bools) -> Floats:
     policy is exactly what an environment plays when it is given the original one.
 
     Args:
-        probabilities: [S, A], rows sum to 1 where play goes on.
+        probabilities: [S, A], rows sum to 1 where the episode goes on.
         mask: [S, A] bool.
 
     Returns:

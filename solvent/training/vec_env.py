@@ -1,8 +1,8 @@
 """Native Gymnasium vector environments as Stable-Baselines3 takes them.
 
 Stable-Baselines3 has a vector interface of its own, older than Gymnasium's. It resets an
-environment in the step that ends its play, which is Gymnasium's ``SAME_STEP`` mode, wants the
-last observation of that play in the info of its environment, and one dictionary of infos for
+environment in the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode, wants the
+last observation of that episode in the info of its environment, and one dictionary of infos for
 each environment.
 """
 

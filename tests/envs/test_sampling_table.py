@@ -123,5 +123,5 @@ def test_bad_arguments(player: int, observation: str, message: str) -> None:
 def test_a_game_that_may_begin_at_its_end_is_refused() -> None:
     game = random_table(1)
     initial = np.where(game.terminal, 1.0, 0.0) / game.terminal.sum()
-    with pytest.raises(ValueError, match="where play has ended"):
+    with pytest.raises(ValueError, match="where the episode has ended"):
         sampling_table(replace(game, initial=initial), 0, "index")

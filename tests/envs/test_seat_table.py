@@ -162,5 +162,5 @@ def test_games_that_do_not_fit_are_refused() -> None:
     seat_table(uneven(GAMES["greed"]), (1,), "vector")
     ends = GAMES["greed"].terminal
     begun_over = replace(GAMES["greed"], initial=ends / ends.sum())
-    with pytest.raises(ValueError, match=r"greed may begin in .*, where play has ended"):
+    with pytest.raises(ValueError, match=r"greed may begin in .*, where the episode has ended"):
         seat_table(begun_over, (0,), "vector")

@@ -313,7 +313,7 @@ def test_a_wrong_number_in_a_solution_is_noticed(game: Any, tmp_path: Path) -> N
     # All values and the bracket moved together: only the end tells.
     moved = {name: getattr(solution, name) + 9e-7 for name in ("values", "action_values")}
     away = {name: getattr(solution, name) + 9e-7 for name in ("value", "lower", "upper")}
-    refused("where play has ended, is off by", away, **moved)
+    refused("where the episode has ended, is off by", away, **moved)
     # One bit of a value or an action value, wherever it is.
     rng = np.random.default_rng(1)
     for name in ("values", "action_values"):

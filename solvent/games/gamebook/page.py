@@ -16,10 +16,10 @@ class Page(NamedTuple):
         block: The index of the block in the section; in section 0 the disciplines picked so far.
         step: What is to be done: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
             escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
-            play has ended.
+            the episode has ended.
         values: Of every field, in the book's order; None where it matters no more.
         local: Of a fight, see its rules; of a shop, how often each limited trade has been made.
-        ending: The name of the ending, if play has ended.
+        ending: The name of the ending, if the episode has ended.
     """
 
     section: int

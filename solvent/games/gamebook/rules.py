@@ -120,7 +120,7 @@ class Gamebook:
         return (self.story.legal(state),)
 
     def labels(self, state: Page) -> dict[int, str]:
-        """Each legal action in words; empty where play has ended."""
+        """Each legal action in words; empty where the episode has ended."""
         if self.is_terminal(state):
             return {}
         return {action: self.story.label(state, action) for action in self.story.legal(state)}

@@ -189,7 +189,7 @@ class Story:
         return odds
 
     def legal(self, page: Page) -> tuple[int, ...]:
-        """The actions at a page where play goes on, ascending."""
+        """The actions at a page where the episode goes on, ascending."""
         if page.section == 0:
             return self._pickable(page)
         block = self.block(page)

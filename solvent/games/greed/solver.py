@@ -53,7 +53,7 @@ class SolvedGreed:
         """What each legal action of a player leads to against optimal play of the other.
 
         Args:
-            state: One in which play has not ended.
+            state: One in which the episode has not ended.
             player: 0 or 1; the one who waits has one action.
 
         Returns:
@@ -69,7 +69,7 @@ class SolvedGreed:
         """An optimal strategy of a player in a state: the fewest dice that are optimal.
 
         Args:
-            state: One in which play has not ended.
+            state: One in which the episode has not ended.
             player: 0 or 1; the one who waits has one action.
 
         Returns:
