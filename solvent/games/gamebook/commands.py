@@ -89,10 +89,10 @@ def solve(
     with Console(stderr=True).status(f"solving {file}"):
         model = game.tabulate_exactly()
         if exact:
-            play = optimal_occupancy(model, solve_exactly(model))
+            occupancy = optimal_occupancy(model, solve_exactly(model))
         else:
-            play = optimal_occupancy(model.table, solve_table(model.table))
-        text = (report_json if json else report)(game, play, decisions)
+            occupancy = optimal_occupancy(model.table, solve_table(model.table))
+        text = (report_json if json else report)(game, occupancy, decisions)
     typer.echo(text)
 
 

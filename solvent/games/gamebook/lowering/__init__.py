@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.lowering.blocks import SectionLowering
-from solvent.games.gamebook.lowering.context import Surroundings
+from solvent.games.gamebook.lowering.context import LoweringContext
 from solvent.games.gamebook.lowering.vocabulary import Vocabulary
 from solvent.games.gamebook.problems import Problems
 
@@ -22,9 +22,9 @@ def lower(file: schema.File, problems: Problems, digest: str) -> book.Book:
         digest: Of the file's content.
     """
     vocabulary = Vocabulary(file, problems)
-    surroundings = Surroundings(file, vocabulary, problems)
+    context = LoweringContext(file, vocabulary, problems)
     sections = {
-        number: SectionLowering(number, surroundings).lower(section)
+        number: SectionLowering(number, context).lower(section)
         for number, section in sorted(file.sections.items())
     }
     if file.start not in file.sections:
@@ -35,7 +35,7 @@ def lower(file: schema.File, problems: Problems, digest: str) -> book.Book:
         cure = "remove it" if kind != "slot" else "remove it, or let items be carried there"
         problems.add(path, f"nothing depends on the {kind} {name!r}", cure, "warning")
     for name in file.endings:
-        if name not in surroundings.endings_used:
+        if name not in context.endings_used:
             problems.add(
                 ("endings", name), f"nothing leads to the ending {name!r}", "remove it", "warning"
             )
@@ -46,7 +46,7 @@ def lower(file: schema.File, problems: Problems, digest: str) -> book.Book:
         fields=tuple(vocabulary.fields.values()),
         slots=vocabulary.slots,
         picks=vocabulary.picks,
-        whenever=surroundings.whenever,
+        whenever=context.whenever,
         endings={
             name: book.Ending(name, ending.score, ending.text)
             for name, ending in file.endings.items()

@@ -13,7 +13,7 @@ from solvent.games.gamebook.expressions import (
     Operation,
     bounds,
 )
-from solvent.games.gamebook.lowering.context import Surroundings
+from solvent.games.gamebook.lowering.context import LoweringContext
 from solvent.games.gamebook.lowering.effects import lower_effects
 from solvent.games.gamebook.lowering.fights import FightLowering
 from solvent.games.gamebook.lowering.shops import ShopLowering
@@ -33,18 +33,18 @@ class SectionLowering:
 
     Args:
         number: Of the section.
-        surroundings: The rest of the book.
+        context: The rest of the book.
     """
 
-    def __init__(self, number: int, surroundings: Surroundings) -> None:
+    def __init__(self, number: int, context: LoweringContext) -> None:
         self._number = number
-        self._book = surroundings
-        self._vocabulary = surroundings.vocabulary
-        self._problems = surroundings.problems
+        self._book = context
+        self._vocabulary = context.vocabulary
+        self._problems = context.problems
         # Numbered before what is inside them is known.
         self._blocks: list[book.Block | None] = []
-        self._fights = FightLowering(surroundings, self._outside)
-        self._shops = ShopLowering(surroundings.vocabulary, surroundings.problems)
+        self._fights = FightLowering(context, self._outside)
+        self._shops = ShopLowering(context.vocabulary, context.problems)
 
     def lower(self, section: schema.SectionEntry) -> book.Section:
         """The section."""

@@ -9,7 +9,7 @@ from solvent.games.gamebook.lowering.vocabulary import Vocabulary
 from solvent.games.gamebook.problems import Path, Problems, similar
 
 
-class Surroundings:
+class LoweringContext:
     """What a section needs of the rest of its book.
 
     Args:

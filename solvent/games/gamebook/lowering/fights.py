@@ -7,7 +7,7 @@ from collections.abc import Callable
 from solvent.games.gamebook import book, schema
 from solvent.games.gamebook.expressions import TRUE, Expression, Number, Operation
 from solvent.games.gamebook.lowering.combat import range_text
-from solvent.games.gamebook.lowering.context import Surroundings
+from solvent.games.gamebook.lowering.context import LoweringContext
 from solvent.games.gamebook.problems import Path
 
 RULES = ("fighting-fantasy", "results-table")
@@ -20,17 +20,17 @@ class FightLowering:
     """Turns fights into what the machine knows.
 
     Args:
-        surroundings: The rest of the book.
+        context: The rest of the book.
         block: Lowers a block that stands at a path, to which a fight leads.
     """
 
     def __init__(
-        self, surroundings: Surroundings, block: Callable[[schema.BlockEntry, Path], book.Block]
+        self, context: LoweringContext, block: Callable[[schema.BlockEntry, Path], book.Block]
     ) -> None:
-        self._book = surroundings
-        self._problems = surroundings.problems
-        self._formula = surroundings.vocabulary.formula
-        self._amount = surroundings.vocabulary.amount
+        self._book = context
+        self._problems = context.problems
+        self._formula = context.vocabulary.formula
+        self._amount = context.vocabulary.amount
         self._block = block
 
     def lower(
