@@ -31,9 +31,9 @@ from rich.table import Table
 
 from solvent.games import TimedFootball
 from solvent.games.football_clock.baselines.scores import (
-    BEST_ANSWER,
+    BEST_RESPONSE,
     SCORED_AGAINST,
-    network_sheets,
+    network_layers,
     score_timed,
 )
 from solvent.training import train
@@ -60,7 +60,7 @@ def main() -> None:
     console, table = Console(width=140), Table(title=f"{arguments.form}, no time-outs")
     for name in ("algorithm", "learned against", "seed", "rule"):
         table.add_column(name)
-    for name in (*SCORED_AGAINST, BEST_ANSWER, "timesteps", "CPU s", "CPU s of the score"):
+    for name in (*SCORED_AGAINST, BEST_RESPONSE, "timesteps", "CPU s", "CPU s of the score"):
         table.add_column(name, justify="right")
     with tempfile.TemporaryDirectory(prefix="solvent-football-") as beside:
         for algorithm in arguments.algorithms:
@@ -92,7 +92,7 @@ def lines(
     # A network of action values has no other rule than its mode.
     for rule in ("mode",) if algorithm == "masked_dqn" else arguments.rules:
         began = time.process_time()
-        policy = network_sheets(game, replace(result.networks[0], rule=rule))
+        policy = network_layers(game, replace(result.networks[0], rule=rule))
         score = score_timed(game, policy, solution=arguments.solution)
         gets = [f"{against.average:.4f}" for against in score.against.values()]
         spent = f"{time.process_time() - began:.0f}"

@@ -13,8 +13,8 @@ from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
-    LayerMixes,
-    RoleMixes,
+    LayerStrategies,
+    RoleStrategies,
     block_rows,
 )
 from solvent.model import TabularGame, TabularPolicy
@@ -35,7 +35,7 @@ def random_policy(game: TabularGame, player: int, seed: int) -> TabularPolicy:
 
 
 @dataclass(frozen=True)
-class SheetsOfTable:
+class LayersOfTable:
     """Looks up every state of a layer in a table; what the table does not reach is arbitrary."""
 
     football: TimedFootball
@@ -43,11 +43,13 @@ class SheetsOfTable:
     policy: TabularPolicy
     layout: Layout
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         player = self.policy.player
-        return LayerMixes(self._role(layer, block, player), self._role(layer, block, 1 - player))
+        return LayerStrategies(
+            self._role(layer, block, player), self._role(layer, block, 1 - player)
+        )
 
-    def _role(self, layer: Layer, block: Block, offence: int) -> RoleMixes:
+    def _role(self, layer: Layer, block: Block, offence: int) -> RoleStrategies:
         actions, rules = self.football.actions, self.layout.rules
         rows = block_rows(self.layout, block)
         columns = self.layout.columns(layer.half)
@@ -69,7 +71,7 @@ class SheetsOfTable:
                     taken.append(0.0 if given is None else given[actions.choice])
                 choices.append(taken)
         which = np.arange(len(calls), dtype=np.int32).reshape(len(rows), columns)
-        return RoleMixes(np.array(calls), np.array(choices).reshape(len(calls), -1), which)
+        return RoleStrategies(np.array(calls), np.array(choices).reshape(len(calls), -1), which)
 
     def onside(self, layer: Layer) -> Floats:
         chances = []
@@ -126,7 +128,7 @@ class SheetsOfTable:
 
 @dataclass(frozen=True)
 class AlikeInRuns:
-    """Random mixes of every row, the same in a run of columns, or that have a number in each.
+    """Random strategies of every row, the same in a run of columns, or that have a number in each.
 
     It counts how often it is asked.
     """
@@ -137,11 +139,11 @@ class AlikeInRuns:
     numbered: bool
     asked: list[Layer] = field(default_factory=list)
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         self.asked.append(layer)
-        return LayerMixes(self._role(layer, block, True), self._role(layer, block, False))
+        return LayerStrategies(self._role(layer, block, True), self._role(layer, block, False))
 
-    def _role(self, layer: Layer, block: Block, attacks: bool) -> RoleMixes:
+    def _role(self, layer: Layer, block: Block, attacks: bool) -> RoleStrategies:
         rules, rows = self.layout.rules, block_rows(self.layout, block)
         columns = self.layout.columns(layer.half)
         run = np.arange(columns) // self.run
@@ -156,8 +158,8 @@ class AlikeInRuns:
             which = np.arange(len(rows) * columns).reshape(len(rows), columns)
         else:
             which = np.arange(len(rows))[:, None] * shape[1] + run
-        mixes = (array.reshape(-1, array.shape[-1]) for array in (calls, choices))
-        return RoleMixes(*mixes, which.astype(np.int32))
+        strategies = (array.reshape(-1, array.shape[-1]) for array in (calls, choices))
+        return RoleStrategies(*strategies, which.astype(np.int32))
 
     def onside(self, layer: Layer) -> Floats:
         return np.full(self.layout.columns(layer.half), 0.25)

@@ -208,7 +208,7 @@ def sheet(
     ruleset: RulesetOption = None,
     other_chart: OtherChartOption = None,
 ) -> None:
-    """The call sheet of a situation: both sides' optimal mixes, and what every call loses.
+    """The call sheet of a situation: both sides' optimal strategies, and what every call loses.
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """

@@ -12,9 +12,9 @@ from solvent.cli.layered import layer_bar
 from solvent.games.football_clock.baselines.scores import (
     SCORED_AGAINST,
     TimedScore,
-    network_sheets,
+    layers_named,
+    network_layers,
     score_timed,
-    sheets_named,
 )
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
@@ -42,10 +42,10 @@ def score_player(
     layers = FootballLayers.of(game)
     layout = layers.layout
     if isinstance(player, str):
-        name, policy = player, sheets_named(player, game, layout, solution)
+        name, policy = player, layers_named(player, game, layout, solution)
         opponents = [] if player == "optimal" else ["optimal"]
     else:
-        name, policy = player.name, network_sheets(game, player)
+        name, policy = player.name, network_layers(game, player)
         opponents = list(SCORED_AGAINST)
     with layer_bar(layers, layout.layers, "scoring") as tell:
         return score_timed(

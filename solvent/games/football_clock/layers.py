@@ -47,7 +47,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_rows, solve_block
+from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_rows, solve_block
 from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import TimedTables, timed_tables

@@ -70,8 +70,8 @@ class TimedFootballSampler:
                 who = np.full(len(live), player)
                 acts = plays.acts(live, who)
                 acting = live[acts]
-                mixes = uniform.mixes(plays, acting, who[acts])
-                draw_actions(acting, mixes, plays.arrays["stream"], actions[player])
+                strategies = uniform.mixes(plays, acting, who[acts])
+                draw_actions(acting, strategies, plays.arrays["stream"], actions[player])
             plays.move(live, actions[0], actions[1], np.zeros(n))
             live = live[~plays.over()[live]]
         return states

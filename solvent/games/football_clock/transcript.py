@@ -1,7 +1,7 @@
 """A whole game of football with a clock between two players, told play by play with its odds.
 
     solution = TimedSolution.open("half")
-    optimal = partial(optimal_mix, solution)
+    optimal = partial(optimal_strategy, solution)
     print(transcript_text(solution.game, transcript(solution, (optimal, optimal), seed=1)))
 
 After every play stands what the game is worth to player 0: the points it has been paid and what is
@@ -22,7 +22,7 @@ from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.story import roll_play
 from solvent.games.football_clock.view import clock_text
 
-Mixer: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
+Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
 """The probabilities of the actions that a player takes in a position."""
 
 
@@ -45,14 +45,14 @@ class Line(NamedTuple):
 
 
 def transcript(
-    solution: TimedSolution, players: tuple[Mixer, Mixer], *, seed: int
+    solution: TimedSolution, players: tuple[Strategy, Strategy], *, seed: int
 ) -> tuple[Line, ...]:
     """Play a game to its end.
 
     Args:
         solution: Of the game.
         players: What both do.
-        seed: Of the dice and the mixes.
+        seed: Of the dice and the strategies.
     """
     game, dice = solution.game, random.Random(seed)
     state, paid, score = solution.start, 0.0, (0, 0)
@@ -111,8 +111,8 @@ def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
     )
 
 
-def _drawn(mix: Mapping[int, float], dice: random.Random) -> int:
-    return dice.choices(list(mix), list(mix.values()))[0]
+def _drawn(strategy: Mapping[int, float], dice: random.Random) -> int:
+    return dice.choices(list(strategy), list(strategy.values()))[0]
 
 
 def _decided(game: TimedFootball, state: TimedPosition, joint: tuple[int, ...]) -> str:

@@ -1,4 +1,4 @@
-"""The published agent's utilities, one test for each sentence, and its mixes."""
+"""The published agent's utilities, one test for each sentence, and its strategies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from solvent.exact import solve_matrix_game
 from solvent.games.football.baselines.agent import (
     PRORATED,
     Constants,
-    agent_mixes,
+    agent_strategies,
     call_payoffs,
     field_goal,
     result_utilities,
@@ -162,10 +162,10 @@ def test_who_was_offended_takes_what_is_worth_more_to_it(
 
 
 @pytest.mark.parametrize("chart", [*CHARTS, load_chart("dice")], ids=lambda chart: chart.name)
-def test_the_mixes_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
+def test_the_strategies_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
     reduced = chart in CHARTS
     rules = pack_rules(chart, Ruleset.read(RULES if reduced else {}))
-    mixes = agent_mixes(rules)
+    strategies = agent_strategies(rules)
     payoffs = call_payoffs(rules, result_utilities(rules)[0])
     plays, last = chart.plays, rules.ruleset.downs
     step = 1 if reduced else 997
@@ -175,28 +175,30 @@ def test_the_mixes_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
         if punting:
             calls.append(plays + 3)
         game = solve_matrix_game(payoffs[s, calls])
-        assert (payoffs[s, calls] @ mixes.defence[s]).max() == pytest.approx(game.value, abs=1e-7)
+        assert (payoffs[s, calls] @ strategies.defence[s]).max() == pytest.approx(
+            game.value, abs=1e-7
+        )
         actions = [min(c, plays + 2) for c in calls]
-        assert mixes.offence[s].sum() == pytest.approx(1)
+        assert strategies.offence[s].sum() == pytest.approx(1)
         if down < last or punting:
-            secured = (mixes.offence[s, actions] @ payoffs[s, calls]).min()
+            secured = (strategies.offence[s, actions] @ payoffs[s, calls]).min()
             assert secured == pytest.approx(game.value, abs=1e-7)
 
 
 def test_on_the_last_down_it_takes_the_best_of_three() -> None:
     rules = packed(load_chart("standard"))
-    mixes = agent_mixes(rules)
+    strategies = agent_strategies(rules)
     plays = rules.chart.plays
 
     def offence(at: Situation) -> Any:
-        return mixes.offence[rules.index(at)]
+        return strategies.offence[rules.index(at)]
 
     assert offence(Situation(4, 10, 80))[plays + 2] == 1
     assert offence(Situation(4, 10, 15))[plays + 1] == 1
     assert offence(Situation(4, 1, 2))[:plays].sum() == pytest.approx(1)
     # It tries no field goal before.
     early = rules.situation[:, 0] < 4
-    assert not mixes.offence[early, plays + 1].any()
+    assert not strategies.offence[early, plays + 1].any()
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "10", True, None])

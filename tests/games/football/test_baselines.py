@@ -17,25 +17,25 @@ from solvent.baselines.minimax_q import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import best_response, policy_value, solve
 from solvent.games import FootballStrategy, Pig
-from solvent.games.football.baselines.agent import PAPER, PRORATED, Constants, agent_mixes
+from solvent.games.football.baselines.agent import PAPER, PRORATED, Constants, agent_strategies
 from solvent.games.football.baselines.fit import (
     FITTED,
     TABLES,
     TUNED,
     fit_constants,
-    fit_to_mixes,
+    fit_to_strategies,
     tune_constants,
 )
 from solvent.games.football.baselines.habits import (
-    habit_mixes,
+    habit_strategies,
     run_defences,
-    run_or_pass_mixes,
+    run_or_pass_strategies,
     run_plays,
 )
 from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.baselines.players import (
     BASELINES,
-    MIXES,
+    STRATEGIES,
     largest_miss,
     optimal_football,
 )
@@ -46,7 +46,7 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import solve_points
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.solved import solved_by_kernels
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
@@ -70,16 +70,16 @@ def losses() -> FootballLosses:
 
 
 @cache
-def mixes(name: str) -> Mixes:
+def strategies(name: str) -> Strategies:
     rules = standard()
     if name == "uniform":
         situations, defences = rules.n_situations, rules.chart.defences
-        return Mixes(
+        return Strategies(
             rules.legal / rules.legal.sum(axis=1, keepdims=True),
             np.full((situations, defences), 1 / defences),
             0.5 * all_penalties(rules),
         )
-    return agent_mixes(rules, TUNED) if name == "tuned" else MIXES[name](rules)
+    return agent_strategies(rules, TUNED) if name == "tuned" else STRATEGIES[name](rules)
 
 
 def all_penalties(rules: PackedRules) -> np.ndarray:
@@ -92,10 +92,10 @@ def small(form: str = "drive", chart: Chart = CHART) -> FootballTable:
 
 
 def test_the_names_are_registered_for_football_only() -> None:
-    assert set(BASELINES) == {"optimal", *MIXES}
-    assert not set(MIXES) & set(baseline_names(compile_game(Pig(5))))
+    assert set(BASELINES) == {"optimal", *STRATEGIES}
+    assert not set(STRATEGIES) & set(baseline_names(compile_game(Pig(5))))
     # What this table is, its parameters do not say: it has no file.
-    assert not set(MIXES) & set(baseline_names(small().game))
+    assert not set(STRATEGIES) & set(baseline_names(small().game))
 
 
 @pytest.mark.parametrize("chart", [CHART, MIXED, random_chart(6)], ids=lambda chart: chart.name)
@@ -103,7 +103,7 @@ def test_the_names_are_registered_for_football_only() -> None:
 def test_all_are_legal_and_no_better_than_the_optimum(chart: Chart, player: int) -> None:
     football = small("drive", chart)
     value = solve(football.game).value
-    for name, maker in MIXES.items():
+    for name, maker in STRATEGIES.items():
         policy = football.policy(maker(football.rules), player, name=name)
         answered = best_response(football.game, policy).value
         assert (value - answered) * (1 - 2 * player) > -1e-9, name
@@ -112,11 +112,11 @@ def test_all_are_legal_and_no_better_than_the_optimum(chart: Chart, player: int)
 def test_the_kernels_equilibrium_is_one_of_the_table() -> None:
     football = small()
     found = solved_by_kernels(football.strategy)
-    both = [football.policy(found.mixes, player, kick=found.kick) for player in (0, 1)]
+    both = [football.policy(found.strategies, player, kick=found.kick) for player in (0, 1)]
     assert largest_miss(football.game, both[0], both[1]) < 1e-9
     start = football.game.at_start(policy_value(football.game, *both))
     assert start == pytest.approx(solve(football.game).value, abs=1e-9)
-    spoiled = football.policy(MIXES["run-heavy"](football.rules), 1)
+    spoiled = football.policy(STRATEGIES["run-heavy"](football.rules), 1)
     assert largest_miss(football.game, both[0], spoiled) > 1e-3
 
 
@@ -131,7 +131,7 @@ def test_a_table_that_is_not_of_its_parameters_is_left_to_the_general_solver() -
 
 @pytest.mark.parametrize(("name", "share"), [("run-heavy", 0.8), ("pass-heavy", 0.2)])
 def test_runs_and_passes_in_a_fixed_proportion(name: str, share: float) -> None:
-    rules, found = standard(), mixes(name)
+    rules, found = standard(), strategies(name)
     open_field = (rules.situation[:, 0] < 4) & (rules.situation[:, 2] > 20)
     offence = found.offence[open_field, : rules.chart.plays]
     np.testing.assert_allclose(offence[:, run_plays(rules)].sum(axis=1), share)
@@ -143,7 +143,7 @@ def test_runs_and_passes_in_a_fixed_proportion(name: str, share: float) -> None:
 
 def test_on_the_last_down_players_with_habits_kick() -> None:
     rules = standard()
-    for maker in (partial(run_or_pass_mixes, 0.5), habit_mixes):
+    for maker in (partial(run_or_pass_strategies, 0.5), habit_strategies):
         offence = maker(rules).offence
         for at, action in (
             (Situation(4, 9, 60), 22),
@@ -153,12 +153,12 @@ def test_on_the_last_down_players_with_habits_kick() -> None:
         ):
             assert offence[rules.index(at), action] == 1
     short = rules.index(Situation(4, 2, 40))
-    assert habit_mixes(rules).offence[short, :20].sum() == pytest.approx(1)
-    assert run_or_pass_mixes(0.5, rules).offence[short, 22] == 1
+    assert habit_strategies(rules).offence[short, :20].sum() == pytest.approx(1)
+    assert run_or_pass_strategies(0.5, rules).offence[short, 22] == 1
 
 
 def test_tendencies_follow_down_and_distance() -> None:
-    rules, found = standard(), mixes("tendencies")
+    rules, found = standard(), strategies("tendencies")
     runs = run_plays(rules)
 
     def run_share(*at: int) -> float:
@@ -198,19 +198,21 @@ def test_fitted_constants_are_near_those_of_the_page() -> None:
     ],
     ids=["jump", "prorated"],
 )
-def test_constants_are_recovered_from_mixes_made_with_them(constants: Constants) -> None:
+def test_constants_are_recovered_from_strategies_made_with_them(constants: Constants) -> None:
     rules = standard()
-    found = agent_mixes(rules, constants)
+    found = agent_strategies(rules, constants)
     s = rules.index(KICK_OFF_LINE)
     offence, defence = found.offence[s, :20], found.defence[s]
     begin = Constants(first_down=20, turnover=80, penalty=0, share=0.5, favourable_share=0.1)
-    fitted, distance = fit_to_mixes(rules, KICK_OFF_LINE, offence, defence, begin, evaluations=20)
+    fitted, distance = fit_to_strategies(
+        rules, KICK_OFF_LINE, offence, defence, begin, evaluations=20
+    )
     assert distance < 1e-9
     for name in (*FITTED, "favourable_gain"):
         assert getattr(fitted, name) == pytest.approx(getattr(constants, name), abs=1e-6), name
     assert (fitted.touchdown, fitted.last_down) == (begin.touchdown, begin.last_down)
     # As a paper prints them, in hundredths of a percent.
-    fitted, distance = fit_to_mixes(
+    fitted, distance = fit_to_strategies(
         rules, KICK_OFF_LINE, offence.round(4), defence.round(4), begin, evaluations=20
     )
     assert 0 < distance < 2e-3
@@ -219,8 +221,8 @@ def test_constants_are_recovered_from_mixes_made_with_them(constants: Constants)
 
 def test_the_distance_is_the_sum_of_all_differences() -> None:
     at, offence, defence = TABLES
-    fitted, distance = fit_to_mixes(standard(), *TABLES, evaluations=5)
-    found = agent_mixes(standard(), fitted)
+    fitted, distance = fit_to_strategies(standard(), *TABLES, evaluations=5)
+    found = agent_strategies(standard(), fitted)
     s = standard().index(at)
     differences = (
         np.abs(found.offence[s, :20] - offence).sum() + np.abs(found.defence[s] - defence).sum()
@@ -249,10 +251,10 @@ def test_the_printed_tables() -> None:
         ({"defence": [float("nan")] * 10}, "defence is .*; allowed are numbers from 0 to 1"),
     ],
 )
-def test_mixes_that_are_none(change: dict[str, Any], message: str) -> None:
+def test_strategies_that_are_none(change: dict[str, Any], message: str) -> None:
     arguments = dict(zip(("at", "offence", "defence"), TABLES, strict=True)) | change
     with pytest.raises(ValueError, match=message):
-        fit_to_mixes(standard(), **arguments)
+        fit_to_strategies(standard(), **arguments)
 
 
 def test_tuning_lowers_the_loss() -> None:
@@ -264,7 +266,7 @@ def test_tuning_lowers_the_loss() -> None:
     tuned = tune_constants(
         small_losses, first, evaluations=25, progress=lambda _, lost: seen.append(lost)
     )
-    found = agent_mixes(rules, tuned)
+    found = agent_strategies(rules, tuned)
     assert len(seen) <= 26
     assert small_losses.of_offence(found) + small_losses.of_defence(found) == pytest.approx(
         min(seen)
@@ -279,7 +281,9 @@ def test_a_player_with_habits_is_found_out(player: int) -> None:
     rules = football.rules
     weight = rules.legal * np.arange(rules.legal.shape[1], 0, -1) ** 2.0
     often = np.tile([0.7, 0.2, 0.1], (rules.n_situations, 1))
-    habits = Mixes(weight / weight.sum(axis=1, keepdims=True), often, 0.5 * all_penalties(rules))
+    habits = Strategies(
+        weight / weight.sum(axis=1, keepdims=True), often, 0.5 * all_penalties(rules)
+    )
     opponent = football.policy(habits, 1 - player)
 
     def value(policy: TabularPolicy) -> float:
@@ -297,9 +301,9 @@ def test_a_player_with_habits_is_found_out(player: int) -> None:
 
 def test_who_never_trusts_plays_the_equilibrium() -> None:
     football = small()
-    opponent = football.policy(habit_mixes(football.rules), 1)
+    opponent = football.policy(habit_strategies(football.rules), 1)
     policy = TendencyLearner(football, opponent, trust=0).policy()
-    equilibrium = football.policy(solved_by_kernels(football.strategy).mixes, 0)
+    equilibrium = football.policy(solved_by_kernels(football.strategy).strategies, 0)
     np.testing.assert_allclose(policy.probabilities, equilibrium.probabilities, atol=1e-12)
 
 
@@ -317,7 +321,7 @@ def test_tendencies_are_learned_in_drives() -> None:
 
 
 def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
-    found = mixes("paper-agent")
+    found = strategies("paper-agent")
     offence, defence = losses().of_offence(found), losses().of_defence(found)
     assert f"| `paper-agent` | {offence:.3f} | {defence:.3f} |" in PAGE.read_text()
     page = " ".join(PAGE.read_text().split())
@@ -338,14 +342,16 @@ def drive_changes() -> dict[str, tuple[str, str]]:
     return rows
 
 
-def on(situations: np.ndarray, agent: Mixes) -> Mixes:
-    """The agent's mixes in some situations, and the equilibrium's in all others."""
+def on(situations: np.ndarray, agent: Strategies) -> Strategies:
+    """The agent's strategies in some situations, and the equilibrium's in all others."""
     found = solve_points(standard())
     offence, defence = (
         np.where(situations, mine, best)
-        for mine, best in zip(agent[:2], (found.offence_mix, found.defence_mix), strict=True)
+        for mine, best in zip(
+            agent[:2], (found.offence_strategy, found.defence_strategy), strict=True
+        )
     )
-    return Mixes(offence, defence, agent.choices)
+    return Strategies(offence, defence, agent.choices)
 
 
 @pytest.mark.slow
@@ -353,11 +359,11 @@ def on(situations: np.ndarray, agent: Mixes) -> Mixes:
 def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> None:
     stated = {figure: numbers[now] for figure, numbers in drive_changes().items()}
     rules = standard()
-    agent = agent_mixes(rules, PAPER if now else PRORATED)
+    agent = agent_strategies(rules, PAPER if now else PRORATED)
     # The regression of an earlier version, on terms that were prorated, found these.
     earlier = {"touchdown": 19.2, "turnover": 44.2, "safety": 21.1, "last_down": 47.9}
     regression = fit_constants(rules) if now else replace(PRORATED, first_down=18.3, **earlier)
-    fitted = agent_mixes(rules, regression)
+    fitted = agent_strategies(rules, regression)
     last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     formation = on(rules.situation[:, 3:] == 1, agent)
     strategy = FootballStrategy("standard")
@@ -376,7 +382,7 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
         "as defence, if only punt formation is its own": losses().of_defence(formation),
         "a best response gets from its defence": best_response(game, defence).value,
         "the optimal offence gets": gets(
-            football.policy(solved_by_kernels(football.strategy).mixes, 0)
+            football.policy(solved_by_kernels(football.strategy).strategies, 0)
         ),
         "uniform play gets": gets(TabularPolicy.uniform(game)),
         "the regression's constants lose as offence": losses().of_offence(fitted),
@@ -405,7 +411,7 @@ def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> No
         ENVIRONMENTS[f"solvent/Football{name}-v0"] for name in ("Strategy", "Agent")
     )
     assert against_agent.opponent == "paper-agent"
-    best = drive.optimum + losses().of_defence(mixes("paper-agent"))
+    best = drive.optimum + losses().of_defence(strategies("paper-agent"))
     assert against_agent.optimum == pytest.approx(best, abs=1e-8)
 
 
@@ -417,7 +423,7 @@ def test_the_page_states_what_every_baseline_loses() -> None:
         f"| `{name}` | {losses().of_offence(found):.3f} | {losses().of_defence(found):.3f} "
         f"| {losses().until_score(found):.2f} |"
         for name in (*names, *habits)
-        for found in [mixes(name)]
+        for found in [strategies(name)]
     ]
     stated = PAGE.read_text().splitlines()
     assert not [row for row in rows if row not in stated], "\n".join(rows)
@@ -426,7 +432,7 @@ def test_the_page_states_what_every_baseline_loses() -> None:
 def test_habits_do_without_runs_or_passes() -> None:
     rules = pack_rules(NO_CHOICE, reduced("drive", NO_CHOICE).loaded_ruleset)
     for name in ("run-heavy", "pass-heavy", "tendencies"):
-        found = MIXES[name](rules)
+        found = STRATEGIES[name](rules)
         np.testing.assert_allclose(found.offence.sum(axis=1), 1)
         np.testing.assert_allclose(found.defence.sum(axis=1), 1)
 
@@ -434,7 +440,7 @@ def test_habits_do_without_runs_or_passes() -> None:
 @pytest.mark.slow
 def test_the_page_states_what_the_agent_loses_on_last_downs() -> None:
     rules = standard()
-    agent = mixes("paper-agent")
+    agent = strategies("paper-agent")
     page = " ".join(PAGE.read_text().split())
     last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     offence, defence = losses().of_offence(last), losses().of_defence(last)
@@ -454,7 +460,7 @@ def test_the_page_states_what_a_learner_gains_from_tendencies() -> None:
     football = FootballTable.of(compile_game(strategy), strategy)
     columns: list[list[str]] = []
     for player in (0, 1):
-        opponent = football.policy(habit_mixes(rules), 1 - player)
+        opponent = football.policy(habit_strategies(rules), 1 - player)
 
         def value(policy: TabularPolicy, opponent: TabularPolicy = opponent) -> str:
             pair = sorted((policy, opponent), key=lambda one: one.player)
@@ -472,7 +478,7 @@ def test_the_page_states_what_a_learner_gains_from_tendencies() -> None:
             careful.watch(1000)
             policy = careful.policy()
             side = losses().of_offence if player == 0 else losses().of_defence
-            column.append(f"{value(policy)}, {side(football.mixes(policy)):.2f}")
+            column.append(f"{value(policy)}, {side(football.strategies(policy)):.2f}")
         columns.append(column)
     labels = ("the equilibrium", "after 10 drives", "after 100", "after 1,000", "after 10,000",
               "the best response", "trust 0.1", "trust 0.5")  # fmt: skip
@@ -497,7 +503,7 @@ def test_what_minimax_q_loses_lies_in_the_ranges_of_the_page() -> None:
     assert [moves for moves, *_ in ranges] == ["100,000", "1,000,000", "10,000,000"]
     for moves, *ends in ranges:
         learner.learn(int(moves.replace(",", "")) - learner.moves)
-        first, second = (football.mixes(learner.policy(p, exploration=0.01)) for p in (0, 1))
+        first, second = (football.strategies(learner.policy(p, exploration=0.01)) for p in (0, 1))
         low, high, lowest, highest = map(float, ends)
         assert low <= losses().of_offence(first) <= high
         assert lowest <= losses().of_defence(second) <= highest

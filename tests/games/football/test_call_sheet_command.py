@@ -50,11 +50,13 @@ def test_a_sheet_for_programs() -> None:
     sheet = json.loads(run("dice", "--to-goal", "5", "--json").stdout)
     assert sheet["situation"] == {"down": 1, "to_go": 5, "to_goal": 5, "punting": False}
     payoff = np.array(sheet["payoff"])
-    mixes = [np.array([call["chance"] for call in sheet[side]]) for side in ("offence", "defence")]
-    assert mixes[0] @ payoff @ mixes[1] == pytest.approx(sheet["value"])
-    assert (payoff @ mixes[1]).max() == pytest.approx(sheet["value"])
+    strategies = [
+        np.array([call["chance"] for call in sheet[side]]) for side in ("offence", "defence")
+    ]
+    assert strategies[0] @ payoff @ strategies[1] == pytest.approx(sheet["value"])
+    assert (payoff @ strategies[1]).max() == pytest.approx(sheet["value"])
     losses = [call["loss"] for call in sheet["offence"]]
-    assert sheet["value"] - payoff @ mixes[1] == pytest.approx(losses)
+    assert sheet["value"] - payoff @ strategies[1] == pytest.approx(losses)
 
 
 @pytest.mark.parametrize(

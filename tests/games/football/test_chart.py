@@ -260,10 +260,10 @@ def test_every_play_and_every_defence_is_called_somewhere_in_the_equilibrium(nam
     rules = pack_rules(chart, Ruleset())
     solution = solve_points(rules)
     # Everything counted has at least a thousandth, in at least one situation of a thousand.
-    for mix in (solution.offence_mix[:, : chart.plays], solution.defence_mix):
-        called = (mix > 1e-3).mean(axis=0)
+    for strategy in (solution.offence_strategy[:, : chart.plays], solution.defence_strategy):
+        called = (strategy > 1e-3).mean(axis=0)
         assert called.min() > 1e-3, called
-        assert mix.max(axis=0).min() > 0.1
+        assert strategy.max(axis=0).min() > 0.1
     # And the figures of the page are these.
     index = {tuple(situation): i for i, situation in enumerate(rules.situation.tolist())}
     places = [index[1, 10, to_goal, 0] for to_goal in (80, 50, 20)]
@@ -272,5 +272,5 @@ def test_every_play_and_every_defence_is_called_somewhere_in_the_equilibrium(nam
     expected = [solution.kickoff_value, *solution.values[places]]
     assert row[1].split(" | ") == [f"{value:.2f}" for value in expected]
     if name == "standard":
-        assert (solution.offence_mix[places[0]] > 1e-9).sum() == 8
-        assert (solution.defence_mix[places[0]] > 1e-9).sum() == 8
+        assert (solution.offence_strategy[places[0]] > 1e-9).sum() == 8
+        assert (solution.defence_strategy[places[0]] > 1e-9).sum() == 8

@@ -1,4 +1,4 @@
-"""Mixes by situation and policies by state are the same play."""
+"""Strategies by situation and policies by state are the same play."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def random_policy(game: TabularGame, player: int) -> TabularPolicy:
 
 @pytest.mark.parametrize("form", ["drive", "points"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_mixes_made_of_a_policy_make_the_policy(form: str, player: int) -> None:
+def test_strategies_made_of_a_policy_make_the_policy(form: str, player: int) -> None:
     football = table(form)
     policy = random_policy(football.game, player)
-    again = football.policy(football.mixes(policy), player)
+    again = football.policy(football.strategies(policy), player)
     states = np.array([state.phase != "kickoff" for state in football.game.states])
     np.testing.assert_allclose(
         again.probabilities[states], policy.probabilities[states], atol=1e-15
@@ -39,7 +39,7 @@ def test_mixes_made_of_a_policy_make_the_policy(form: str, player: int) -> None:
 
 def test_a_policy_that_kicks_off_does_it_as_told() -> None:
     football = table("points")
-    uniform = football.mixes(TabularPolicy.uniform(football.game, player=1))
+    uniform = football.strategies(TabularPolicy.uniform(football.game, player=1))
     kickoff = football.game.states.index(Position("kickoff", 1))
     for kick in (0, 1):
         policy = football.policy(uniform, 1, kick=kick)
@@ -48,16 +48,18 @@ def test_a_policy_that_kicks_off_does_it_as_told() -> None:
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_kernel_answers_mixes_as_the_general_solver_answers_the_policy(player: int) -> None:
+def test_the_kernel_answers_strategies_as_the_general_solver_answers_the_policy(
+    player: int,
+) -> None:
     football = table("drive")
     policy = random_policy(football.game, player)
-    mixes = football.mixes(policy)
-    side = "offence_mix" if player == 0 else "defence_mix"
+    strategies = football.strategies(policy)
+    side = "offence_strategy" if player == 0 else "defence_strategy"
     answered = best_response_drive(
         football.rules,
         football.strategy.loaded_points,
-        choices=mixes.choices,
-        **{side: mixes[player]},
+        choices=strategies.choices,
+        **{side: strategies[player]},
     )
     start = football.situation[int(np.argmax(football.game.initial))]
     value = best_response(football.game, policy).value
@@ -66,8 +68,8 @@ def test_the_kernel_answers_mixes_as_the_general_solver_answers_the_policy(playe
 
 def test_what_the_table_has_no_state_for_is_uniform() -> None:
     football = table("drive")
-    mixes = football.mixes(random_policy(football.game, 0))
-    assert (mixes.defence == 1 / CHART.defences).all()
+    strategies = football.strategies(random_policy(football.game, 0))
+    assert (strategies.defence == 1 / CHART.defences).all()
 
 
 def test_other_tables_are_refused() -> None:

@@ -31,7 +31,7 @@ from solvent.games.football.solver import (
     solve_points,
 )
 from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.values import all_by_value, tables_of
 from solvent.model import compile_game
 
@@ -97,18 +97,18 @@ def test_a_shipped_chart_is_solved_and_proved(chart: str) -> None:
     assert solution.error.max() <= 1e-8
     assert solution.duality_gap.max() <= 1e-11
     assert solution.kicks[0] == pytest.approx(solution.kickoff_value, abs=1e-12)
-    # Both sides' mixes are distributions over what is legal.
-    for mix in (solution.offence_mix, solution.defence_mix):
-        assert mix.min() >= 0
-        assert mix.sum(axis=1) == pytest.approx(1)
-    assert not solution.offence_mix[~rules.legal].any()
+    # Both sides' strategies are distributions over what is legal.
+    for strategy in (solution.offence_strategy, solution.defence_strategy):
+        assert strategy.min() >= 0
+        assert strategy.sum(axis=1) == pytest.approx(1)
+    assert not solution.offence_strategy[~rules.legal].any()
 
 
 @pytest.mark.parametrize("chart", BY_SPEED)
 def test_every_call_is_used_somewhere(chart: str) -> None:
     solution = solved(chart)
-    assert (solution.offence_mix > USED).any(axis=0).all()
-    assert (solution.defence_mix > USED).any(axis=0).all()
+    assert (solution.offence_strategy > USED).any(axis=0).all()
+    assert (solution.defence_strategy > USED).any(axis=0).all()
 
 
 @pytest.mark.parametrize("chart", BY_SPEED)
@@ -156,7 +156,9 @@ def test_a_call_sheet_is_the_equilibrium_of_its_payoffs(situation: Situation) ->
     assert sheet.payoff.shape == (len(sheet.actions), rules.chart.defences)
     assert sheet.value == pytest.approx(solve_matrix_game(sheet.payoff).value, abs=1e-9)
     assert sheet.value == pytest.approx(solution.values[rules.index(situation)], abs=1e-9)
-    assert sheet.offence_mix @ sheet.payoff @ sheet.defence_mix == pytest.approx(sheet.value)
+    assert sheet.offence_strategy @ sheet.payoff @ sheet.defence_strategy == pytest.approx(
+        sheet.value
+    )
 
 
 def test_the_defence_prepares_for_a_play_where_the_offence_should_kick() -> None:
@@ -164,9 +166,9 @@ def test_the_defence_prepares_for_a_play_where_the_offence_should_kick() -> None
     rules, solution = packed("standard"), solved("standard")
     sheet = call_sheet(rules, solution.view, Situation(4, 30, 75))
     punt = sheet.actions.index(rules.chart.plays + 2)
-    assert sheet.offence_mix[punt] == 1
+    assert sheet.offence_strategy[punt] == 1
     plays = np.delete(sheet.payoff, punt, axis=0)
-    assert (plays @ sheet.defence_mix).max() == pytest.approx(
+    assert (plays @ sheet.defence_strategy).max() == pytest.approx(
         solve_matrix_game(plays).value, abs=1e-9
     )
 
@@ -219,9 +221,9 @@ def test_the_error_bound_holds_for_values_that_are_off() -> None:
     noise = np.random.default_rng(0).normal(0, 1e-3, rules.n_situations)
     shaken[: rules.n_situations] += noise
     shaken[rules.n_situations + 2 : -2] -= noise
-    mixes = Mixes(right.offence_mix, right.defence_mix, all_by_value(tables))
-    miss = equilibrium_miss(tables, shaken, mixes, free_kick=True)
-    moves = most_calls(tables, decided(tables, shaken, mixes))
+    strategies = Strategies(right.offence_strategy, right.defence_strategy, all_by_value(tables))
+    miss = equilibrium_miss(tables, shaken, strategies, free_kick=True)
+    moves = most_calls(tables, decided(tables, shaken, strategies))
     bound = miss * np.maximum(*np.split(moves, 2))[: rules.n_situations]
     assert (np.abs(noise) <= bound).all()
     assert miss > 1e-4

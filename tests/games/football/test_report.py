@@ -17,12 +17,12 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 from solvent.exact import ImproperGameError, score, solve
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.games import FootballStrategy
-from solvent.games.football.baselines.players import MIXES
+from solvent.games.football.baselines.players import STRATEGIES
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import SHIPPED, chart_bytes, load_chart
 from solvent.games.football.expected_points import shipped_expected_points
 from solvent.games.football.packed import PackedRules, pack_rules
-from solvent.games.football.report.baselines import scored_baselines, uniform_mixes
+from solvent.games.football.report.baselines import scored_baselines, uniform_strategies
 from solvent.games.football.report.fourth_down import (
     GO,
     KICK,
@@ -40,7 +40,7 @@ from solvent.games.football.report.sheets import both_sides, sheets_data, sheets
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import best_response_drive, call_sheet, solve_points
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
@@ -73,8 +73,8 @@ def test_calls_are_worth_what_their_matrix_says(
             sheet = call_sheet(rules, solved.view, rules.situation_at(s))
             actions = list(sheet.actions)
             offence, defence = solved.calls.offence[s], solved.calls.defence[s]
-            assert offence[actions] == pytest.approx(sheet.payoff @ solved.defence_mix[s])
-            assert defence == pytest.approx(solved.offence_mix[s, actions] @ sheet.payoff)
+            assert offence[actions] == pytest.approx(sheet.payoff @ solved.defence_strategy[s])
+            assert defence == pytest.approx(solved.offence_strategy[s, actions] @ sheet.payoff)
             assert np.isnan(np.delete(offence, actions)).all()
             assert np.nanmax(offence) == pytest.approx(solved.values[s])
             assert defence.min() == pytest.approx(solved.values[s])
@@ -105,7 +105,7 @@ def test_the_ways_of_the_last_down_are_worth_what_their_matrices_say(small: Solv
         assert ways[way] == pytest.approx(small.values[rules.index(here)])
         others = [value for name, value in ways.items() if name != way]
         assert found.margin[x, y] == pytest.approx(ways[way] - max(others), abs=1e-9)
-        quick = small.offence_mix[rules.index(here), plays]
+        quick = small.offence_strategy[rules.index(here), plays]
         if way == GO:
             assert found.quick_kick[x, y] == quick
             assert (found.way[x, y] == QUICK_KICK) == (quick >= 0.5)
@@ -155,16 +155,16 @@ def test_the_page_holds_the_sheet_of_every_situation(small: SolvedFootball) -> N
                 )
                 s = rules.index(here)
                 assert value * data["point"] == pytest.approx(sheet.value, abs=data["point"])
-                for names, (loss, chance), calls, mix in zip(
+                for names, (loss, chance), calls, strategy in zip(
                     (data["offence"], data["defence"]),
                     (parts[:2], parts[2:]),
                     both_sides(rules.chart, sheet),
-                    (small.offence_mix[s], small.defence_mix[s]),
+                    (small.offence_strategy[s], small.defence_strategy[s]),
                     strict=True,
                 ):
                     legal = [name for name, lost in zip(names, loss, strict=True) if lost >= 0]
                     assert legal == [call.name for call in calls]
-                    assert chance * data["chance"] == pytest.approx(mix, abs=data["chance"])
+                    assert chance * data["chance"] == pytest.approx(strategy, abs=data["chance"])
                     assert (loss[chance > 0] == 0).all()
                 defence_loss = small.calls.defence[s] - small.values[s]
                 assert parts[2] * data["point"] == pytest.approx(defence_loss, abs=data["point"])
@@ -249,19 +249,19 @@ def test_baselines_lose_what_the_general_scoring_says(chart: Chart) -> None:
 
 
 def test_a_baseline_that_can_be_held_for_ever_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def certain(rules: PackedRules) -> Mixes:
+    def certain(rules: PackedRules) -> Strategies:
         """The second play in every situation."""
-        mixes = uniform_mixes(rules)
-        return mixes._replace(
-            offence=np.eye(mixes.offence.shape[1])[np.full(len(mixes.offence), 1)]
+        strategies = uniform_strategies(rules)
+        return strategies._replace(
+            offence=np.eye(strategies.offence.shape[1])[np.full(len(strategies.offence), 1)]
         )
 
-    def response(*given: Any, offence_mix: Any = None, **more: Any) -> Any:
-        if offence_mix is not None and (offence_mix[:, 1] == 1).all():
+    def response(*given: Any, offence_strategy: Any = None, **more: Any) -> Any:
+        if offence_strategy is not None and (offence_strategy[:, 1] == 1).all():
             raise ImproperGameError("play need not end")
-        return best_response_drive(*given, offence_mix=offence_mix, **more)
+        return best_response_drive(*given, offence_strategy=offence_strategy, **more)
 
-    monkeypatch.setattr("solvent.games.football.report.baselines.MIXES", {"certain": certain})
+    monkeypatch.setattr("solvent.games.football.report.baselines.STRATEGIES", {"certain": certain})
     monkeypatch.setattr("solvent.games.football.baselines.losses.best_response_drive", response)
     game = reduced(chart=MIXED)
     found = scored_baselines(solved_of(game))
@@ -314,7 +314,7 @@ def test_the_page_of_a_drive_needs_no_table() -> None:
     assert "too large for a table" not in text
     for title in ("Baselines", "Call sheets", "Expected points", "The 2nd-down map"):
         assert f"<h3>{title}</h3>" in text
-    assert text.count("data-baseline=") == len(MIXES) + 2
+    assert text.count("data-baseline=") == len(STRATEGIES) + 2
     assert "{{ data }}" not in text
     assert not re.findall(r"https?://(?!www\.w3\.org/2000/svg)[^\s\"'<>]+", text)
 
@@ -359,8 +359,8 @@ def test_agents_of_a_drive_have_their_curves_and_the_sheets(
         assert f"<h3>{title}</h3>" in text
 
 
-def test_uniform_mixes_are_uniform() -> None:
+def test_uniform_strategies_are_uniform() -> None:
     rules = solved_of(reduced(chart=MIXED)).rules
-    mixes = uniform_mixes(rules)
-    assert mixes.offence.sum(axis=1) == pytest.approx(1)
-    assert ((mixes.offence > 0) == rules.legal).all()
+    strategies = uniform_strategies(rules)
+    assert strategies.offence.sum(axis=1) == pytest.approx(1)
+    assert ((strategies.offence > 0) == rules.legal).all()

@@ -20,7 +20,7 @@ from solvent.games.football.solver import (
     solve_points,
 )
 from solvent.games.football.solver.chain import Chain, settle
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import compile_game
 from solvent.model.arrays import Bools, Floats
@@ -33,11 +33,11 @@ def rules_of(chart: Chart) -> PackedRules:
     return pack_rules(chart, RULESET)
 
 
-def random_mixes(rules: PackedRules, seed: int) -> Mixes:
+def random_strategies(rules: PackedRules, seed: int) -> Strategies:
     random = np.random.default_rng(seed)
     every = np.ones((rules.n_situations, rules.chart.defences), bool)
     choices = int((rules.option[:, 0] >= 0).sum())
-    return Mixes(
+    return Strategies(
         _weighted(random, rules.legal),
         _weighted(random, every),
         random.random((rules.n_situations, choices)),
@@ -54,12 +54,16 @@ def _weighted(random: np.random.Generator, legal: Bools) -> Floats:
 def test_a_response_in_a_drive_is_the_generic_one(seed: int, player: int) -> None:
     game = reduced("drive", random_chart(seed), to_goal=[1, 8])
     rules = rules_of(game.loaded_chart)
-    mixes = random_mixes(rules, seed)
-    side = {"offence_mix": mixes.offence} if player == 0 else {"defence_mix": mixes.defence}
-    found = best_response_drive(rules, game.loaded_points, choices=mixes.choices, **side)
+    strategies = random_strategies(rules, seed)
+    side = (
+        {"offence_strategy": strategies.offence}
+        if player == 0
+        else {"defence_strategy": strategies.defence}
+    )
+    found = best_response_drive(rules, game.loaded_points, choices=strategies.choices, **side)
 
     table = compile_game(game)
-    generic = best_response(table, FootballTable.of(table, game).policy(mixes, player))
+    generic = best_response(table, FootballTable.of(table, game).policy(strategies, player))
     compared = 0
     for state, value in zip(table.states, generic.values, strict=True):
         if state.phase == "call" and not state.choice:
@@ -75,25 +79,25 @@ def test_a_response_until_the_next_score_is_the_generic_one(seed: int) -> None:
     chart = random_chart(seed)
     rules = rules_of(chart)
     points = solve_points(rules).expected_points(rules)
-    mixes = random_mixes(rules, seed)
+    strategies = random_strategies(rules, seed)
     found = best_response_points(
         rules,
         points,
-        offence_mix=mixes.offence,
-        defence_mix=mixes.defence,
-        choices=mixes.choices,
+        offence_strategy=strategies.offence,
+        defence_strategy=strategies.defence,
+        choices=strategies.choices,
     )
     game = FootballStrategy(chart, "points", RULESET, kickoff_value=points.kickoff)
     table = compile_game(game)
-    # Player 1, who kicks off, keeps to the mixes; then player 0 does, and kicks to its answer.
+    # Player 1, who kicks off, keeps to the strategies; then player 0 does, and kicks to its answer.
     translated = FootballTable.of(table, game)
     for kick in (0, 1):
-        receiving = best_response(table, translated.policy(mixes, 1, kick=kick)).value
+        receiving = best_response(table, translated.policy(strategies, 1, kick=kick)).value
         assert receiving >= found.receiving - 1e-8
     assert min(
-        best_response(table, translated.policy(mixes, 1, kick=kick)).value for kick in (0, 1)
+        best_response(table, translated.policy(strategies, 1, kick=kick)).value for kick in (0, 1)
     ) == pytest.approx(found.receiving, abs=1e-8)
-    assert -best_response(table, translated.policy(mixes, 0)).value == pytest.approx(
+    assert -best_response(table, translated.policy(strategies, 0)).value == pytest.approx(
         found.kicking, abs=1e-8
     )
 
@@ -103,12 +107,15 @@ def test_nothing_is_gained_against_the_equilibrium(seed: int) -> None:
     rules = rules_of(random_chart(seed))
     solution = solve_points(rules)
     points = solution.expected_points(rules)
-    attack = best_response_drive(rules, points, defence_mix=solution.defence_mix)
-    defend = best_response_drive(rules, points, offence_mix=solution.offence_mix)
+    attack = best_response_drive(rules, points, defence_strategy=solution.defence_strategy)
+    defend = best_response_drive(rules, points, offence_strategy=solution.offence_strategy)
     assert attack.values == pytest.approx(solution.values, abs=1e-8)
     assert defend.values == pytest.approx(solution.values, abs=1e-8)
     both = best_response_points(
-        rules, points, offence_mix=solution.offence_mix, defence_mix=solution.defence_mix
+        rules,
+        points,
+        offence_strategy=solution.offence_strategy,
+        defence_strategy=solution.defence_strategy,
     )
     assert both.attacking == pytest.approx(solution.values, abs=1e-8)
     assert both.defending == pytest.approx(-solution.values, abs=1e-8)
@@ -121,24 +128,27 @@ def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever
     rules = rules_of(chart)
     certain = np.ones((rules.n_situations, 1))
     with pytest.raises(ImproperGameError, match="play need not end"):
-        best_response_drive(rules, reduced("drive", chart).loaded_points, defence_mix=certain)
+        best_response_drive(rules, reduced("drive", chart).loaded_points, defence_strategy=certain)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({}, "give one of the two"),
-        ({"offence_mix": np.zeros((3, 3))}, r"offence_mix has shape \(3, 3\)"),
-        ({"defence_mix": "half"}, "defence_mix of situation 0 is no distribution"),
-        ({"defence_mix": "one", "choices": np.full((1, 1), 0.5)}, "choices has shape"),
+        ({"offence_strategy": np.zeros((3, 3))}, r"offence_strategy has shape \(3, 3\)"),
+        ({"defence_strategy": "half"}, "defence_strategy of situation 0 is no distribution"),
+        ({"defence_strategy": "one", "choices": np.full((1, 1), 0.5)}, "choices has shape"),
     ],
 )
-def test_mixes_that_are_none_are_refused(given: dict[str, Any], message: str) -> None:
+def test_strategies_that_are_none_are_refused(given: dict[str, Any], message: str) -> None:
     game = reduced("drive", random_chart(0))
     rules = rules_of(game.loaded_chart)
     whole = np.full((rules.n_situations, 3), 1 / 3)
     named = {"half": whole / 2, "one": whole}
-    given = {name: named[mix] if isinstance(mix, str) else mix for name, mix in given.items()}
+    given = {
+        name: named[strategy] if isinstance(strategy, str) else strategy
+        for name, strategy in given.items()
+    }
     with pytest.raises(ValueError, match=message):
         best_response_drive(rules, game.loaded_points, **given)
 

@@ -28,7 +28,7 @@ from solvent.games.football.solver import (
     solve_two_charts,
 )
 from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
-from solvent.games.football.solver.responses import Mixes, offence_view
+from solvent.games.football.solver.responses import Strategies, offence_view
 from solvent.games.football.solver.table import FootballTable
 from solvent.games.football.solver.values import all_by_value, tables_of
 from solvent.model import TabularPolicy, compile_game
@@ -175,9 +175,9 @@ def test_the_error_bound_holds_for_values_of_two_sides_that_are_off() -> None:
         zip(map(rules_of, (chart, other)), solved(chart, other), strict=True)
     ):
         tables, view = tables_of(rules), offence_view(shaken, role)
-        mixes = Mixes(side.offence_mix, side.defence_mix, all_by_value(tables))
-        miss = max(miss, equilibrium_miss(tables, view, mixes, free_kick=True))
-        fixed.append((tables, decided(tables, view, mixes)))
+        strategies = Strategies(side.offence_strategy, side.defence_strategy, all_by_value(tables))
+        miss = max(miss, equilibrium_miss(tables, view, strategies, free_kick=True))
+        fixed.append((tables, decided(tables, view, strategies)))
     first, second = most_calls(*fixed[0], other=fixed[1]), most_calls(*fixed[1], other=fixed[0])
     assert (np.abs(noise[0]) <= miss * np.maximum(first[: half - 2], second[half:-2])).all()
     assert (np.abs(noise[1]) <= miss * np.maximum(first[half:-2], second[: half - 2])).all()
@@ -198,12 +198,12 @@ def test_what_is_for_one_chart_refuses_two(tmp_path: Path) -> None:
     table = compile_game(game)
     with pytest.raises(ValueError, match=r"where both sides play from one chart; .*'mixed' and"):
         FootballTable.of(table, game)
-    mixes: dict[str, Any] = {
-        "offence_mix": solved(chart, other)[0].offence_mix,
-        "defence_mix": solved(chart, other)[0].defence_mix,
+    strategies: dict[str, Any] = {
+        "offence_strategy": solved(chart, other)[0].offence_strategy,
+        "defence_strategy": solved(chart, other)[0].defence_strategy,
     }
     with pytest.raises(ValueError, match="expected points are of 'mixed' against 'wide'"):
-        best_response_points(rules_of(chart), points, **mixes)
+        best_response_points(rules_of(chart), points, **strategies)
     with pytest.raises(ValueError, match="report on form 'points' is for both sides on one chart"):
         write_report(game, tmp_path / "page.html")
     assert not BASELINES["paper-agent"].suits(table, 0)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from solvent.games.football.baselines.agent import agent_mixes
+from solvent.games.football.baselines.agent import agent_strategies
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.baselines.agent import (
     CLOCKLESS,
@@ -15,7 +15,7 @@ from solvent.games.football_clock.baselines.agent import (
     FIELD_GOAL_BEHIND,
     TOUCHDOWN_AHEAD,
     TOUCHDOWN_BEHIND,
-    AgentSheets,
+    AgentLayers,
 )
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.rules import TimedFootball
@@ -31,8 +31,8 @@ def layout(form: str = "second-half", timeouts: int = 3) -> Layout:
 
 
 @cache
-def agent() -> AgentSheets:
-    return AgentSheets(layout())
+def agent() -> AgentLayers:
+    return AgentLayers(layout())
 
 
 def falls(
@@ -89,17 +89,17 @@ def test_standing() -> None:
         TOUCHDOWN_AHEAD,
     ]
     assert (agent().standing(early) == CLOCKLESS).all()
-    for_points = AgentSheets(layout("half"))
+    for_points = AgentLayers(layout("half"))
     assert for_points.standing(late).tolist() == [CLOCKLESS]
 
 
-def test_mixes_are_distributions_and_clockless_ones_where_the_clock_does_not_matter() -> None:
+def test_strategies_are_distributions_and_clockless_ones_where_the_clock_does_not_matter() -> None:
     rules = layout().rules
     block = (3000, 3020)
     rows = np.concatenate([np.arange(*block) + down * layout().lines for down in range(5)])
-    plain = agent_mixes(rules)
+    plain = agent_strategies(rules)
     for layer in (Layer(2, 6, 1, 2), Layer(2, 60, 1, 2)):
-        attack, defend = agent().mixes(layer, block)
+        attack, defend = agent().strategies(layer, block)
         for role, legal in ((attack, rules.legal[rows]), (defend, np.ones((len(rows), 10), bool))):
             chances = role.calls[role.which]
             assert (chances >= 0).all()
@@ -122,11 +122,13 @@ def test_who_is_behind_saves_time_and_who_is_ahead_spends_it() -> None:
         seconds[r] = rules.probability[branches] @ rules.seconds[branches]
 
     def spent(standing: int) -> float:
-        mixes = agent().standing_mixes(Layer(2, 5, 0, 0), standing)
+        strategies = agent().standing_strategies(Layer(2, 5, 0, 0), standing)
         cells = np.repeat(np.arange(len(rules.cell_start) - 1), np.diff(rules.cell_start))
         weight = rules.cell_probability * seconds[rules.cell_result]
         by_call = np.bincount(cells, weight).reshape(-1, rules.chart.defences)
-        return float(mixes.offence[at] @ by_call[: rules.legal.shape[1]] @ mixes.defence[at])
+        return float(
+            strategies.offence[at] @ by_call[: rules.legal.shape[1]] @ strategies.defence[at]
+        )
 
     assert spent(TOUCHDOWN_BEHIND) < spent(CLOCKLESS) < spent(TOUCHDOWN_AHEAD)
 

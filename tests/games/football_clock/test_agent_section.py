@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.games.football.situation import first_down_at
-from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import (
@@ -31,9 +31,9 @@ from solvent.games.football_clock.report.chances import clock_of
 from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.call_sheet import optimal_mix
+from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.report.page import render
 
@@ -67,8 +67,8 @@ def scores(second_half: TimedSolution) -> AgentScores:
 def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> Evaluation:
     """What the agent gets from a position."""
     layout = solution.layout
-    other = OptimalSheets(layout, solution.values) if opponent == OPTIMAL else None
-    return evaluate(layout, start, AgentSheets(layout), other)
+    other = OptimalLayers(layout, solution.values) if opponent == OPTIMAL else None
+    return evaluate(layout, start, AgentLayers(layout), other)
 
 
 @pytest.mark.parametrize("name", ["second_half", "half", "full"])
@@ -132,7 +132,7 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
     """Over all games, a position's cost times how often it comes up adds to what is given away."""
     game = timed_football.tiny(form, timed_football.SMALL, half=30, **clock)
     solution = solved(game)
-    player = AgentPlayer(AgentSheets(solution.layout))
+    player = AgentPlayer(AgentLayers(solution.layout))
     agent = strategy_of(TimedFootballSampler(game), player)
 
     @cache
@@ -143,7 +143,7 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
         mine = agent(position, 0)
         reward, cost = 0.0, cost_of_strategy(solution, position, 0, mine)
         for action, share in mine.items():
-            for answer, other in optimal_mix(solution, position, 1).items():
+            for answer, other in optimal_strategy(solution, position, 1).items():
                 for outcome in game.transition(position, (action, answer)):
                     chance = share * other * float(outcome.probability)
                     later = expected(outcome.state)
@@ -159,7 +159,7 @@ def test_costs_are_on_average_what_the_evaluation_says(form: str, clock: dict[st
 
 
 def test_costs_of_a_game_stand_beside_its_plays(second_half: TimedSolution) -> None:
-    player = AgentPlayer(AgentSheets(second_half.layout))
+    player = AgentPlayer(AgentLayers(second_half.layout))
     agent = strategy_of(TimedFootballSampler(second_half.game), player)
     lines, costs = priced_game(second_half, seed=3)
     assert len(lines) == len(costs)

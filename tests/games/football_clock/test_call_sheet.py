@@ -17,7 +17,7 @@ from solvent.games.football_clock.solver.call_sheet import (
     NEGLIGIBLE,
     action_values,
     call_sheet,
-    optimal_mix,
+    optimal_strategy,
 )
 from solvent.games.football_clock.solver.layout import layout_for
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -77,14 +77,14 @@ def test_the_payoffs_are_those_of_the_generic_table(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_in_an_optimal_mix_costs_anything(form: str) -> None:
+def test_nothing_in_an_optimal_strategy_costs_anything(form: str) -> None:
     solution, table, _ = solved(form)
     for position in positions(table):
         for player in (0, 1):
-            mix = optimal_mix(solution, position, player)
-            assert sum(mix.values()) == pytest.approx(1)
+            strategy = optimal_strategy(solution, position, player)
+            assert sum(strategy.values()) == pytest.approx(1)
             values = action_values(solution, position, player)
-            assert all(values[a] > max(values.values()) - NEGLIGIBLE for a in mix)
+            assert all(values[a] > max(values.values()) - NEGLIGIBLE for a in strategy)
 
 
 def test_a_time_out_that_gains_nothing_is_kept() -> None:
@@ -96,7 +96,7 @@ def test_a_time_out_that_gains_nothing_is_kept() -> None:
         timeout = solution.game.actions.timeout
         if abs(values[timeout] - values[timeout + 1]) < NEGLIGIBLE / 2:
             even += 1
-            assert optimal_mix(solution, position, position.asked) == {timeout + 1: 1.0}
+            assert optimal_strategy(solution, position, position.asked) == {timeout + 1: 1.0}
     assert even > 10
 
 
@@ -123,4 +123,4 @@ def test_the_solution_of_a_shipped_chart_is_optimal_by_the_rules(chart: str) -> 
         position = TimedPosition("call", 2, ticks, timeouts=(own, other), **situation._asdict())
         stored = layout.moment(2, ticks, own, other)
         value = solution.values(stored)[row, 0]
-        assert call_sheet(solution, position).mixes.value == pytest.approx(value, abs=1e-11)
+        assert call_sheet(solution, position).strategies.value == pytest.approx(value, abs=1e-11)

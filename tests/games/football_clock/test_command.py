@@ -23,7 +23,7 @@ from solvent.cli.app import app
 from solvent.exact.layered import resources
 from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
-from solvent.games.football_clock.baselines.scores import network_sheets
+from solvent.games.football_clock.baselines.scores import network_layers
 from solvent.games.football_clock.solver.solution import TimedSolution
 
 
@@ -289,7 +289,7 @@ def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path)
     assert "network.npz is for another game: its clock is" in line
     rules = make_game("football-strategy", form="half", timeouts=1)
     with pytest.raises(ValueError, match=r"network\.npz is for another game: its clock is"):
-        network_sheets(rules, path)
+        network_layers(rules, path)
     save_network(path, NetworkPlayer(network, "mode", True, "vector"))
     assert "does not say on which game it was trained" in refusal("score", str(path), *named)
 

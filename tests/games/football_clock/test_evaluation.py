@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from timed_football import SMALL, tiny
-from timed_policies import AlikeInRuns, SheetsOfTable, random_policy
+from timed_policies import AlikeInRuns, LayersOfTable, random_policy
 
 from solvent.exact import best_response, policy_value
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.evaluation import evaluate, evaluate_pairs
 from solvent.games.football_clock.solver.layout import Layer, layout_for
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
 from solvent.model.arrays import Floats
@@ -48,7 +48,7 @@ def test_two_random_policies(number: int) -> None:
     layout, start = layout_for(football), football.initial()[0].state
     given = [[random_policy(game, player, seed) for player in (0, 1)] for seed in (1, 2)]
     of_x, of_y = (
-        [SheetsOfTable(football, game, policy, layout) for policy in seats] for seats in given
+        [LayersOfTable(football, game, policy, layout) for policy in seats] for seats in given
     )
     result = evaluate(layout, start, of_x[0], of_y[1])
     expected = game.at_start(policy_value(game, given[0][0], given[1][1]))
@@ -60,12 +60,12 @@ def test_two_random_policies(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_best_answer_to_a_random_policy(number: int) -> None:
+def test_best_response_to_a_random_policy(number: int) -> None:
     football, game = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
     for player in (0, 1):
         policy = random_policy(game, player, 3)
-        given = SheetsOfTable(football, game, policy, layout)
+        given = LayersOfTable(football, game, policy, layout)
         expected = game.at_start(best_response(game, policy).values)
         result = evaluate(layout, start, given, None)
         even = 0.0 if layout.for_points else 1.0
@@ -81,7 +81,7 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     football, _ = tabulated(number)
     layout, start = layout_for(football), football.initial()[0].state
     solution = TimedSolution.of(football)
-    optimal = OptimalSheets(layout, solution.values)
+    optimal = OptimalLayers(layout, solution.values)
     layers: dict[Layer, Floats] = {}
     result = evaluate(layout, start, optimal, optimal, on_layer=layers.__setitem__)
     assert result.first == pytest.approx(solution.value, abs=1e-12)
@@ -92,8 +92,8 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     assert answered.second == pytest.approx(result.second, abs=1e-12)
 
 
-def test_how_mixes_are_numbered_does_not_matter() -> None:
-    """Runs of columns with the same mix are summed in another way than mixes of their own."""
+def test_how_strategies_are_numbered_does_not_matter() -> None:
+    """Runs of columns with one strategy are summed in another way than strategies of their own."""
     football = tiny("second-half", timeouts=1, half=30, largest_margin=20)
     layout, start = layout_for(football), football.initial()[0].state
     assert layout.columns(2) == 41
@@ -126,7 +126,7 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once() -> None:
     assert len(x.asked) == len(set(x.asked)) == len(layout.layers)
 
 
-def test_two_best_answers_are_refused() -> None:
+def test_two_best_responses_are_refused() -> None:
     football = tiny("half", chart=SMALL)
     layout, start = layout_for(football), football.initial()[0].state
     with pytest.raises(ValueError, match="both are None"):

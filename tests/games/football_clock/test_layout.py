@@ -38,7 +38,7 @@ def test_how_many_states_a_form_has(
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("timeouts", [0, 2])
 @pytest.mark.parametrize("untimed_down", [False, True])
-def test_every_sheet_comes_after_those_that_it_reads(
+def test_every_layer_comes_after_those_that_it_reads(
     rules: PackedRules, form: str, timeouts: int, untimed_down: bool
 ) -> None:
     layout = Layout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)

@@ -14,12 +14,12 @@ from solvent.exact.layered.resources import values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
 from solvent.games.football.baselines.agent import PAPER, PRORATED
-from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solver.evaluation import evaluate_pairs
 from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
@@ -238,11 +238,11 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
     layout, begin = solved.layout, place_of(solved.layout, solved.start)
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
     pairs: list[Players] = []
-    optimal = OptimalSheets(layout, solved.store.read)
+    optimal = OptimalLayers(layout, solved.store.read)
     managements = [5.0, ClockManagement().weight]
     for constants, weight in zip((PRORATED, PAPER), managements, strict=True):
-        agent = AgentSheets(layout, constants, ClockManagement(weight=weight))
-        bare = AgentSheets(layout, constants, ClockManagement(threshold=0, onside=0))
+        agent = AgentLayers(layout, constants, ClockManagement(weight=weight))
+        bare = AgentLayers(layout, constants, ClockManagement(threshold=0, onside=0))
         pairs += [
             (agent, optimal),
             (agent, None),

@@ -18,12 +18,12 @@ from solvent.envs.random_stream import first_state
 from solvent.envs.simulation import Player, Uniform
 from solvent.exact import StoreError, nash_conv, policy_value, solve
 from solvent.exact.response import response_values
-from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.baselines.players import AgentPlayer, optimal_player
 from solvent.games.football_clock.baselines.scores import (
-    BEST_ANSWER,
-    network_sheets,
+    BEST_RESPONSE,
+    network_layers,
     score_timed,
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
@@ -80,8 +80,8 @@ def roll_out(
             who = np.full(len(live), seat)
             acts = simulation.acts(live, who)
             if acts.any():
-                mixes = player.mixes(simulation, live[acts], who[acts])
-                draw_actions(live[acts], mixes, simulation.arrays["stream"], actions[seat])
+                strategies = player.mixes(simulation, live[acts], who[acts])
+                draw_actions(live[acts], strategies, simulation.arrays["stream"], actions[seat])
         simulation.move(live, actions[0], actions[1], paid)
         live = live[~simulation.over()[live]]
     return float(paid.mean()), float(paid.std(ddof=1) / sqrt(plays))
@@ -120,14 +120,14 @@ def test_nobody_gains_against_the_optimal_player(number: int) -> None:
     ("masked", "rule", "observation"),
     [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mode", "onehot")],
 )
-def test_a_network_on_sheets_is_worth_what_it_is_worth_in_a_table(
+def test_a_network_on_layers_is_worth_what_it_is_worth_in_a_table(
     number: int, masked: bool, rule: str, observation: str
 ) -> None:
     sampler, table = made(number)
     player = network(number, masked=masked, rule=rule, observation=observation)
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
-    layout, layers = layout_for(sampler.rules), network_sheets(sampler.rules, player)
+    layout, layers = layout_for(sampler.rules), network_layers(sampler.rules, player)
     with_itself = evaluate(layout, begin.state, layers, layers).first
     assert with_itself == pytest.approx(
         table.at_start(policy_value(table, first, second)), abs=1e-6
@@ -141,7 +141,7 @@ def test_a_network_on_sheets_is_worth_what_it_is_worth_in_a_table(
 def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
     sampler, table = made(number)
     management = ClockManagement(threshold=threshold)
-    player = AgentPlayer(AgentSheets(layout_for(sampler.rules), management=management))
+    player = AgentPlayer(AgentLayers(layout_for(sampler.rules), management=management))
     first, second = tables_of(number, player)
     [begin] = sampler.rules.initial()
     value = evaluate(layout_for(sampler.rules), begin.state, player.layers, player.layers).first
@@ -153,9 +153,9 @@ def test_a_score_is_what_rollouts_tend_to() -> None:
     sampler, _ = made(number)
     player = network(number, masked=True, rule="sampled", observation="vector")
     score = score_timed(
-        sampler.rules, network_sheets(sampler.rules, player), opponents=("optimal",)
+        sampler.rules, network_layers(sampler.rules, player), opponents=("optimal",)
     )
-    assert score.against["optimal"].first > score.against[BEST_ANSWER].first
+    assert score.against["optimal"].first > score.against[BEST_RESPONSE].first
     assert score.exploitability > 0.5
     mean, error = roll_out(sampler, player, optimal_player(sampler.rules), 20_000)
     assert abs(mean - score.against["optimal"].first) < 4 * error

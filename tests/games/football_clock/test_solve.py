@@ -21,7 +21,7 @@ from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.layer_kernel import solve_block
+from solvent.games.football_clock.solver.block_kernel import solve_block
 from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import timed_tables

@@ -25,7 +25,7 @@ from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.evaluation import evaluate
 from solvent.games.football_clock.solver.layout import Layer, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model import compile_game
 
@@ -165,7 +165,7 @@ READERS: dict[str, Callable[[Path, TimedFootball], object]] = {
     "optimal sheets": lambda folder, game: evaluate(
         layout_for(game),
         game.initial()[0].state,
-        OptimalSheets(layout_for(game), TimedSolution.open(folder, game).values),
+        OptimalLayers(layout_for(game), TimedSolution.open(folder, game).values),
         None,
     ),
 }

@@ -16,7 +16,7 @@ from solvent.baselines.network import load_network
 from solvent.envs.registration import sampled_game
 from solvent.envs.simulation import Simulation
 from solvent.games import make_game
-from solvent.games.football_clock.baselines.scores import BEST_ANSWER, network_sheets, score_timed
+from solvent.games.football_clock.baselines.scores import BEST_RESPONSE, network_layers, score_timed
 from solvent.training import TrainingResult, load_model, train
 from solvent.training.extract import network_player
 
@@ -54,10 +54,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
 
 def test_it_learns_to_score_against_random_calls(finished: TrainingResult) -> None:
     game = make_game("football-strategy", form="half", **SHORT)
-    score = score_timed(game, network_sheets(game, finished.networks[0]), opponents=())
+    score = score_timed(game, network_layers(game, finished.networks[0]), opponents=())
     rolled = [point.mean for point in finished.curve if point.plays]
     assert rolled[-1] > rolled[0] + 1
-    assert score.against[BEST_ANSWER].average < 0
+    assert score.against[BEST_RESPONSE].average < 0
     assert score.exploitability > 0
 
 
@@ -136,9 +136,9 @@ def test_other_algorithms_train_too(tmp_path: Path, algorithm: str) -> None:
     plays, everyone = some_plays("onehot")
     who = np.zeros(64, np.int64)
     live = everyone[plays.acts(everyone, who)]
-    mixes = result.networks[0].mixes(plays, live, who[: len(live)])
-    np.testing.assert_allclose(mixes.sum(axis=1), 1)
-    assert (mixes[plays.legal(live, who[: len(live)]) == 0] == 0).all()
+    strategies = result.networks[0].mixes(plays, live, who[: len(live)])
+    np.testing.assert_allclose(strategies.sum(axis=1), 1)
+    assert (strategies[plays.legal(live, who[: len(live)]) == 0] == 0).all()
 
 
 def test_a_trained_network_is_an_opponent(finished: TrainingResult) -> None:
@@ -166,6 +166,6 @@ def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None
         progress=False,
     )
     game = make_game("football-strategy", form="half", timeouts=0)
-    score = score_timed(game, network_sheets(game, result.networks[0]), opponents=("optimal",))
+    score = score_timed(game, network_layers(game, result.networks[0]), opponents=("optimal",))
     assert -8 < score.against["optimal"].average < 0
-    assert score.against[BEST_ANSWER].average < score.against["optimal"].average
+    assert score.against[BEST_RESPONSE].average < score.against["optimal"].average

@@ -1,7 +1,7 @@
 """The published agent for Football Strategy (McCulloch 2015), in full but for the clock.
 
 Every call is one matrix game. Its payoffs are *utilities*, yards adjusted by constants, and both
-sides mix as the equilibrium of that matrix says. The utility of a result is the sum of
+sides randomize as the equilibrium of that matrix says. The utility of a result is the sum of
 
 - the yards gained by the offence, counted to where the ball is afterwards, whoever has it; a field
   goal gains none;
@@ -34,7 +34,7 @@ with every probability within 1.3 percentage points, 5.0 points in the sum of bo
 same calls of positive probability on both sides; share 0 comes to 5.3. Prorating the whole bonus
 comes to 48.5 at best, and with :data:`PRORATED` to 184.6, one call being off by 35 points. So the
 printed agent values the first down by a jump. An owner of the chart repeats the fit by
-:func:`solvent.games.football.baselines.fit.fit_to_mixes`.
+:func:`solvent.games.football.baselines.fit.fit_to_strategies`.
 
 What the penalty's -8 counts for was not recorded with the fit; here it is added to the utility of a
 penalty's yards. The tables do not depend on the other three constants, since no touchdown, safety
@@ -50,7 +50,7 @@ import numpy as np
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.results import PENALTIES
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.model.arrays import Floats, Ints, grouped_sum
 from solvent.model.parameters import shown
 
@@ -138,7 +138,7 @@ PRORATED = Constants(
 and 2 were fitted."""
 
 
-def agent_mixes(rules: PackedRules, constants: Constants = PAPER) -> Mixes:
+def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strategies:
     """What the agent calls in every situation, and which penalties it takes.
 
     Args:
@@ -146,13 +146,13 @@ def agent_mixes(rules: PackedRules, constants: Constants = PAPER) -> Mixes:
         constants: The agent's.
 
     Returns:
-        Mixes [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
+        Strategies [S, A] and [S, m], and the choices [S, C], 1 where the penalty is taken.
     """
-    return mixes_of_utilities(rules, *result_utilities(rules, constants))
+    return strategies_of_utilities(rules, *result_utilities(rules, constants))
 
 
-def mixes_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Mixes:
-    """The agent's mixes from what results are worth to it, as :func:`result_utilities` has them."""
+def strategies_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Strategies:
+    """The agent's strategies from the values of results to it, see :func:`result_utilities`."""
     payoffs = call_payoffs(rules, worth)
     plays = rules.chart.plays
     offence = np.zeros(rules.legal.shape)
@@ -183,7 +183,7 @@ def mixes_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Mi
         chosen = last[best == option]
         offence[chosen] = 0.0
         offence[chosen, action] = 1.0
-    return Mixes(offence, defence, choices)
+    return Strategies(offence, defence, choices)
 
 
 def field_goal(rules: PackedRules) -> int:

@@ -1,4 +1,4 @@
-"""The published agent's constants, from exact values, from losses, or from printed mixes.
+"""The published agent's constants, from exact values, from losses, or from printed strategies.
 
 **From exact values.** McCulloch 2015 wishes for constants "more rooted in the underlying
 mathematical principles of the game". A result's exact value in points, q(s, r), is what the agent's
@@ -11,20 +11,20 @@ one intercept for each situation, by least squares over all results of the chart
 each counted once. (The value of a choice is that of what is taken, so choices are left out.) What
 is favourable is kept as it is.
 
-**From losses.** A close fit of values does not make a good mix: what a player loses depends on
+**From losses.** A close fit of values does not make a good strategy: what a player loses depends on
 small differences. :func:`tune_constants` minimizes the loss itself.
 
-**From printed mixes.** :func:`fit_to_mixes` asks for the constants by which the agent mixes as it
-did. Let p and q be the mixes in a situation and M(w) its payoffs, linear in the weights w. That p
-and q are an equilibrium of M(w) with value v says
+**From printed strategies.** :func:`fit_to_strategies` asks for the constants by which the agent
+strategies as it did. Let p and q be the strategies in a situation and M(w) its payoffs, linear in
+the weights w. That p and q are an equilibrium of M(w) with value v says
 
     (M(w) q)_i <= v,  equal where p_i > 0        (p M(w))_j >= v,  equal where q_j > 0,
 
 which is linear in w and v, so the least sum of violations is a linear program (an inverse
-equilibrium problem; Waugh, Ziebart and Bagnell 2011). Rounded mixes, or those of utilities of
-another form, violate some. From the program's weights on, the distance of the mixes is minimized,
-the sum of the differences of all probabilities. One situation says nothing of constants that have
-no part in it; these are kept as they were.
+equilibrium problem; Waugh, Ziebart and Bagnell 2011). Rounded strategies, or those of utilities of
+another form, violate some. From the program's weights on, the distance of the strategies is
+minimized, the sum of the differences of all probabilities. One situation says nothing of constants
+that have no part in it; these are kept as they were.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from solvent.games.football.baselines.agent import (
     PAPER,
     PRORATED,
     Constants,
-    agent_mixes,
+    agent_strategies,
     call_payoffs,
     choose_by_utility,
-    mixes_of_utilities,
+    strategies_of_utilities,
     utility_terms,
 )
 from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import solve_points
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.values import tables_of
 from solvent.model.arrays import Floats, grouped_sum
 
@@ -65,7 +65,7 @@ TABLES = (
      0, 0, 0.1021, 0, 0, 0, 0.0598, 0.0223, 0, 0),
     (0.0024, 0.0341, 0.0594, 0.0772, 0.439, 0.1064, 0.1272, 0.1589, 0, 0),
 )  # fmt: skip
-"""McCulloch 2015, Tables 1 and 2: a situation and how the agent mixes plays and defences in it, on
+"""McCulloch 2015, Tables 1 and 2: a situation and how the agent calls plays and defences in it, on
 the printed game's Ball Control chart. The printed probabilities sum to 0.9987 and 1.0046."""
 
 GAINS = range(1, 10)
@@ -104,9 +104,9 @@ def _from_weights(weights: Floats, others: Constants) -> Constants:
     )
 
 
-def fitted_mixes(rules: PackedRules) -> Mixes:
+def fitted_strategies(rules: PackedRules) -> Strategies:
     """The agent's with fitted constants."""
-    return agent_mixes(rules, fit_constants(rules))
+    return agent_strategies(rules, fit_constants(rules))
 
 
 def _result_values(rules: PackedRules, view: Floats) -> Floats:
@@ -134,7 +134,7 @@ def tune_constants(
     """Minimize the sum of both exploitabilities, by the simplex method of Nelder and Mead.
 
     The sum is neither smooth nor convex in the constants: what is found is a local minimum. It
-    counts as infinite for mixes against which play need not end.
+    counts as infinite for strategies against which play need not end.
 
     Args:
         losses: Of the drive in question.
@@ -145,9 +145,11 @@ def tune_constants(
 
     def total(constants: Constants) -> float:
         utilities = terms @ constants.weights
-        mixes = mixes_of_utilities(losses.rules, *choose_by_utility(losses.rules, utilities))
+        strategies = strategies_of_utilities(
+            losses.rules, *choose_by_utility(losses.rules, utilities)
+        )
         try:
-            lost = losses.of_offence(mixes) + losses.of_defence(mixes)
+            lost = losses.of_offence(strategies) + losses.of_defence(strategies)
         except ImproperGameError:
             lost = np.inf
         if progress is not None:
@@ -183,7 +185,7 @@ FITTED = ("first_down", "turnover", "penalty", "share", "favourable_share")
 """Constants that a first down in the middle of the field tells of, besides the gain."""
 
 
-def fit_to_mixes(
+def fit_to_strategies(
     rules: PackedRules,
     at: Situation,
     offence: ArrayLike,
@@ -192,9 +194,10 @@ def fit_to_mixes(
     *,
     evaluations: int = 400,
 ) -> tuple[Constants, float]:
-    """The constants by which the agent mixes most nearly as it is said to, in one situation.
+    """The constants by which the agent randomizes most nearly as it is said to, in one situation.
 
-    With the printed game's chart ``fit_to_mixes(rules, *TABLES)`` is the fit to the paper's tables.
+    With the printed game's chart ``fit_to_strategies(rules, *TABLES)`` is the fit to the paper's
+    tables.
 
     Args:
         rules: Chart and ruleset.
@@ -264,8 +267,8 @@ def _rationalized(
 
     Args:
         by_term: [9, calls, m] the payoffs of each term.
-        offence: [calls] the mix p.
-        defence: [m] the mix q.
+        offence: [calls] the strategy p.
+        defence: [m] the strategy q.
         others: Constants, those of :data:`FITTED` apart.
     """
     p, q = offence / offence.sum(), defence / defence.sum()

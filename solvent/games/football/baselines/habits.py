@@ -22,7 +22,7 @@ import numpy as np
 from solvent.games.football.baselines.agent import result_utilities
 from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.model.arrays import Bools, Floats, Ints
 
 SHORT, MEDIUM = 3, 7
@@ -34,7 +34,7 @@ USUAL_RUNS = ((0.7, 0.6, 0.5), (0.65, 0.5, 0.35), (0.7, 0.25, 0.1))
 SURE_FIELD_GOAL = 1 / 3
 
 
-def run_or_pass_mixes(run_share: float, rules: PackedRules) -> Mixes:
+def run_or_pass_strategies(run_share: float, rules: PackedRules) -> Strategies:
     """A fixed share of runs, and of defences against runs.
 
     Args:
@@ -47,10 +47,10 @@ def run_or_pass_mixes(run_share: float, rules: PackedRules) -> Mixes:
     calls = share * runs / runs.sum() + (1 - share) * ~runs / max((~runs).sum(), 1)
     defence = share * stops / stops.sum() + (1 - share) * ~stops / max((~stops).sum(), 1)
     defence /= defence.sum(axis=1, keepdims=True)
-    return _mixes(rules, calls, defence, np.zeros(situations, bool))
+    return _strategies(rules, calls, defence, np.zeros(situations, bool))
 
 
-def habit_mixes(rules: PackedRules) -> Mixes:
+def habit_strategies(rules: PackedRules) -> Strategies:
     """Tendencies by down and distance."""
     _, to_go, to_goal, _ = rules.situation.astype(np.int64).T
     table = np.array(USUAL_RUNS)
@@ -63,7 +63,7 @@ def habit_mixes(rules: PackedRules) -> Mixes:
     calls[:, ~runs] = (1 - share) * _around(depth, int((~runs).sum()))
     defence = _around(1 - share[:, 0], rules.chart.defences)
     goes = (to_go <= SHORT) & (2 * to_goal <= rules.ruleset.field)
-    return _mixes(rules, calls, defence, goes)
+    return _strategies(rules, calls, defence, goes)
 
 
 def situation_classes(rules: PackedRules) -> tuple[Ints, Ints]:
@@ -90,7 +90,7 @@ def _around(centre: Floats, size: int) -> Floats:
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def _mixes(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools) -> Mixes:
+def _strategies(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools) -> Strategies:
     """Plays restricted to legal ones, with kicks on the last down.
 
     Args:
@@ -117,4 +117,4 @@ def _mixes(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools) -> M
         offence[where] = 0.0
         offence[where, action] = 1.0
     _, choices = result_utilities(rules)
-    return Mixes(offence, np.broadcast_to(defence, (len(offence), defence.shape[1])), choices)
+    return Strategies(offence, np.broadcast_to(defence, (len(offence), defence.shape[1])), choices)

@@ -1,4 +1,4 @@
-"""Policies for Football Strategy, made of mixes over the calls in every situation.
+"""Policies for Football Strategy, made of strategies over the calls in every situation.
 
 ``optimal``
     The equilibrium, by the kernels of :mod:`solvent.games.football.solver` instead of the general
@@ -27,23 +27,23 @@ from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import optimal
 from solvent.exact import policy_value
 from solvent.exact.evaluation import expectation
-from solvent.games.football.baselines.agent import agent_mixes
-from solvent.games.football.baselines.fit import fitted_mixes
-from solvent.games.football.baselines.habits import habit_mixes, run_or_pass_mixes
+from solvent.games.football.baselines.agent import agent_strategies
+from solvent.games.football.baselines.fit import fitted_strategies
+from solvent.games.football.baselines.habits import habit_strategies, run_or_pass_strategies
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import football_table
 from solvent.model import TabularGame, TabularPolicy
 
-Maker: TypeAlias = Callable[[PackedRules], Mixes]
+Maker: TypeAlias = Callable[[PackedRules], Strategies]
 
-MIXES: Mapping[str, Maker] = {
-    "paper-agent": agent_mixes,
-    "fitted-agent": fitted_mixes,
-    "run-heavy": partial(run_or_pass_mixes, 0.8),
-    "pass-heavy": partial(run_or_pass_mixes, 0.2),
-    "tendencies": habit_mixes,
+STRATEGIES: Mapping[str, Maker] = {
+    "paper-agent": agent_strategies,
+    "fitted-agent": fitted_strategies,
+    "run-heavy": partial(run_or_pass_strategies, 0.8),
+    "pass-heavy": partial(run_or_pass_strategies, 0.2),
+    "tendencies": habit_strategies,
 }
 """Baselines by name, the optimum apart."""
 
@@ -66,9 +66,9 @@ def suits_football(game: TabularGame, player: int = 0) -> bool:
 
 
 def football_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
-    """One of :data:`MIXES` as a policy of either player."""
+    """One of :data:`STRATEGIES` as a policy of either player."""
     table = football_table(game)
-    return table.policy(MIXES[name](table.rules), player, name=name)
+    return table.policy(STRATEGIES[name](table.rules), player, name=name)
 
 
 _solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = WeakKeyDictionary()
@@ -92,7 +92,7 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
         if solved is None:
             return optimal(game, player)
         first, second = (
-            table.policy(solved.mixes, p, name="optimal", kick=solved.kick) for p in (0, 1)
+            table.policy(solved.strategies, p, name="optimal", kick=solved.kick) for p in (0, 1)
         )
         if not largest_miss(game, first, second) <= LARGEST_MISS:
             return optimal(game, player)
@@ -121,5 +121,5 @@ def _any_table(game: TabularGame, player: int) -> bool:
 
 BASELINES: Mapping[str, Baseline] = {
     "optimal": Baseline(optimal_football, _any_table),
-    **{name: Baseline(partial(football_policy, name), suits_football) for name in MIXES},
+    **{name: Baseline(partial(football_policy, name), suits_football) for name in STRATEGIES},
 }

@@ -2,11 +2,11 @@
 
 It counts the other side's calls by class of situation (:func:`situation_classes`: down and
 distance) and takes them for draws from fixed frequencies, with a Dirichlet prior whose mean is
-the equilibrium's mix and whose weight is that of a few calls. In a situation, calls that are not
-legal there are left out of the counts of its class. The best response to the estimated frequencies
-is exact (:func:`solvent.games.football.solver.best_response_drive`).
+the equilibrium's strategy and whose weight is that of a few calls. In a situation, calls that are
+not legal there are left out of the counts of its class. The best response to the estimated
+frequencies is exact (:func:`solvent.games.football.solver.best_response_drive`).
 
-A best response to an estimate can itself be exploited. `trust` mixes it call by call with the
+A best response to an estimate can itself be exploited. `trust` weighs it call by call with the
 equilibrium: 1 answers the estimate in full, 0 never leaves the equilibrium.
 """
 
@@ -18,7 +18,7 @@ from numba import njit
 from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
 from solvent.games.football.baselines.habits import situation_classes
 from solvent.games.football.solver import best_response_drive
-from solvent.games.football.solver.responses import Mixes, one_hot
+from solvent.games.football.solver.responses import Strategies, one_hot
 from solvent.games.football.solver.solved import solved_by_kernels
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy
@@ -62,7 +62,7 @@ class TendencyLearner:
         down, distance = situation_classes(table.rules)
         punting = table.rules.situation[:, 3].astype(np.int64)
         self._class = (down + punting) * DISTANCES + distance
-        self._equilibrium = solved_by_kernels(table.strategy).mixes
+        self._equilibrium = solved_by_kernels(table.strategy).strategies
         known = self._equilibrium[opponent.player]
         self.calls = np.zeros((int(self._class.max()) + 1, known.shape[1]))
         self.drives = 0
@@ -73,13 +73,13 @@ class TendencyLearner:
         check_integer(drives, "drives", 1, 10**9)
         game, table = self.table.game, self.table
         pair = sorted((self.policy(), self.opponent), key=lambda policy: policy.player)
-        mixes = [by_rank(p.probabilities, game.mask[p.player]) for p in pair]
+        strategies = [by_rank(p.probabilities, game.mask[p.player]) for p in pair]
         called = (table.situation >= 0) & (table.choice < 0)
-        tally = np.zeros((game.n_states, mixes[self.opponent.player].shape[1]), np.int64)
+        tally = np.zeros((game.n_states, strategies[self.opponent.player].shape[1]), np.int64)
         _watch(
             game.row_start, game.action_count[1], game.outcome_start, game.next_state,
             game.probability, game.terminal, np.cumsum(game.initial), self._random, drives,
-            self.opponent.player, mixes[0], mixes[1], tally,
+            self.opponent.player, strategies[0], strategies[1], tally,
         )  # fmt: skip
         for state in np.flatnonzero(called & tally.any(axis=1)).tolist():
             legal = np.flatnonzero(game.mask[self.opponent.player][state])
@@ -88,7 +88,7 @@ class TendencyLearner:
         self.drives += drives
 
     def estimate(self) -> Floats:
-        """The mean of the opponent's mixes after what was seen, [S, A] or [S, m]."""
+        """The mean of the opponent's strategies after what was seen, [S, A] or [S, m]."""
         prior = self._equilibrium[self.opponent.player]
         legal = self.table.rules.legal if self.opponent.player == 0 else np.ones(1, bool)
         weight = PRIOR_CALLS * prior + self.calls[self._class] * legal
@@ -96,20 +96,20 @@ class TendencyLearner:
 
     def policy(self) -> TabularPolicy:
         """The best response to the estimate, as far as it is trusted."""
-        name = "offence_mix" if self.opponent.player == 0 else "defence_mix"
+        name = "offence_strategy" if self.opponent.player == 0 else "defence_strategy"
         response = best_response_drive(
             self.table.rules, self.table.strategy.loaded_points, **{name: self.estimate()}
         )
         safe = self._equilibrium[self.player]
         answer = one_hot(response.actions, safe.shape[1])
-        mix = self.trust * answer + (1 - self.trust) * safe
+        strategy = self.trust * answer + (1 - self.trust) * safe
         choices = self.trust * response.choices + (1 - self.trust) * self._equilibrium.choices
         both = (
-            (mix, self._equilibrium.defence)
+            (strategy, self._equilibrium.defence)
             if self.player == 0
-            else (self._equilibrium.offence, mix)
+            else (self._equilibrium.offence, strategy)
         )
-        return self.table.policy(Mixes(*both, choices), self.player, name="tendency-learner")
+        return self.table.policy(Strategies(*both, choices), self.player, name="tendency-learner")
 
 
 @njit(cache=True)
@@ -124,16 +124,16 @@ def _watch(
     random: np.random.Generator,
     plays: int,
     player: int,
-    first_mix: Floats,
-    second_mix: Floats,
+    first_strategy: Floats,
+    second_strategy: Floats,
     tally: Ints,
 ) -> None:
     """Add the actions that a player makes in so many plays to its tally, [S, most] by rank."""
     for _ in range(plays):
         state = draw_start(cumulative_start, random.random())
         while not terminal[state]:
-            a = draw_weighted(first_mix[state], random.random())
-            b = draw_weighted(second_mix[state], random.random())
+            a = draw_weighted(first_strategy[state], random.random())
+            b = draw_weighted(second_strategy[state], random.random())
             tally[state, a if player == 0 else b] += 1
             row = row_start[state] + a * second_count[state] + b
             outcome = draw_outcome(outcome_start, probability, row, random.random())

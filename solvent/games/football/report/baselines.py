@@ -15,10 +15,10 @@ from solvent.games.football.baselines.losses import (
     losses_until_score,
     offence_losses,
 )
-from solvent.games.football.baselines.players import MIXES
+from solvent.games.football.baselines.players import STRATEGIES
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.position import Position
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
 
@@ -34,13 +34,13 @@ def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
     Until the next score a player is scored with its mixed strategies on both sides of the ball and
     the kickoff that suits it against the response.
     """
-    mixes = {"uniform": uniform_mixes(solved.rules)}
-    mixes |= {name: make(solved.rules) for name, make in MIXES.items()}
-    mixes["optimal"] = solved.mixes
+    strategies = {"uniform": uniform_strategies(solved.rules)}
+    strategies |= {name: make(solved.rules) for name, make in STRATEGIES.items()}
+    strategies["optimal"] = solved.strategies
     gaps_of = _points_gaps if solved.game.form == "points" else _drive_gaps
     value = solved.value
     gaps = {}
-    for name, own in mixes.items():
+    for name, own in strategies.items():
         with suppress(ImproperGameError):
             gaps[name] = gaps_of(solved, own)
     chances = start_chances(solved)[1] if solved.game.form == "drive" else np.ones(1)
@@ -55,27 +55,27 @@ def start_chances(solved: SolvedFootball) -> tuple[Ints, Floats]:
     return solved.numbers([state.situation for state in states]), chances
 
 
-def uniform_mixes(rules: PackedRules) -> Mixes:
+def uniform_strategies(rules: PackedRules) -> Strategies:
     """Every legal action with equal chance."""
     situations, defences = rules.n_situations, rules.chart.defences
-    return Mixes(
+    return Strategies(
         rules.legal / rules.legal.sum(axis=1, keepdims=True),
         np.full((situations, defences), 1 / defences),
         np.full((situations, int((rules.option[:, 0] >= 0).sum())), 0.5),
     )
 
 
-def _drive_gaps(solved: SolvedFootball, mixes: Mixes) -> tuple[Floats, Floats]:
+def _drive_gaps(solved: SolvedFootball, strategies: Strategies) -> tuple[Floats, Floats]:
     """What mixed strategies lose on offence and on defence from each start."""
     starts, _ = start_chances(solved)
-    of_offence = offence_losses(solved.rules, solved.after, solved.values, mixes)
-    of_defence = defence_losses(solved.rules, solved.after, solved.values, mixes)
+    of_offence = offence_losses(solved.rules, solved.after, solved.values, strategies)
+    of_defence = defence_losses(solved.rules, solved.after, solved.values, strategies)
     return of_offence[starts], of_defence[starts]
 
 
-def _points_gaps(solved: SolvedFootball, mixes: Mixes) -> tuple[Floats, Floats]:
+def _points_gaps(solved: SolvedFootball, strategies: Strategies) -> tuple[Floats, Floats]:
     """What mixed strategies lose from receiving the kickoff, and from kicking off."""
-    receiving, kicking = losses_until_score(solved.rules, solved.after, mixes)
+    receiving, kicking = losses_until_score(solved.rules, solved.after, strategies)
     return np.array([receiving]), np.array([kicking])
 
 

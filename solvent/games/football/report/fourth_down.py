@@ -79,9 +79,9 @@ def fourth_downs(solved: SolvedFootball) -> FourthDowns:
     three = np.stack((call, value[:, plays + 2], value[:, plays + 1]))
     ranked = np.sort(np.nan_to_num(three, nan=-np.inf), axis=0)
     best = np.argmax(np.nan_to_num(three, nan=-np.inf), axis=0)
-    mix = solved.offence_mix
-    quick = np.where(best == 0, mix[normal, plays], np.nan)
-    fake = np.where(best == 1, mix[punting, :plays].sum(axis=1), np.nan)
+    strategy = solved.offence_strategy
+    quick = np.where(best == 0, strategy[normal, plays], np.nan)
+    fake = np.where(best == 1, strategy[punting, :plays].sum(axis=1), np.nan)
     way = np.select([best == 1, best == 2, quick >= 0.5], [PUNT, KICK, QUICK_KICK], GO)
     margin = ranked[2] - ranked[1]
     margin[~np.isfinite(margin)] = np.nan

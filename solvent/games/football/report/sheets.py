@@ -41,18 +41,18 @@ class Call(NamedTuple):
 def both_sides(chart: Chart, sheet: CallSheet) -> tuple[list[Call], list[Call]]:
     """The legal calls of offence and defence in a situation."""
     names = offence_calls(chart)
-    offence_loss = sheet.value - sheet.payoff @ sheet.defence_mix
-    defence_loss = sheet.offence_mix @ sheet.payoff - sheet.value
+    offence_loss = sheet.value - sheet.payoff @ sheet.defence_strategy
+    defence_loss = sheet.offence_strategy @ sheet.payoff - sheet.value
     return (
-        _calls([names[action] for action in sheet.actions], sheet.offence_mix, offence_loss),
-        _calls(chart.letters, sheet.defence_mix, defence_loss),
+        _calls([names[action] for action in sheet.actions], sheet.offence_strategy, offence_loss),
+        _calls(chart.letters, sheet.defence_strategy, defence_loss),
     )
 
 
-def _calls(names: Iterable[str], mix: Floats, loss: Floats) -> list[Call]:
+def _calls(names: Iterable[str], strategy: Floats, loss: Floats) -> list[Call]:
     # A call that is mixed loses nothing but rounding.
-    lost = np.where(mix > 0, 0.0, np.maximum(loss, 0.0))
-    return [Call(*line) for line in zip(names, mix.tolist(), lost.tolist(), strict=True)]
+    lost = np.where(strategy > 0, 0.0, np.maximum(loss, 0.0))
+    return [Call(*line) for line in zip(names, strategy.tolist(), lost.tolist(), strict=True)]
 
 
 def offence_calls(chart: Chart) -> tuple[str, ...]:
@@ -98,9 +98,9 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
         (
             np.round(value / point),
             _whole(offence_loss, point),
-            _whole(solved.offence_mix[situations], chance),
+            _whole(solved.offence_strategy[situations], chance),
             _whole(defence_loss, point),
-            _whole(solved.defence_mix[situations], chance),
+            _whole(solved.defence_strategy[situations], chance),
         ),
         axis=1,
     )

@@ -4,18 +4,18 @@ A chart and a ruleset come as :class:`~solvent.games.football.packed.PackedRules
 25,000 situations, each a matrix game of about 20 x 10 whose entries depend on all others.
 
 =============================  ====================================================================
-:func:`solve_points`           expected points of the endless game, both sides' optimal mixes
+:func:`solve_points`           expected points of the endless game, both sides' optimal strategies
 :func:`solve_two_charts`       the same where each side plays from a chart of its own
 :func:`solve_drive`            one drive, ended with any expected points
-:func:`call_sheet`             one call: payoffs, mixes, value
-:func:`best_response_drive`    what one side's mixes concede in a drive
-:func:`best_response_points`   what a player's mixes concede until the next score
+:func:`call_sheet`             one call: payoffs, strategies, value
+:func:`best_response_drive`    what one side's strategies concede in a drive
+:func:`best_response_points`   what a player's strategies concede until the next score
 =============================  ====================================================================
 
 The parts, each a file: what results and calls are worth (`football_values`), all matrix games at
-once (`football_calls`), fixed mixes as a Markov chain (`football_chain`), the iteration
-(`football_iteration`), answers to fixed mixes (`football_answers`), and what bounds every error
-(`football_certificate`).
+once (`football_calls`), fixed strategies as a Markov chain (`football_chain`), the iteration
+(`football_iteration`), answers to fixed strategies (`football_answers`), and what bounds every
+error (`football_certificate`).
 """
 
 from solvent.games.football.solver.calls import CallSheet, call_sheet

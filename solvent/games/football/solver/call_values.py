@@ -1,9 +1,10 @@
-"""What every call of football is worth against the other side's mix, in all situations at once.
+"""The value of every call of football against the other side's strategy, in all situations.
 
-A call sheet shows more than two mixes: what a call that is not made would lose. Against the
-defence's optimal mix y the offence's calls are worth A y, at most the value of the matrix game, and
-calls that are mixed all the same; against the offence's mix x the defence's are worth x A, at least
-the value. The field goal and the declaration of punt formation are worth what they are worth.
+A call sheet shows more than two strategies: what a call that is not made would lose. Against the
+defence's optimal strategy y the offence's calls are worth A y, at most the value of the matrix
+game, and calls that are mixed all the same; against the offence's strategy x the defence's are
+worth x A, at least the value. The field goal and the declaration of punt formation are worth what
+they are worth.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ class CallValues:
     """Points to the offence, by situation.
 
     Attributes:
-        offence: [S, A] of the offence's actions against the defence's mix; NaN where illegal.
-        defence: [S, m] of the defence's calls against the offence's mix.
+        offence: [S, A] of the offence's actions against the defence's strategy; NaN where illegal.
+        defence: [S, m] of the defence's calls against the offence's strategy.
     """
 
     offence: Floats
@@ -38,25 +39,25 @@ class CallValues:
 
 
 def call_values(
-    rules: PackedRules, view: Floats, offence_mix: Floats, defence_mix: Floats
+    rules: PackedRules, view: Floats, offence_strategy: Floats, defence_strategy: Floats
 ) -> CallValues:
     """Rate all calls of all situations.
 
     Args:
         rules: Chart and ruleset.
         view: [2(S+2)] of the offence, such as that of a solution.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
     """
-    return CallValues(*_call_values(tables_of(rules), view, offence_mix, defence_mix))
+    return CallValues(*_call_values(tables_of(rules), view, offence_strategy, defence_strategy))
 
 
 @njit(cache=True)
 def _call_values(
-    tables: Tables, view: Floats, offence_mix: Floats, defence_mix: Floats
+    tables: Tables, view: Floats, offence_strategy: Floats, defence_strategy: Floats
 ) -> tuple[Floats, Floats]:
-    situations, actions = offence_mix.shape
-    defences = defence_mix.shape[1]
+    situations, actions = offence_strategy.shape
+    defences = defence_strategy.shape[1]
     worth = np.zeros((len(tables.branch_start) - 1) // situations)
     payoff = np.zeros((actions, defences))
     by_value = np.full(len(tables.option), BY_VALUE)
@@ -68,7 +69,7 @@ def _call_values(
             action = tables.row_action[tables.row_start[s] + i]
             total = 0.0
             for d in range(defences):
-                total += payoff[i, d] * defence_mix[s, d]
-                defence[s, d] += offence_mix[s, action] * payoff[i, d]
+                total += payoff[i, d] * defence_strategy[s, d]
+                defence[s, d] += offence_strategy[s, action] * payoff[i, d]
             offence[s, action] = total
     return offence, defence

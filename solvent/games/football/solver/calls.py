@@ -3,8 +3,8 @@
 A field goal and the declaration of punt formation are worth the same whatever the defence calls.
 The value of a matrix with one more row that is constantly c is max(value, c): the game is solved
 without such rows, and one of them is called for certain if it is worth more. The defence keeps to
-the mix that it would need if the offence did not: any other that holds the offence to c would be
-optimal too, but it might be one against which the offence can go on for ever, taking penalties
+the strategy that it would need if the offence did not: any other that holds the offence to c would
+be optimal too, but it might be one against which the offence can go on for ever, taking penalties
 back to its own goal line.
 """
 
@@ -34,14 +34,14 @@ class Calls:
 
     Attributes:
         values: [S] to the offence.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
         duality_gap: [S] of each matrix game, in points.
     """
 
     values: Floats
-    offence_mix: Floats
-    defence_mix: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
     duality_gap: Floats
 
 
@@ -58,7 +58,9 @@ def solve_calls(
     """
     if situations is None:
         situations = np.arange(len(tables.order))
-    return Calls(*_solve_calls(tables, view, start.offence_mix, start.defence_mix, situations))
+    return Calls(
+        *_solve_calls(tables, view, start.offence_strategy, start.defence_strategy, situations)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,8 @@ class CallSheet:
         situation: Where.
         actions: The offence's legal actions, the rows, by number.
         payoff: [rows, m] points to the offence.
-        offence_mix: [rows].
-        defence_mix: [m].
+        offence_strategy: [rows].
+        defence_strategy: [m].
         value: Points to the offence.
         duality_gap: In points.
     """
@@ -78,8 +80,8 @@ class CallSheet:
     situation: Situation
     actions: tuple[int, ...]
     payoff: Floats
-    offence_mix: Floats
-    defence_mix: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
     value: float
     duality_gap: float
 
@@ -104,8 +106,8 @@ def call_sheet(rules: PackedRules, view: Floats, situation: Situation) -> CallSh
         situation=situation,
         actions=tuple(actions.tolist()),
         payoff=payoff,
-        offence_mix=found.offence_mix[s, actions],
-        defence_mix=found.defence_mix[s],
+        offence_strategy=found.offence_strategy[s, actions],
+        defence_strategy=found.defence_strategy[s],
         value=float(found.values[s]),
         duality_gap=float(found.duality_gap[s]),
     )
@@ -133,8 +135,8 @@ def _solve_calls(
     payoff = np.zeros((offence_start.shape[1], defences))
     by_value = np.full(len(tables.option), BY_VALUE)
     values, gaps = np.zeros(situations), np.zeros(situations)
-    offence_mix = np.zeros(offence_start.shape)
-    defence_mix = np.zeros(defence_start.shape)
+    offence_strategy = np.zeros(offence_start.shape)
+    defence_strategy = np.zeros(defence_start.shape)
     row_strategy = np.zeros(offence_start.shape[1])
     work = work_for(*payoff.shape)
     for s in which:
@@ -144,17 +146,17 @@ def _solve_calls(
         contested = tables.contested[s]
         for i in range(contested):
             row_strategy[i] = offence_start[s, tables.row_action[first + i]]
-        defence_mix[s] = defence_start[s]
+        defence_strategy[s] = defence_start[s]
         values[s], gaps[s], _ = solve_in(
-            work, payoff[:contested], row_strategy[:contested], defence_mix[s]
+            work, payoff[:contested], row_strategy[:contested], defence_strategy[s]
         )
         certain = -1
         for i in range(contested, rows):
             if payoff[i, 0] > values[s]:
                 values[s], certain = payoff[i, 0], i
         if certain >= 0:
-            offence_mix[s, tables.row_action[first + certain]] = 1.0
+            offence_strategy[s, tables.row_action[first + certain]] = 1.0
         else:
             for i in range(contested):
-                offence_mix[s, tables.row_action[first + i]] = row_strategy[i]
-    return values, offence_mix, defence_mix, gaps
+                offence_strategy[s, tables.row_action[first + i]] = row_strategy[i]
+    return values, offence_strategy, defence_strategy, gaps

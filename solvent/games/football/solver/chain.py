@@ -1,6 +1,6 @@
-"""Football under fixed mixes is a Markov chain: its rows, and its values by Gauss-Seidel.
+"""Football under fixed strategies is a Markov chain: its rows, and its values by Gauss-Seidel.
 
-Where both sides' mixes and choices are given, the value of a situation is linear in the view
+Where both sides' strategies and choices are given, the value of a situation is linear in the view
 (:mod:`solvent.games.football.solver.values`),
 
     view[place] = constant + sum of weight * view[target],
@@ -49,25 +49,25 @@ class Chain(NamedTuple):
 
 def mixed_chain(
     tables: Tables,
-    offence_mix: Floats,
-    defence_mix: Floats,
+    offence_strategy: Floats,
+    defence_strategy: Floats,
     choices: Floats,
     *,
     defending: bool = False,
     free_kick: bool = True,
 ) -> Chain:
-    """The chain of all situations under given mixes.
+    """The chain of all situations under given strategies.
 
     Args:
         tables: The rules.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
         choices: [S, C] probability of taking the penalty.
         defending: Whether the viewer is the defence: then the rows are those of the second half
             of the view.
         free_kick: Whether the free kick has a row too.
     """
-    chain = Chain(*_compose(tables, offence_mix, defence_mix, choices, defending))
+    chain = Chain(*_compose(tables, offence_strategy, defence_strategy, choices, defending))
     if free_kick:
         return chain
     return chain._replace(
@@ -88,7 +88,11 @@ def both_halves(first: Chain, second: Chain) -> Chain:
 
 @njit(cache=True)
 def _compose(
-    tables: Tables, offence_mix: Floats, defence_mix: Floats, choices: Floats, defending: bool
+    tables: Tables,
+    offence_strategy: Floats,
+    defence_strategy: Floats,
+    choices: Floats,
+    defending: bool,
 ) -> tuple[Ints, Ints, Ints, Floats, Floats]:
     """The arrays of :func:`mixed_chain`."""
     situations = len(tables.order)
@@ -109,7 +113,9 @@ def _compose(
         count, points = 0, 0.0
         if k < situations:
             s = tables.order[k]
-            _weigh_results(tables, s, offence_mix[s], defence_mix[s], choices[s], result_weight)
+            _weigh_results(
+                tables, s, offence_strategy[s], defence_strategy[s], choices[s], result_weight
+            )
             for r in range(results):
                 if result_weight[r] == 0:
                     continue
@@ -142,21 +148,21 @@ def _compose(
 def _weigh_results(
     tables: Tables,
     situation: int,
-    offence_mix: Floats,
-    defence_mix: Floats,
+    offence_strategy: Floats,
+    defence_strategy: Floats,
     choices: Floats,
     result_weight: Floats,
 ) -> None:
     """The probability of each result, choices replaced by what is chosen; [R], written."""
     result_weight[:] = 0.0
-    defences = len(defence_mix)
+    defences = len(defence_strategy)
     for row in range(tables.row_start[situation], tables.row_start[situation + 1]):
-        x = offence_mix[tables.row_action[row]]
+        x = offence_strategy[tables.row_action[row]]
         if x == 0:
             continue
         cell = tables.row_call[row] * defences
         for d in range(defences):
-            both = x * defence_mix[d]
+            both = x * defence_strategy[d]
             if both == 0:
                 continue
             for entry in range(tables.cell_start[cell + d], tables.cell_start[cell + d + 1]):

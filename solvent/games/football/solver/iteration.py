@@ -1,6 +1,6 @@
-"""Newton's method for the equilibrium of football: fix the mixes, then fix the values.
+"""Newton's method for the equilibrium of football: fix the strategies, then fix the values.
 
-With all mixes fixed, values are the solution of a linear system, the chain of
+With all strategies fixed, values are the solution of a linear system, the chain of
 :mod:`solvent.games.football.solver.chain`. With all values fixed, every situation is a matrix
 game. Alternating the two is Newton's method for the equilibrium (Pollatschek and Avi-Itzhak 1969,
 "Algorithms for Stochastic Games with Geometrical Interpretation"). It takes a few rounds where it
@@ -170,8 +170,8 @@ class Iteration:
             seen = offence_view(view, role)
             chain = mixed_chain(
                 tables,
-                calls.offence_mix,
-                calls.defence_mix,
+                calls.offence_strategy,
+                calls.defence_strategy,
                 choices_by_value(tables, seen, 1.0, all_by_value(tables)),
                 defending=role == DEFEND,
                 free_kick=self.mirror or len(self.tables) == 2,

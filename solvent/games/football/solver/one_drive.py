@@ -3,7 +3,7 @@
 The offence and the defence play until the ball, or the right to kick it, changes hands or somebody
 scores; points count, and then the values with which drives end. With those of the endless game
 (:mod:`solvent.games.football.solver.points`) the drive is worth what the endless game is worth in
-the same situation, and the mixes are optimal there too. Any others will do as well.
+the same situation, and the strategies are optimal there too. Any others will do as well.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from solvent.games.football.situation import first_down_at
 from solvent.games.football.solver.calls import uniform_calls
 from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
 from solvent.games.football.solver.iteration import Iteration, Progress
-from solvent.games.football.solver.responses import ATTACK, DEFEND, Mixes
+from solvent.games.football.solver.responses import ATTACK, DEFEND, Strategies
 from solvent.games.football.solver.values import all_by_value, tables_of
 from solvent.model.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class DriveSolution:
-    """What a drive is worth from every situation, and both sides' optimal mixes.
+    """What a drive is worth from every situation, and both sides' optimal strategies.
 
     Attributes:
         values: [S] to the offence.
         error: [S] proved bound of the error of `values`.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
         duality_gap: [S] of each matrix game, in points.
         view: [2(S+2)] everything as the kernels read it, see
             :mod:`solvent.games.football.solver.values`; where the other side has the ball only
@@ -42,8 +42,8 @@ class DriveSolution:
 
     values: Floats
     error: Floats
-    offence_mix: Floats
-    defence_mix: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
     duality_gap: Floats
     view: Floats
     rounds: int
@@ -77,9 +77,9 @@ def solve_drive(
     found = Iteration((tables,), pair, (calls,), expected_points.kickoff, mirror=False)
     found.run(progress=progress)
     (calls,), view = found.calls, found.view
-    mixes = Mixes(calls.offence_mix, calls.defence_mix, all_by_value(tables))
-    miss = equilibrium_miss(tables, view, mixes, free_kick=False)
-    fixed = decided(tables, view, mixes)
+    strategies = Strategies(calls.offence_strategy, calls.defence_strategy, all_by_value(tables))
+    miss = equilibrium_miss(tables, view, strategies, free_kick=False)
+    fixed = decided(tables, view, strategies)
     attacking = most_calls(tables, fixed, (ATTACK,))[: rules.n_situations]
     defending = most_calls(tables, fixed, (DEFEND,))[rules.n_situations + 2 : -2]
     error = miss * np.maximum(attacking, defending)
@@ -91,8 +91,8 @@ def solve_drive(
     return DriveSolution(
         values=view[: rules.n_situations].copy(),
         error=error,
-        offence_mix=calls.offence_mix,
-        defence_mix=calls.defence_mix,
+        offence_strategy=calls.offence_strategy,
+        defence_strategy=calls.defence_strategy,
         duality_gap=calls.duality_gap,
         view=view,
         rounds=found.rounds,

@@ -19,7 +19,7 @@ K only matters once somebody has scored. If all strategies are kept and K rises 
 changes by h times (chance that the other side scores next - chance that the viewer does). So
 |F(K) - F(L)| <= |K - L|, F(K) - K does not rise, and there is one solution.
 
-**Iteration.** With all mixes fixed, values are linear in K and K = F(K) is one division, so
+**Iteration.** With all strategies fixed, values are linear in K and K = F(K) is one division, so
 Newton's method (:mod:`solvent.games.football.solver.iteration`) finds K along with the values. If
 that does not converge, or ends with calls with which play need not end, as it may where every
 possession scores, it is tried again with discounts.
@@ -53,7 +53,7 @@ from solvent.games.football.solver.iteration import (
     NotConvergedError,
     Progress,
 )
-from solvent.games.football.solver.responses import Mixes, offence_view
+from solvent.games.football.solver.responses import Strategies, offence_view
 from solvent.games.football.solver.values import (
     Tables,
     all_by_value,
@@ -73,13 +73,13 @@ Moves: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class PointsSolution:
-    """The expected points where a side has the ball, and both sides' optimal mixes there.
+    """The expected points where a side has the ball, and both sides' optimal strategies there.
 
     Attributes:
         values: [S] to the side that has the ball.
         error: [S] proved bound of the error of `values`.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
         duality_gap: [S] of each matrix game, in points.
         view: [2(S+2)] of that side: everything as the kernels read it, see
             :mod:`solvent.games.football.solver.values`.
@@ -96,8 +96,8 @@ class PointsSolution:
 
     values: Floats
     error: Floats
-    offence_mix: Floats
-    defence_mix: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
     duality_gap: Floats
     view: Floats
     kickoff_value: float
@@ -235,8 +235,8 @@ def _of_side(found: Iteration, side: int, error: Floats, half_width: float) -> P
     return PointsSolution(
         values=view[:situations].copy(),
         error=error,
-        offence_mix=calls.offence_mix,
-        defence_mix=calls.defence_mix,
+        offence_strategy=calls.offence_strategy,
+        defence_strategy=calls.defence_strategy,
         duality_gap=calls.duality_gap,
         view=view,
         kickoff_value=found.kickoff,
@@ -319,9 +319,11 @@ def _bound(found: Iteration, start: Moves | None) -> tuple[float, Moves]:
     miss, fixed = 0.0, []
     for side, (tables, calls) in enumerate(zip(found.tables, found.calls, strict=True)):
         view = offence_view(found.view, side)
-        mixes = Mixes(calls.offence_mix, calls.defence_mix, all_by_value(tables))
-        miss = max(miss, equilibrium_miss(tables, view, mixes, free_kick=True))
-        fixed.append((tables, decided(tables, view, mixes)))
+        strategies = Strategies(
+            calls.offence_strategy, calls.defence_strategy, all_by_value(tables)
+        )
+        miss = max(miss, equilibrium_miss(tables, view, strategies, free_kick=True))
+        fixed.append((tables, decided(tables, view, strategies)))
     moves = [
         most_calls(*fixed[side], other=fixed[side - 1], start=start and start[side])
         for side in range(len(fixed))

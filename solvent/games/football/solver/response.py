@@ -1,12 +1,12 @@
-"""Best responses to mixes of football, of one drive and until the next score, with error bounds.
+"""Best responses to strategies of football, in a drive and until the next score, with error bounds.
 
-How much a player loses to an opponent who sees its mixes is the value of the game less what the
-mixes get against a best response. In a drive one side's mixes answer for themselves. Until the
-next score a side has mixes as offence and as defence, and the best response plays both sides of
-the ball too.
+How much a player loses to an opponent who sees its strategies is the value of the game less what
+the strategies get against a best response. In a drive one side's strategies answer for themselves.
+Until the next score a side has strategies as offence and as defence, and the best response plays
+both sides of the ball too.
 
-Choices between a penalty and a play are part of the mixes. Where none are given, the side takes
-what is worth more to it against this very opponent.
+Choices between a penalty and a play are part of the strategies. Where none are given, the side
+takes what is worth more to it against this very opponent.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from solvent.games.football.solver.responses import (
     ATTACK,
     DEFEND,
     Answer,
-    Mixes,
-    best_answer,
+    Strategies,
+    best_response_view,
     offence_view,
     opposite,
 )
@@ -47,7 +47,7 @@ class DriveResponse:
     """A best response in a drive.
 
     Attributes:
-        values: [S] to the offence, when the response meets the mixes.
+        values: [S] to the offence, when the response meets the strategies.
         actions: [S] of the side that responds.
         choices: [S, C] probability, here 0 or 1, with which it takes the penalty.
         error: [S] proved bound of the error of `values`.
@@ -65,7 +65,7 @@ class PointsResponse:
 
     Attributes:
         attacking: [S] values where it has the ball.
-        defending: [S] values where the mixes have it.
+        defending: [S] values where the strategies have it.
         receiving: Of receiving a kickoff.
         kicking: Of kicking off.
         offence_actions: [S].
@@ -86,32 +86,34 @@ def best_response_drive(
     rules: PackedRules,
     expected_points: ExpectedPoints,
     *,
-    offence_mix: Floats | None = None,
-    defence_mix: Floats | None = None,
+    offence_strategy: Floats | None = None,
+    defence_strategy: Floats | None = None,
     choices: Floats | None = None,
 ) -> DriveResponse:
-    """The best response to the mixes of one side in a drive.
+    """The best response to the strategies of one side in a drive.
 
     Args:
         rules: Chart and ruleset.
         expected_points: The values with which drives end.
-        offence_mix: [S, A], if the offence's mixes are answered.
-        defence_mix: [S, m], if the defence's are.
+        offence_strategy: [S, A], if the offence's strategies are answered.
+        defence_strategy: [S, m], if the defence's are.
         choices: [S, C] the same side's probabilities of taking the penalty, in the order of
             ``chart.results``; entries of the other side's choices are not read.
 
     Raises:
-        ValueError: If not exactly one side's mixes are given, or they are not distributions over
-            legal actions.
+        ValueError: If not exactly one side's strategies are given, or they are not distributions
+            over legal actions.
         ImproperGameError: If the best response can keep the drive going for ever.
     """
-    if (offence_mix is None) == (defence_mix is None):
-        raise ValueError("give one of the two, offence_mix or defence_mix")
+    if (offence_strategy is None) == (defence_strategy is None):
+        raise ValueError("give one of the two, offence_strategy or defence_strategy")
     tables = tables_of(rules)
     view = after_drive(rules, expected_points)
-    fixed = _checked(rules, tables, offence_mix, defence_mix, choices)
-    role = ATTACK if offence_mix is None else DEFEND
-    answer = best_answer(tables, fixed, offence_view(view, role), (role,), tolerance=TOLERANCE)
+    fixed = _checked(rules, tables, offence_strategy, defence_strategy, choices)
+    role = ATTACK if offence_strategy is None else DEFEND
+    answer = best_response_view(
+        tables, fixed, offence_view(view, role), (role,), tolerance=TOLERANCE
+    )
     error = _error(tables, fixed, answer, (role,))
     seen = offence_view(answer.view, role)
     own = role * (rules.n_situations + 2)
@@ -127,22 +129,22 @@ def best_response_points(
     rules: PackedRules,
     expected_points: ExpectedPoints,
     *,
-    offence_mix: Floats,
-    defence_mix: Floats,
+    offence_strategy: Floats,
+    defence_strategy: Floats,
     choices: Floats | None = None,
 ) -> PointsResponse:
-    """The best response, on both sides of the ball, to a player's mixes until the next score.
+    """The best response, on both sides of the ball, to a player's strategies until the next score.
 
     Args:
         rules: Chart and ruleset.
         expected_points: Only the value of a kickoff is read. Both sides play from one chart.
-        offence_mix: [S, A] of the player that is answered.
-        defence_mix: [S, m] of the same.
+        offence_strategy: [S, A] of the player that is answered.
+        defence_strategy: [S, m] of the same.
         choices: [S, C] of the same, as in :func:`best_response_drive`.
 
     Raises:
-        ValueError: If the mixes are not distributions over legal actions, or the expected points
-            are of two charts.
+        ValueError: If the strategies are not distributions over legal actions, or the expected
+            points are of two charts.
         ImproperGameError: If the best response can put off the next score for ever.
     """
     if expected_points.other is not None:
@@ -151,12 +153,12 @@ def best_response_points(
             f"points are of {expected_points.chart!r} against {expected_points.other.chart!r}"
         )
     tables = tables_of(rules)
-    fixed = _checked(rules, tables, offence_mix, defence_mix, choices)
+    fixed = _checked(rules, tables, offence_strategy, defence_strategy, choices)
     kickoff = expected_points.kickoff
     half = rules.n_situations + 2
     view = np.zeros(2 * half)
     view[half - 2], view[-2] = -kickoff, kickoff
-    answer = best_answer(tables, fixed, view, (ATTACK, DEFEND), tolerance=TOLERANCE)
+    answer = best_response_view(tables, fixed, view, (ATTACK, DEFEND), tolerance=TOLERANCE)
     error = _error(tables, fixed, answer, (ATTACK, DEFEND))
     theirs = opposite(answer.view)
     kicks = (NORMAL_KICK, ONSIDE_KICK)
@@ -171,7 +173,7 @@ def best_response_points(
     )
 
 
-def _error(tables: Tables, fixed: Mixes, answer: Answer, roles: tuple[int, ...]) -> Floats:
+def _error(tables: Tables, fixed: Strategies, answer: Answer, roles: tuple[int, ...]) -> Floats:
     """A bound of the error of an answer's view, [2(S+2)]."""
     residual = answer.residual + rounding(tables, answer.view, fixed)
     choices = fixed.choices.copy()
@@ -185,41 +187,41 @@ def _error(tables: Tables, fixed: Mixes, answer: Answer, roles: tuple[int, ...])
 def _checked(
     rules: PackedRules,
     tables: Tables,
-    offence_mix: Floats | None,
-    defence_mix: Floats | None,
+    offence_strategy: Floats | None,
+    defence_strategy: Floats | None,
     choices: Floats | None,
-) -> Mixes:
-    """The mixes that are answered, anything legal in the place of those not given.
+) -> Strategies:
+    """The strategies that are answered, anything legal in the place of those not given.
 
     Raises:
         ValueError: If they are not distributions over legal actions.
     """
     every_defence = np.ones((rules.n_situations, rules.chart.defences), bool)
-    return Mixes(
-        _distributions("offence_mix", offence_mix, rules.legal),
-        _distributions("defence_mix", defence_mix, every_defence),
+    return Strategies(
+        _distributions("offence_strategy", offence_strategy, rules.legal),
+        _distributions("defence_strategy", defence_strategy, every_defence),
         _probabilities("choices", choices, (rules.n_situations, len(tables.option))),
     )
 
 
-def _distributions(name: str, mix: Floats | None, legal: Bools) -> Floats:
-    if mix is None:
+def _distributions(name: str, strategy: Floats | None, legal: Bools) -> Floats:
+    if strategy is None:
         return np.asarray(legal / legal.sum(axis=1, keepdims=True))
-    mix = np.ascontiguousarray(mix, float)
-    if mix.shape != legal.shape:
-        raise ValueError(f"{name} has shape {mix.shape}; expected {legal.shape}")
+    strategy = np.ascontiguousarray(strategy, float)
+    if strategy.shape != legal.shape:
+        raise ValueError(f"{name} has shape {strategy.shape}; expected {legal.shape}")
     wrong = (
-        ~(mix >= 0).all(axis=1)
-        | (np.abs(mix.sum(axis=1) - 1) > 1e-9)
-        | ((mix > 0) & ~legal).any(axis=1)
+        ~(strategy >= 0).all(axis=1)
+        | (np.abs(strategy.sum(axis=1) - 1) > 1e-9)
+        | ((strategy > 0) & ~legal).any(axis=1)
     )
     if wrong.any():
         situation = int(np.argmax(wrong))
         raise ValueError(
             f"{name} of situation {situation} is no distribution over legal actions: "
-            f"{mix[situation].tolist()}"
+            f"{strategy[situation].tolist()}"
         )
-    return mix
+    return strategy
 
 
 def _probabilities(name: str, choices: Floats | None, shape: tuple[int, int]) -> Floats:

@@ -1,7 +1,7 @@
-"""Best answers in football to the fixed mixes of the other side, one call ahead and to the end.
+"""Best responses in football to fixed strategies, one call ahead and to the end.
 
-**One call ahead** the offence's best answer to the defence's mix y is the row of the payoff matrix
-with the largest entry of A y; the defence's to x, the column with the smallest of x A.
+**One call ahead** the offence's best answer to the defence's strategy y is the row of the payoff
+matrix with the largest entry of A y; the defence's to x, the column with the smallest of x A.
 
 **To the end** it is a Markov decision process. The *free* side may be offence and defence by turns
 (until the next score), or keep one *role* (in a drive). Policy iteration: answer one call ahead
@@ -41,7 +41,7 @@ MOST_SWEEPS = 20_000
 MOST_ROUNDS = 100
 
 
-class Mixes(NamedTuple):
+class Strategies(NamedTuple):
     """What a side does that does not answer: [S, A], [S, m] and, see `football_values`, [S, C]."""
 
     offence: Floats
@@ -63,13 +63,13 @@ class Answer(NamedTuple):
     residual: float
 
 
-def best_answer(
+def best_response_view(
     tables: Tables,
-    fixed: Mixes,
+    fixed: Strategies,
     view: Floats,
     roles: Sequence[int],
     *,
-    other: tuple[Tables, Mixes] | None = None,
+    other: tuple[Tables, Strategies] | None = None,
     count_calls: bool = False,
     tolerance: float = 1e-12,
 ) -> Answer:
@@ -100,22 +100,22 @@ def best_answer(
             seen = offence_view(view, role)
             choices = np.where(tables.chooser == role, BY_VALUE, fixed.choices)
             if role == ATTACK:
-                best, actions[role] = answer_defence(
+                best, actions[role] = respond_to_defence(
                     tables, seen, pay, choices, fixed.defence, actions[role]
                 )
-                mixes = (one_hot(actions[role], fixed.offence.shape[1]), fixed.defence)
+                strategies = (one_hot(actions[role], fixed.offence.shape[1]), fixed.defence)
             else:
-                best, actions[role] = answer_offence(
+                best, actions[role] = respond_to_offence(
                     tables, seen, pay, choices, fixed.offence, actions[role],
                     fixed.defence.shape[1],
                 )  # fmt: skip
                 best = -best
-                mixes = (fixed.offence, one_hot(actions[role], fixed.defence.shape[1]))
+                strategies = (fixed.offence, one_hot(actions[role], fixed.defence.shape[1]))
             known = slice(role * (situations + 2), role * (situations + 2) + situations)
             residual = max(residual, float(np.abs(best + toll - view[known]).max()))
             chosen = choices_by_value(tables, seen, pay, choices)
             chain = mixed_chain(
-                tables, *mixes, chosen, defending=role == DEFEND, free_kick=len(roles) == 2
+                tables, *strategies, chosen, defending=role == DEFEND, free_kick=len(roles) == 2
             )
             if count_calls:
                 chain = chain._replace(constant=np.ones(len(chain.place)))
@@ -145,10 +145,10 @@ def offence_view(view: Floats, role: int) -> Floats:
 
 
 def one_hot(actions: Ints, width: int) -> Floats:
-    """Mixes that call one action for certain."""
-    mixes = np.zeros((len(actions), width))
-    mixes[np.arange(len(actions)), actions] = 1.0
-    return mixes
+    """Strategies that call one action for certain."""
+    strategies = np.zeros((len(actions), width))
+    strategies[np.arange(len(actions)), actions] = 1.0
+    return strategies
 
 
 def _free_kick_residual(tables: Tables, view: Floats, pay: float, toll: float) -> float:
@@ -159,20 +159,20 @@ def _free_kick_residual(tables: Tables, view: Floats, pay: float, toll: float) -
 
 
 @njit(cache=True)
-def answer_defence(
-    tables: Tables, view: Floats, pay: float, choices: Floats, defence_mix: Floats, usual: Ints
+def respond_to_defence(
+    tables: Tables, view: Floats, pay: float, choices: Floats, defence_strategy: Floats, usual: Ints
 ) -> tuple[Floats, Ints]:
-    """The offence's largest value against the defence's mixes, and an action that gets it.
+    """The offence's largest value against the defence's strategies, and an action that gets it.
 
     Args:
         tables: The rules.
         view: The offence's.
         pay: 1 to count points, 0 to leave them out.
         choices: [S, C].
-        defence_mix: [S, m].
+        defence_strategy: [S, m].
         usual: [S] actions that are preferred where they are as good as any; -1 for none.
     """
-    situations, defences = defence_mix.shape
+    situations, defences = defence_strategy.shape
     worth = np.zeros((len(tables.branch_start) - 1) // situations)
     values, actions = np.zeros(situations), usual.copy()
     payoff = np.zeros((_most_rows(tables), defences))
@@ -184,7 +184,7 @@ def answer_defence(
         for i in range(rows):
             value = 0.0
             for d in range(defences):
-                value += payoff[i, d] * defence_mix[s, d]
+                value += payoff[i, d] * defence_strategy[s, d]
             if value > best:
                 best, action = value, tables.row_action[first + i]
             if tables.row_action[first + i] == usual[s]:
@@ -196,17 +196,17 @@ def answer_defence(
 
 
 @njit(cache=True)
-def answer_offence(
+def respond_to_offence(
     tables: Tables,
     view: Floats,
     pay: float,
     choices: Floats,
-    offence_mix: Floats,
+    offence_strategy: Floats,
     usual: Ints,
     defences: int,
 ) -> tuple[Floats, Ints]:
-    """The smallest value to the offence that the defence can hold its mixes to, and a call."""
-    situations = len(offence_mix)
+    """The smallest value to the offence that the defence can hold its strategies to, and a call."""
+    situations = len(offence_strategy)
     worth = np.zeros((len(tables.branch_start) - 1) // situations)
     values, actions = np.zeros(situations), usual.copy()
     payoff = np.zeros((_most_rows(tables), defences))
@@ -217,7 +217,7 @@ def answer_offence(
         first = tables.row_start[s]
         total[:] = 0.0
         for i in range(rows):
-            x = offence_mix[s, tables.row_action[first + i]]
+            x = offence_strategy[s, tables.row_action[first + i]]
             if x > 0:
                 for d in range(defences):
                     total[d] += x * payoff[i, d]

@@ -18,7 +18,7 @@ from solvent.games.football.situation import Situation
 from solvent.games.football.solver.call_values import CallValues, call_values
 from solvent.games.football.solver.one_drive import solve_drive
 from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
 from solvent.model import Game
 from solvent.model.arrays import Floats, Ints
@@ -36,8 +36,8 @@ class SolvedFootball:
         rules: Its chart and ruleset as arrays.
         values: [S] to the side that has the ball.
         error: [S] proved bound of the error of `values`.
-        offence_mix: [S, A].
-        defence_mix: [S, m].
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
         view: [2(S+2)] the values of all there is, as the kernels read them.
         after: The values with which a drive ends.
         kickoff_error: Proved bound of the error of the kickoff's value; 0 if it was given.
@@ -47,8 +47,8 @@ class SolvedFootball:
     rules: PackedRules
     values: Floats
     error: Floats
-    offence_mix: Floats
-    defence_mix: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
     view: Floats
     after: ExpectedPoints
     kickoff_error: float
@@ -141,7 +141,9 @@ class SolvedFootball:
             situation = self.rules.index(state.situation)
             attacks = player == state.offence
             chances = (
-                self.offence_mix[situation, list(legal)] if attacks else self.defence_mix[situation]
+                self.offence_strategy[situation, list(legal)]
+                if attacks
+                else self.defence_strategy[situation]
             )
             return dict(zip(legal, chances.tolist(), strict=True))
         values = choice_values(self.game, self.value_of, state)
@@ -157,14 +159,14 @@ class SolvedFootball:
     @cached_property
     def calls(self) -> CallValues:
         """The value of every call against the other side's mixed strategy."""
-        return call_values(self.rules, self.view, self.offence_mix, self.defence_mix)
+        return call_values(self.rules, self.view, self.offence_strategy, self.defence_strategy)
 
     @cached_property
-    def mixes(self) -> Mixes:
+    def strategies(self) -> Strategies:
         """What both sides do, penalties and plays being taken by value."""
         tables = tables_of(self.rules)
         choices = choices_by_value(tables, self.view, 1.0, all_by_value(tables))
-        return Mixes(self.offence_mix, self.defence_mix, choices)
+        return Strategies(self.offence_strategy, self.defence_strategy, choices)
 
     @property
     def kick(self) -> int:
@@ -228,8 +230,8 @@ def _solved_drive(game: FootballStrategy, rules: PackedRules) -> SolvedFootball:
         rules=rules,
         values=found.values,
         error=found.error,
-        offence_mix=found.offence_mix,
-        defence_mix=found.defence_mix,
+        offence_strategy=found.offence_strategy,
+        defence_strategy=found.defence_strategy,
         view=found.view,
         after=after,
         kickoff_error=0.0,
@@ -243,8 +245,8 @@ def _solved_points(game: FootballStrategy, rules: PackedRules) -> SolvedFootball
         rules=rules,
         values=found.values,
         error=found.error,
-        offence_mix=found.offence_mix,
-        defence_mix=found.defence_mix,
+        offence_strategy=found.offence_strategy,
+        defence_strategy=found.defence_strategy,
         view=found.view,
         after=found.expected_points(rules),
         kickoff_error=(found.upper - found.lower) / 2,

@@ -1,8 +1,8 @@
 """Football's tables and its kernels: the same policies, once by state and once by situation.
 
-The kernels know situations, [S] of :mod:`solvent.games.football.packed`, and *mixes* over the calls
-in each of them. A table (:class:`~solvent.model.TabularGame`) has states: situations of either
-team, choices that wait in them, kicks. A :class:`FootballTable` translates.
+The kernels know situations, [S] of :mod:`solvent.games.football.packed`, and *strategies* over the
+calls in each of them. A table (:class:`~solvent.model.TabularGame`) has states: situations of
+either team, choices that wait in them, kicks. A :class:`FootballTable` translates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import OFFENCE
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Ints
 
@@ -33,7 +33,8 @@ class FootballTable:
         rules: The same as arrays.
         offence: [N] the player on offence in each of the table's N states.
         situation: [N] the number of the situation, -1 where there is none.
-        choice: [N] the number of the choice that waits, as a column of `Mixes.choices`, else -1.
+        choice: [N] the number of the choice that waits, as a column of `Strategies.choices`, else
+            -1.
         kickoff: [N] whether a kickoff is to be chosen.
     """
 
@@ -55,8 +56,8 @@ class FootballTable:
         if strategy.form == "points" and strategy.two_charts:
             names = " and ".join(repr(chart.name) for chart in strategy.charts)
             raise ValueError(
-                f"mixes are a player's policy until the next score where both sides play from one "
-                f"chart; these play from {names}"
+                "strategies are a player's policy until the next score where both sides play from "
+                f"one chart; these play from {names}"
             )
         rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
         states = cast(Sequence[Position], game.states)
@@ -77,19 +78,19 @@ class FootballTable:
         )
 
     def policy(
-        self, mixes: Mixes, player: int = 0, *, name: str = "policy", kick: int = 0
+        self, strategies: Strategies, player: int = 0, *, name: str = "policy", kick: int = 0
     ) -> TabularPolicy:
-        """Mixes as a player's policy.
+        """Strategies as a player's policy.
 
         Args:
-            mixes: What the player does on offence, on defence and in choices; what a drive does
-                not ask of it is not read.
+            strategies: What the player does on offence, on defence and in choices; what a drive
+                does not ask of it is not read.
             player: 0 or 1.
             name: The policy's.
             kick: Which kickoff it chooses, 0 or 1 for an onside kick.
 
         Raises:
-            ValueError: If a mix is no distribution over legal actions.
+            ValueError: If a strategy is no distribution over legal actions.
         """
         actions = self.strategy.actions[player]
         probabilities = np.zeros(self.game.mask[player].shape)
@@ -97,13 +98,13 @@ class FootballTable:
         calls = (self.situation >= 0) & (self.choice < 0)
         attacking, defending = np.flatnonzero(calls & mine), np.flatnonzero(calls & ~mine)
         if len(attacking):
-            width = mixes.offence.shape[1]
-            probabilities[attacking, :width] = mixes.offence[self.situation[attacking]]
+            width = strategies.offence.shape[1]
+            probabilities[attacking, :width] = strategies.offence[self.situation[attacking]]
         if len(defending):
-            columns = slice(actions.defence, actions.defence + mixes.defence.shape[1])
-            probabilities[defending, columns] = mixes.defence[self.situation[defending]]
+            columns = slice(actions.defence, actions.defence + strategies.defence.shape[1])
+            probabilities[defending, columns] = strategies.defence[self.situation[defending]]
         chosen = self._choices_of(player)
-        penalty = mixes.choices[self.situation[chosen], self.choice[chosen]]
+        penalty = strategies.choices[self.situation[chosen], self.choice[chosen]]
         probabilities[chosen, actions.choice] = penalty
         probabilities[chosen, actions.choice + 1] = 1 - penalty
         kicks = np.flatnonzero(self.kickoff & mine)
@@ -113,8 +114,8 @@ class FootballTable:
         probabilities[waits, 0] = 1.0
         return TabularPolicy.of(self.game, probabilities, player=player, name=name)
 
-    def mixes(self, policy: TabularPolicy) -> Mixes:
-        """A policy as mixes: uniform, and no penalty taken, where the table has no state for it."""
+    def strategies(self, policy: TabularPolicy) -> Strategies:
+        """A policy as strategies; where the table has no state, uniform, and no penalty taken."""
         actions, rules = self.strategy.actions[policy.player], self.rules
         offence = rules.legal / rules.legal.sum(axis=1, keepdims=True)
         defence = np.full((rules.n_situations, rules.chart.defences), 1 / rules.chart.defences)
@@ -130,7 +131,7 @@ class FootballTable:
             defence[self.situation[defending]] = given[defending, columns]
         chosen = self._choices_of(policy.player)
         choices[self.situation[chosen], self.choice[chosen]] = given[chosen, actions.choice]
-        return Mixes(offence, defence, choices)
+        return Strategies(offence, defence, choices)
 
     def _choices_of(self, player: int) -> Ints:
         """The states in which a player takes a penalty or the play."""

@@ -40,17 +40,17 @@ from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
     choose_by_utility,
-    mixes_of_utilities,
+    strategies_of_utilities,
     utilities,
 )
-from solvent.games.football.solver.responses import Mixes
+from solvent.games.football.solver.responses import Strategies
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
-    LayerMixes,
-    RoleMixes,
+    LayerStrategies,
+    RoleStrategies,
     block_rows,
 )
 from solvent.model.arrays import Floats, Ints
@@ -61,7 +61,7 @@ CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEA
 """How the offence stands: level or early, behind by a field goal or by more, or ahead likewise."""
 
 
-class AgentSheets:
+class AgentLayers:
     """The agent.
 
     Args:
@@ -81,20 +81,22 @@ class AgentSheets:
         self._utilities = utilities(layout.rules, constants)
         self._average = AverageNeeded(layout.rules)
         self._lock = Lock()
-        self._known: dict[tuple[int, int, int], Mixes] = {}
+        self._known: dict[tuple[int, int, int], Strategies] = {}
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
         standing = self.standing(layer)
         found, of_column = np.unique(standing, return_inverse=True)
-        parts = [self.standing_mixes(layer, number) for number in found.tolist()]
+        parts = [self.standing_strategies(layer, number) for number in found.tolist()]
         offence, defence, choices = (
             np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
         )
         number = np.arange(len(rows))[:, None] + of_column.reshape(1, -1) * len(rows)
         which = number.astype(np.int32)
-        return LayerMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
+        return LayerStrategies(
+            RoleStrategies(offence, choices, which), RoleStrategies(defence, choices, which)
+        )
 
     def onside(self, layer: Layer) -> Floats:
         """[C] 1 where it kicks off with an onside kick."""
@@ -126,8 +128,8 @@ class AgentSheets:
             TOUCHDOWN_AHEAD,
         )
 
-    def standing_mixes(self, layer: Layer, standing: int) -> Mixes:
-        """Its mixes in all situations, if the offence of a layer stands so."""
+    def standing_strategies(self, layer: Layer, standing: int) -> Strategies:
+        """Its strategies in all situations, if the offence of a layer stands so."""
         behind = layer.own if standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND) else layer.other
         key = (0, 0, 0) if standing == CLOCKLESS else (layer.ticks, behind, standing)
         with self._lock:
@@ -139,7 +141,9 @@ class AgentSheets:
                 if standing != CLOCKLESS:
                     adjusted = adjusted + self._managed(layer.ticks, behind, standing)
                 rules = self.layout.rules
-                self._known[key] = mixes_of_utilities(rules, *choose_by_utility(rules, adjusted))
+                self._known[key] = strategies_of_utilities(
+                    rules, *choose_by_utility(rules, adjusted)
+                )
             return self._known[key]
 
     def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:

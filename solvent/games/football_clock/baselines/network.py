@@ -24,8 +24,8 @@ from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
-    LayerMixes,
-    RoleMixes,
+    LayerStrategies,
+    RoleStrategies,
     block_rows,
 )
 from solvent.model.arrays import Bools, Floats, Ints
@@ -36,7 +36,7 @@ AT_ONCE = 200_000
 """States that are asked for together."""
 
 
-class NetworkSheets:
+class NetworkLayers:
     """A network in both roles.
 
     Args:
@@ -59,7 +59,7 @@ class NetworkSheets:
         self._results = np.flatnonzero(chooser >= 0)
         self._chooser = chooser[self._results]
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
         columns = self.layout.columns(layer.half)
@@ -81,8 +81,8 @@ class NetworkSheets:
                     hidden = self._hidden(layer, rows, seat, result)
                     chances = self._chances(hidden, both, np.ones((1, 2), bool))
                     choices[:, k] = chances[:, 0]
-            roles.append(RoleMixes(calls, choices, which))
-        return LayerMixes(*roles)
+            roles.append(RoleStrategies(calls, choices, which))
+        return LayerStrategies(*roles)
 
     def onside(self, layer: Layer) -> Floats:
         """[C] the chance that it kicks off with an onside kick."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from solvent.envs.simulation import Player, Simulation
-from solvent.games.football.solver.responses import Mixes
-from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentSheets
+from solvent.games.football.solver.responses import Strategies
+from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
@@ -18,7 +18,7 @@ from solvent.games.football_clock.simulation_kernel import CALL, CHOICE, KICKOFF
 from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
 from solvent.games.football_clock.solver.policies import Asked
 from solvent.games.football_clock.solver.solution import TimedSolution
-from solvent.games.football_clock.solver.state_mixes import (
+from solvent.games.football_clock.solver.state_strategies import (
     Solved,
     States,
     rate_kicks,
@@ -50,7 +50,7 @@ class OptimalPlayer:
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
         assert isinstance(simulation, TimedFootballPlays)
-        mixes = np.zeros((len(chosen), simulation.n_actions))
+        strategies = np.zeros((len(chosen), simulation.n_actions))
         actions = simulation.sampler.rules.actions
         phase = simulation.plays.phase[chosen]
         calling = np.flatnonzero(phase == CALL)
@@ -62,9 +62,9 @@ class OptimalPlayer:
                 self._solved, states_of(simulation, self.solution.layout, at), offence, defence
             )
             attacks = simulation.plays.offence[at] == player[calling]
-            mixes[calling[attacks], : actions.plays + 3] = offence[attacks]
+            strategies[calling[attacks], : actions.plays + 3] = offence[attacks]
             letters = slice(actions.defence, actions.defence + self._solved.defences)
-            mixes[calling[~attacks], letters] = defence[~attacks]
+            strategies[calling[~attacks], letters] = defence[~attacks]
         for kind, first in (
             (CHOICE, actions.choice),
             (KICKOFF, actions.kick),
@@ -74,8 +74,8 @@ class OptimalPlayer:
             if len(deciding):
                 at = chosen[deciding]
                 second = self._prefers_second(simulation, kind, at, player[deciding])
-                mixes[deciding, first + second] = 1.0
-        return mixes
+                strategies[deciding, first + second] = 1.0
+        return strategies
 
     def _prefers_second(
         self, simulation: TimedFootballPlays, kind: int, chosen: Ints, player: Ints
@@ -103,26 +103,26 @@ class AgentPlayer:
     """The paper's agent.
 
     Args:
-        layers: The agent, as it is scored. A mix for every situation is kept for each way in which
-            the time and the score make it call otherwise, once that has come up.
+        layers: The agent, as it is scored. A strategy for every situation is kept for each way in
+            which the time and the score make it call otherwise, once that has come up.
     """
 
     name = "paper-agent"
 
-    def __init__(self, layers: AgentSheets) -> None:
+    def __init__(self, layers: AgentLayers) -> None:
         self.layers = layers
-        self._known: dict[tuple[int, int, int, int, int], Mixes] = {}
+        self._known: dict[tuple[int, int, int, int, int], Strategies] = {}
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
         assert isinstance(simulation, TimedFootballPlays)
-        mixes = np.zeros((len(chosen), simulation.n_actions))
+        strategies = np.zeros((len(chosen), simulation.n_actions))
         states = states_of(simulation, self.layers.layout, chosen)
         moments, number = np.unique(np.stack(states[:4]), axis=1, return_inverse=True)
         for k, moment in enumerate(moments.T.tolist()):
             at = np.flatnonzero(number.ravel() == k)
-            self._fill(simulation, Layer(*moment), states, chosen, player, at, mixes)
-        return mixes
+            self._fill(simulation, Layer(*moment), states, chosen, player, at, strategies)
+        return strategies
 
     def _fill(
         self,
@@ -132,36 +132,36 @@ class AgentPlayer:
         chosen: Ints,
         player: Ints,
         members: Ints,
-        mixes: Floats,
+        strategies: Floats,
     ) -> None:
-        """Fill the rows `members` of the mixes, which are all at one moment."""
+        """Fill the rows `members` of the strategies, which are all at one moment."""
         plays, actions = simulation.plays, simulation.sampler.rules.actions
         at = chosen[members]
         row, column = states.row[members], states.column[members]
         mine, phase = plays.offence[at] == player[members], plays.phase[at]
         kicks = phase == KICKOFF
         onside = self.layers.onside(layer)[column[kicks]]
-        mixes[members[kicks], actions.kick] = 1 - onside
-        mixes[members[kicks], actions.kick + 1] = onside
+        strategies[members[kicks], actions.kick] = 1 - onside
+        strategies[members[kicks], actions.kick + 1] = onside
         calls = (phase == CALL) | (phase == CHOICE)
         standing = self.layers.standing(layer)[column]
         for number in np.unique(standing[calls]).tolist():
-            offence, defence, choices = self._mixes_of(layer, number)
+            offence, defence, choices = self._strategies_of(layer, number)
             same = calls & (standing == number)
             attacks, defends = same & mine & (phase == CALL), same & ~mine & (phase == CALL)
-            mixes[members[attacks], : offence.shape[1]] = offence[row[attacks]]
+            strategies[members[attacks], : offence.shape[1]] = offence[row[attacks]]
             letters = slice(actions.defence, actions.defence + defence.shape[1])
-            mixes[members[defends], letters] = defence[row[defends]]
+            strategies[members[defends], letters] = defence[row[defends]]
             takes = same & (phase == CHOICE)
             result = simulation.sampler.arrays.choice_number[plays.choice[at[takes]]]
             penalty = choices[row[takes], result]
-            mixes[members[takes], actions.choice] = penalty
-            mixes[members[takes], actions.choice + 1] = 1 - penalty
+            strategies[members[takes], actions.choice] = penalty
+            strategies[members[takes], actions.choice + 1] = 1 - penalty
         asked = np.flatnonzero(phase == TIMEOUT)
         for i in asked.tolist():
             chance = self._timeout(plays, at[i], bool(mine[i]), layer, states, members[i])
-            mixes[members[i], actions.timeout] = chance
-            mixes[members[i], actions.timeout + 1] = 1 - chance
+            strategies[members[i], actions.timeout] = chance
+            strategies[members[i], actions.timeout + 1] = 1 - chance
 
     def _timeout(
         self, plays: Plays, i: int, mine: bool, layer: Layer, states: States, member: int
@@ -186,11 +186,11 @@ class AgentPlayer:
         )
         return float(np.broadcast_to(self.layers.timeouts(asked), (1, 1))[0, 0])
 
-    def _mixes_of(self, layer: Layer, standing: int) -> Mixes:
-        """Its mixes in all situations; the agent itself keeps those of one moment only."""
+    def _strategies_of(self, layer: Layer, standing: int) -> Strategies:
+        """Its strategies in all situations; the agent itself keeps those of one moment only."""
         key = (*layer, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
         if key not in self._known:
-            self._known[key] = self.layers.standing_mixes(layer, standing)
+            self._known[key] = self.layers.standing_strategies(layer, standing)
         return self._known[key]
 
 
@@ -282,7 +282,7 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
 @lru_cache(maxsize=2)
 def agent_player(game: TimedFootball) -> AgentPlayer:
     """The paper's agent in a game."""
-    return AgentPlayer(AgentSheets(layout_for(game)))
+    return AgentPlayer(AgentLayers(layout_for(game)))
 
 
 def _agent(game: TimedFootball, solution: str | Path | None) -> AgentPlayer:

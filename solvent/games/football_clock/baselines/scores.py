@@ -15,14 +15,14 @@ from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import read_request
 from solvent.games import make_game
-from solvent.games.football_clock.baselines.agent import AgentSheets
-from solvent.games.football_clock.baselines.network import NetworkSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
+from solvent.games.football_clock.baselines.network import NetworkLayers
 from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
 from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import LayerPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
@@ -36,7 +36,7 @@ SCORED_AGAINST = ("optimal", "paper-agent")
 OnLayer = Callable[[Layer], None]
 """Is told of every layer that is done, against everyone."""
 
-BEST_ANSWER = "best answer"
+BEST_RESPONSE = "best answer"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class TimedScore:
 
     Attributes:
         name: Of the player.
-        against: What it gets against each opponent, by name; among them :data:`BEST_ANSWER`.
+        against: What it gets against each opponent, by name; among them :data:`BEST_RESPONSE`.
     """
 
     name: str
@@ -58,7 +58,7 @@ class TimedScore:
         A player that takes both seats, each half of the time, of a game in which the payoffs of
         both sum to a constant, has half of it for certain if it plays optimally.
         """
-        return self.even - self.against[BEST_ANSWER].average
+        return self.even - self.against[BEST_RESPONSE].average
 
     even: float = 0.5
     """What an optimal player gets on average over both seats: half of a win, or no points."""
@@ -93,9 +93,9 @@ def score_timed(
     layout = layout_for(game)
     [begin] = game.initial()
     met: dict[str, LayerPolicy | None] = {
-        one: sheets_named(one, game, layout, solution) for one in opponents
+        one: layers_named(one, game, layout, solution) for one in opponents
     }
-    met[BEST_ANSWER] = None
+    met[BEST_RESPONSE] = None
 
     def tell(layer: Layer, values: Sequence[Floats]) -> None:
         if on_layer is not None:
@@ -107,7 +107,7 @@ def score_timed(
     return TimedScore(name, against, even=0.0 if game.for_points else 0.5)
 
 
-def sheets_named(
+def layers_named(
     name: str, game: TimedFootball, layout: Layout, solution: str | Path | None = None
 ) -> LayerPolicy:
     """A player by name, as a policy on layers.
@@ -118,8 +118,8 @@ def sheets_named(
     """
     check_choice(name, f"opponent of {game.info.name}", SCORED_AGAINST)
     if name == "paper-agent":
-        return AgentSheets(layout)
-    return OptimalSheets(layout, solution_of(game, solution).values)
+        return AgentLayers(layout)
+    return OptimalLayers(layout, solution_of(game, solution).values)
 
 
 def trained_on(file: str | Path) -> TimedFootball | None:
@@ -140,7 +140,7 @@ def trained_on(file: str | Path) -> TimedFootball | None:
     return game
 
 
-def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkSheets:
+def network_layers(game: TimedFootball, player: NetworkPlayer | str | Path) -> NetworkLayers:
     """A network, or the file of one, as a policy on layers.
 
     Args:
@@ -156,4 +156,4 @@ def network_sheets(game: TimedFootball, player: NetworkPlayer | str | Path) -> N
         if trained is not None:
             game.info.check_same(trained.info, str(player))
         player = load_network(player)
-    return NetworkSheets(layout_for(game), TimedFootballSampler(game), player)
+    return NetworkLayers(layout_for(game), TimedFootballSampler(game), player)

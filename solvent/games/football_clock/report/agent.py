@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvent.games.football.report.points import line_colour
-from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.report.chances import (
     PLACES,
     by_time,
@@ -21,7 +21,7 @@ from solvent.games.football_clock.report.chances import (
 from solvent.games.football_clock.report.clock_map import ClockMap, maps_html, script, shaded_map
 from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
 from solvent.games.football_clock.solver.layout import Layer
-from solvent.games.football_clock.solver.optimal import OptimalSheets
+from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
@@ -89,8 +89,8 @@ def rate_agent(
         if on_layer is not None:
             on_layer(layer)
 
-    agent = AgentSheets(layout)
-    pairs: list[Players] = [(agent, OptimalSheets(layout, solution.values)), (agent, None)]
+    agent = AgentLayers(layout)
+    pairs: list[Players] = [(agent, OptimalLayers(layout, solution.values)), (agent, None)]
     start = evaluate_pairs(layout, solution.start, pairs, threads=threads, on_layer=keep)
     return AgentScores(tuple(start), by_time + (0.0 if layout.for_points else 0.5))
 

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from solvent.games.football_clock.baselines.agent import AgentSheets
+from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import OPTIMAL, AgentScores
 from solvent.games.football_clock.report.transcript import SEED, course, table_html
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.call_sheet import NEGLIGIBLE, action_values, optimal_mix
+from solvent.games.football_clock.solver.call_sheet import (
+    NEGLIGIBLE,
+    action_values,
+    optimal_strategy,
+)
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.report.sections import Section
@@ -53,7 +57,7 @@ def priced_game(solution: TimedSolution, *, seed: int = SEED) -> PricedGame:
         seed: Of the dice and of the actions drawn.
     """
     sampler = TimedFootballSampler(solution.game)
-    agent = strategy_of(sampler, AgentPlayer(AgentSheets(solution.layout)))
+    agent = strategy_of(sampler, AgentPlayer(AgentLayers(solution.layout)))
     priced: list[tuple[TimedPosition, float]] = []
 
     def watched(position: TimedPosition, player: int) -> dict[int, float]:
@@ -61,7 +65,7 @@ def priced_game(solution: TimedSolution, *, seed: int = SEED) -> PricedGame:
         priced.append((position, cost_of_strategy(solution, position, player, strategy)))
         return strategy
 
-    lines = transcript(solution, (watched, partial(optimal_mix, solution)), seed=seed)
+    lines = transcript(solution, (watched, partial(optimal_strategy, solution)), seed=seed)
     return PricedGame(lines, _by_line(lines, priced))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from html import escape
 
-from solvent.games.football_clock.solver.call_sheet import optimal_mix
+from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.report.colours import ALGORITHMS
@@ -19,7 +19,7 @@ SEED = 1
 
 def transcript_section(solution: TimedSolution) -> Section:
     """The course of a game as a line, and its plays as a table."""
-    both = partial(optimal_mix, solution)
+    both = partial(optimal_strategy, solution)
     lines = transcript(solution, (both, both), seed=SEED)
     head, *rows = table_of(solution.game, lines)
     html = (

@@ -1,7 +1,7 @@
 """What every call and every other decision is worth in one position of a solved game.
 
 Solutions hold values only. What a position's calls are worth is computed from the values of what
-may follow, and the mixes are those of the matrix game of its calls, solved again.
+may follow, and the strategies are those of the matrix game of its calls, solved again.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ class CallSheet:
         actions: The legal actions of the offence, [m], and of the defence, [n].
         payoff: [m, n] what is still to come is worth to the offence, as
             :meth:`TimedSolution.value_of` counts it.
-        mixes: The value and both sides' optimal mixes.
+        strategies: The value and both sides' optimal strategies.
     """
 
     position: TimedPosition
     actions: tuple[tuple[int, ...], tuple[int, ...]]
     payoff: Floats
-    mixes: MatrixGameSolution
+    strategies: MatrixGameSolution
 
     @property
     def offence(self) -> Floats:
-        """[m] what each action is worth to the offence against the defence's mix."""
-        return np.asarray(self.payoff @ self.mixes.column_strategy)
+        """[m] what each action is worth to the offence against the defence's strategy."""
+        return np.asarray(self.payoff @ self.strategies.column_strategy)
 
     @property
     def defence(self) -> Floats:
-        """[n] what the offence has against each call of the defence with its mix."""
-        return np.asarray(self.mixes.row_strategy @ self.payoff)
+        """[n] what the offence has against each call of the defence with its strategy."""
+        return np.asarray(self.strategies.row_strategy @ self.payoff)
 
 
 def call_sheet(solution: LayeredSolution, position: TimedPosition) -> CallSheet:
@@ -106,7 +106,7 @@ NEGLIGIBLE = 1e-9
 def action_values(
     solution: LayeredSolution, position: TimedPosition, player: int
 ) -> dict[int, float]:
-    """What each legal action of a player is worth to it, the other side playing its optimal mix.
+    """The value of each legal action of a player against the other side's optimal strategy.
 
     Args:
         solution: Of the game.
@@ -137,7 +137,7 @@ def action_values(
     return {legal[player][0]: to_other(solution, max(values.values()))}
 
 
-def optimal_mix(
+def optimal_strategy(
     solution: LayeredSolution, position: TimedPosition, player: int
 ) -> dict[int, float]:
     """What a player does in an equilibrium: its actions with positive probability.
@@ -152,9 +152,9 @@ def optimal_mix(
     if position.phase == "call":
         sheet = call_sheet(solution, position)
         attacks = player == position.offence
-        mix = sheet.mixes.row_strategy if attacks else sheet.mixes.column_strategy
+        strategy = sheet.strategies.row_strategy if attacks else sheet.strategies.column_strategy
         actions = sheet.actions[0 if attacks else 1]
-        return {action: p for action, p in zip(actions, mix.tolist(), strict=True) if p > 0}
+        return {action: p for action, p in zip(actions, strategy.tolist(), strict=True) if p > 0}
     values = action_values(solution, position, player)
     best = max(values.values())
     good = [action for action, value in values.items() if value > best - NEGLIGIBLE]

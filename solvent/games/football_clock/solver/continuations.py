@@ -23,7 +23,7 @@ from solvent.model.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Following:
+class Continuations:
     """Rates successors for two players.
 
     Attributes:

@@ -6,15 +6,16 @@ W[1] where Y has it, each to the side that has the ball. Changing sides goes fro
     value to the other side of column c  =  -W[other][.., C - 1 - c]
 
 A layer is rated like one that is solved: first what everything is worth that may follow a play,
-with the time-outs that the players call, and then the states, each the expectation over both mixes.
+with the time-outs that the players call, and then the states, each the expectation over both
+strategies.
 
 **Best answers.** In the place of a policy may stand None: that player answers the other one's in
-the best way, with calls, choices, kicks and time-outs. It knows the mixes, not what is drawn from
-them. Backward in time the answer in one state is a maximum of sums, since states of a layer lead
-to other layers only.
+the best way, with calls, choices, kicks and time-outs. It knows the strategies, not what is drawn
+from them. Backward in time the answer in one state is a maximum of sums, since states of a layer
+lead to other layers only.
 
-**Several at once.** Asking a policy for its mixes may cost far more than what is done with them, as
-with a network. So pairs of players are rated side by side, and each policy is asked once.
+**Several at once.** Asking a policy for its strategies may cost far more than what is done with
+them, as with a network. So pairs of players are rated side by side, and each policy is asked once.
 
 Memory: the layers that others still need, for every pair twice as many as for solving.
 """
@@ -29,16 +30,16 @@ import numpy as np
 
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.continuations import Following
-from solvent.games.football_clock.solver.expectation import rate_block
-from solvent.games.football_clock.solver.layer_kernel import blocks_of, kick_values
+from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_values
+from solvent.games.football_clock.solver.continuations import Continuations
+from solvent.games.football_clock.solver.expected_values import rate_block
 from solvent.games.football_clock.solver.layout import Layer, Layout, place_of
 from solvent.games.football_clock.solver.policies import (
     Block,
-    LayerMixes,
     LayerPolicy,
+    LayerStrategies,
     Players,
-    RoleMixes,
+    RoleStrategies,
     block_rows,
 )
 from solvent.games.football_clock.solver.tables import timed_tables
@@ -48,7 +49,7 @@ OnLayer = Callable[[Layer, Floats], None]
 """Is given every layer when it is done, and its values [2, S + 2, C]."""
 
 STATES_AT_ONCE = 100_000
-"""A block has about so many at most, each of which may have mixes of its own."""
+"""A block has about so many at most, each of which may have strategies of its own."""
 
 LINES_AT_ONCE = 256
 """And it has so many lines at most, so that there is work for all threads."""
@@ -158,10 +159,10 @@ def _rate_layer(
     players = [player for rater in raters for player in rater.players]
 
     def rate(block: Block) -> None:
-        asked: dict[int, LayerMixes | None] = {}
+        asked: dict[int, LayerStrategies | None] = {}
         for player in players:
             if id(player) not in asked:
-                asked[id(player)] = None if player is None else player.mixes(layer, block)
+                asked[id(player)] = None if player is None else player.strategies(layer, block)
         for rater in raters:
             first, second = (asked[id(player)] for player in rater.players)
             rater.rate_block(layer, block, (first, second))
@@ -188,7 +189,7 @@ class _Rater:
         self.players = players
         self.tables = timed_tables(layout.rules)
         self.values: dict[Layer, Floats] = {}
-        self.following = Following(layout, self.tables, players, self.values)
+        self.following = Continuations(layout, self.tables, players, self.values)
         self._worth: list[Floats] = []
 
     def begin(self, layer: Layer) -> None:
@@ -201,13 +202,16 @@ class _Rater:
         self.values[layer] = values
 
     def rate_block(
-        self, layer: Layer, block: Block, mixes: tuple[LayerMixes | None, LayerMixes | None]
+        self,
+        layer: Layer,
+        block: Block,
+        strategies: tuple[LayerStrategies | None, LayerStrategies | None],
     ) -> None:
         """Write the values of a block of a layer that is begun, from what X and Y do there."""
         rows, values = block_rows(self.layout, block), self.values[layer]
         rated = np.empty((len(rows), values.shape[2]))
         for side in (0, 1):
-            attack, defend = mixes[side], mixes[1 - side]
+            attack, defend = strategies[side], strategies[1 - side]
             rate_block(
                 self.tables.loops,
                 rows,
@@ -221,16 +225,18 @@ class _Rater:
             )
             values[side, rows] = rated
 
-    def _checked(self, mixes: RoleMixes | None, shape: tuple[int, ...]) -> RoleMixes:
-        """Mixes in the form that the loops read; anything in place of those that are not given."""
-        if mixes is None:
-            return RoleMixes(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
-        if mixes.which.shape != shape:
-            raise ValueError(f"a policy's `which` has shape {mixes.which.shape}; expected {shape}")
-        return RoleMixes(
-            np.ascontiguousarray(mixes.calls, np.float64),
-            np.ascontiguousarray(mixes.choices, np.float64),
-            np.ascontiguousarray(mixes.which, np.int32),
+    def _checked(self, strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStrategies:
+        """Strategies in the form that the loops read; anything where none are given."""
+        if strategies is None:
+            return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
+        if strategies.which.shape != shape:
+            raise ValueError(
+                f"a policy's `which` has shape {strategies.which.shape}; expected {shape}"
+            )
+        return RoleStrategies(
+            np.ascontiguousarray(strategies.calls, np.float64),
+            np.ascontiguousarray(strategies.choices, np.float64),
+            np.ascontiguousarray(strategies.which, np.int32),
         )
 
     def _kicks(self, layer: Layer, side: int, worth: Floats) -> Floats:

@@ -1,12 +1,12 @@
 """The optimal player of football with a clock, as a policy that is asked for whole blocks.
 
-A solution holds values. The mixes of a layer's states are those of the matrix games that were
+A solution holds values. The strategies of a layer's states are those of the matrix games that were
 solved for it, and are solved again here when they are asked for. Warm starts are what was mixed a
 tick nearer to the end, if that layer has been asked for before: policies are evaluated in that
 order.
 
-What is best is not always unique. Mixes are those that the solver finds; of time-outs, kicks and
-choices that are worth the same, no time-out, the normal kick and the play. Where the game is
+What is best is not always unique. Strategies are those that the solver finds; of time-outs, kicks
+and choices that are worth the same, no time-out, the normal kick and the play. Where the game is
 decided, whatever is called, both call their first.
 """
 
@@ -19,20 +19,24 @@ import numpy as np
 
 from solvent.exact.layered.game import WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
-from solvent.games.football_clock.solver.layer_kernel import BlockMixes, kick_values, solve_block
+from solvent.games.football_clock.solver.block_kernel import (
+    BlockStrategies,
+    kick_values,
+    solve_block,
+)
 from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
-    LayerMixes,
-    RoleMixes,
+    LayerStrategies,
+    RoleStrategies,
 )
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
 
 
-class OptimalSheets:
+class OptimalLayers:
     """Plays by the values of a solution.
 
     Args:
@@ -49,20 +53,24 @@ class OptimalSheets:
         self._start: WarmStart | None = None
         self._supports: dict[Layer, WarmStart] = {}
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         problem = self._problem_of(layer)
         rules, tables = self.layout.rules, self._tables
         shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(layer.half))
         widths = rules.legal.shape[1], rules.chart.defences, len(tables.loops.option)
-        mixes = BlockMixes(*(np.zeros((*shape, width)) for width in widths))
+        strategies = BlockStrategies(*(np.zeros((*shape, width)) for width in widths))
         start = None if self._start is None else self._start[:, slice(*block)]
-        supports = solve_block(problem, *block, mixes, start).start
+        supports = solve_block(problem, *block, strategies, start).start
         assert supports is not None
         self._supports[layer][:, slice(*block)] = supports
-        offence, defence, choices = (mix.reshape(-1, mix.shape[-1]) for mix in mixes)
+        offence, defence, choices = (
+            strategy.reshape(-1, strategy.shape[-1]) for strategy in strategies
+        )
         which = np.arange(len(offence), dtype=np.int32).reshape(-1, shape[2])
-        return LayerMixes(RoleMixes(offence, choices, which), RoleMixes(defence, choices, which))
+        return LayerStrategies(
+            RoleStrategies(offence, choices, which), RoleStrategies(defence, choices, which)
+        )
 
     def onside(self, layer: Layer) -> Floats:
         """[C] 1 where it kicks off with an onside kick."""

@@ -1,13 +1,13 @@
 """What a player does in football with a clock, a layer at a time.
 
 A policy of the whole game is far too large for a table: the second half has 250 million states, and
-each would need thirty probabilities. So a policy is asked for its mixes when they are needed, for
-one *block* of one layer (see :mod:`solvent.games.football_clock.solver.layout`), and may compute
-them, look them up or run a network. It is asked from several threads at once.
+each would need thirty probabilities. So a policy is asked for its strategies when they are needed,
+for one *block* of one layer (see :mod:`solvent.games.football_clock.solver.layout`), and may
+compute them, look them up or run a network. It is asked from several threads at once.
 
-**Calls.** :class:`RoleMixes` is a list of mixes and, for every state, the number of one of them. An
-agent that does not look at the clock has as many mixes as there are situations and repeats their
-numbers in every column; one that is different everywhere counts the states through.
+**Calls.** :class:`RoleStrategies` is a list of strategies and, for every state, the number of one
+of them. An agent that does not look at the clock has as many strategies as there are situations and
+repeats their numbers in every column; one that is different everywhere counts the states through.
 
 **Whose columns.** A layer and its columns are always those of the side that *has the ball*, also
 where the policy is asked what it does on defence: ``layer.own`` are the time-outs of the offence
@@ -35,14 +35,15 @@ Block = tuple[int, int]
 """A range of lines, the first and the one after the last."""
 
 
-class RoleMixes(NamedTuple):
+class RoleStrategies(NamedTuple):
     """What a side does in the states of a block, as offence or as defence.
 
     Attributes:
         calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
         choices: [K, choices] the chance that the penalty is taken, in the order of the chart's
             choices; entries of choices that the other side takes are not read.
-        which: [rows, C] the number of the mix of a state, 0..K-1; rows as in :func:`block_rows`.
+        which: [rows, C] the number of the strategy of a state, 0..K-1; rows as in
+            :func:`block_rows`.
     """
 
     calls: Floats
@@ -50,11 +51,11 @@ class RoleMixes(NamedTuple):
     which: NDArray[np.int32]
 
 
-class LayerMixes(NamedTuple):
+class LayerStrategies(NamedTuple):
     """What a player does in the states of a block, on both sides of the ball."""
 
-    attack: RoleMixes
-    defend: RoleMixes
+    attack: RoleStrategies
+    defend: RoleStrategies
 
 
 class Asked(NamedTuple):
@@ -88,7 +89,7 @@ class Asked(NamedTuple):
 class LayerPolicy(Protocol):
     """A player of football with a clock, made for one layout."""
 
-    def mixes(self, layer: Layer, block: Block) -> LayerMixes:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
 
     def onside(self, layer: Layer) -> Floats:

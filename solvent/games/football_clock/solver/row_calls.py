@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.games.football_clock.solver.layer_kernel import rate_mixed_cells, rate_results
+from solvent.games.football_clock.solver.block_kernel import rate_mixed_cells, rate_results
 from solvent.games.football_clock.solver.layout import Layer, Layout
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.solution import TimedSolution

@@ -1,7 +1,7 @@
 """Many states side by side: are the calls that were mixed a tick before an equilibrium again?
 
-Most of the time they are, and then the mixes follow from equations alone. With k calls of each side
-and payoffs moved up so that all are positive, B, they are
+Most of the time they are, and then the strategies follow from equations alone. With k calls of each
+side and payoffs moved up so that all are positive, B, they are
 
     y = B^-1 1 / sum        x = B^-T 1 / sum
 
@@ -32,10 +32,10 @@ class Lanes(NamedTuple):
     """Memory for L games of up to m x n payoffs; k is the lesser of m and n.
 
     ===========  ====================  ============================================================
-    ``x``        [m, L] float64        the row players' mixes
+    ``x``        [m, L] float64        the row players' strategies
     ``y``        [n, L] float64        the column players'
-    ``least``    [L] float64           what the row players' mixes are sure of
-    ``most``     [L] float64           the most that the column players' mixes pay
+    ``least``    [L] float64           what the row players' strategies are sure of
+    ``most``     [L] float64           the most that the column players' strategies pay
     ``total``    [L] float64
     ``size``     [L] int64             k of each game, 0 if it is not tried
     ``place``    [L] int64             the games that are taken together
@@ -161,7 +161,7 @@ def _equalize(
     k: int,
     taken: int,
 ) -> None:
-    """Write the mixes of the games taken together; one with a negative chance is not a number."""
+    """Write the strategies of games taken together; one with a negative chance is not a number."""
     b, x, y = memory.kernel, memory.left, memory.right
     for lane in range(taken):
         at = memory.place[lane]
@@ -173,17 +173,17 @@ def _equalize(
                 b[i, j, lane] = worth[row[memory.theirs[j, lane]], at] + lift
     _factorize(b, k, taken)
     _solve(b, x, y, k, taken)
-    for mix, calls, out in ((x, memory.mine, memory.x), (y, memory.theirs, memory.y)):
+    for strategy, calls, out in ((x, memory.mine, memory.x), (y, memory.theirs, memory.y)):
         total = memory.total[:taken]
         total[:] = 0.0
         for i in range(k):
-            part = mix[i]
+            part = strategy[i]
             for lane in range(taken):
                 total[lane] += part[lane] if part[lane] >= 0 else np.nan
         for lane in range(taken):
             at = memory.place[lane]
             for i in range(k):
-                out[calls[i, lane], at] = mix[i, lane] / total[lane]
+                out[calls[i, lane], at] = strategy[i, lane] / total[lane]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -245,7 +245,7 @@ def _subtract(out: Floats, a: Floats, b: Floats, lanes: int) -> None:
 def _bounds(
     memory: Lanes, worth: Floats, cell: Ints, rows: np.uint32, columns: np.uint32, lanes: int
 ) -> None:
-    """What all mixes are sure of; the masks hold the calls that any of them uses."""
+    """What all strategies are sure of; the masks hold the calls that any of them uses."""
     m, n = cell.shape
     total, least, most = memory.total, memory.least, memory.most
     least[:] = np.inf

@@ -20,7 +20,7 @@ from solvent.games.football_clock.forms import football_strategy
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.call_sheet import action_values, optimal_mix, to_other
+from solvent.games.football_clock.solver.call_sheet import action_values, optimal_strategy, to_other
 from solvent.games.football_clock.solver.layout import Layout, layout_for
 from solvent.model.game import Game
 from solvent.model.parameters import as_options
@@ -115,7 +115,7 @@ class TimedSolution(LayeredSolution):
         Returns:
             The probability of every legal action.
         """
-        chances = optimal_mix(self, state, player)
+        chances = optimal_strategy(self, state, player)
         legal = self.game.legal_actions(state)[player]
         return {action: chances.get(action, 0.0) for action in legal}
 

@@ -176,8 +176,8 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
 def _roundings(loops: Loops) -> int:
     """Bound of the rounding of one value, in the units of :class:`TimedTables`.
 
-    An expectation of n branches is right but for 2 n + 6, and what a mix of m calls is sure of but
-    for 3 m + 2. Points are added, then come results, cells, and both sides' mixes.
+    An expectation of n branches is right but for 2 n + 6, and what a strategy of m calls is sure of
+    but for 3 m + 2. Points are added, then come results, cells, and both sides' strategies.
     """
     starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
     branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)

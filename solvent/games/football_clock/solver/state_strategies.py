@@ -262,7 +262,7 @@ def rate_timeouts(
 
 @njit(cache=True)
 def solve_calls(solved: Solved, states: States, offence: Floats, defence: Floats) -> None:
-    """Fill optimal mixes of situations: of the offence's actions [k, n+3], of the defence [k, m].
+    """Fill optimal strategies of situations: of the offence [k, n+3], of the defence [k, m].
 
     Args:
         solved: The solution.

@@ -38,8 +38,8 @@ STATES_TOGETHER = 256
 """So many states, about, are looked at side by side."""
 
 
-class BlockMixes(NamedTuple):
-    """Optimal mixes of the states of a block of n lines, zeros that are filled.
+class BlockStrategies(NamedTuple):
+    """Optimal strategies of the states of a block of n lines, zeros that are filled.
 
     Attributes:
         offence: [downs + 1, n, C, A] of the offence's actions.
@@ -52,14 +52,14 @@ class BlockMixes(NamedTuple):
     choices: Floats
 
 
-NO_MIXES = BlockMixes(*(np.zeros((0, 0, 0, 0)) for _ in range(3)))
+NO_STRATEGIES = BlockStrategies(*(np.zeros((0, 0, 0, 0)) for _ in range(3)))
 
 
 def solve_block(
     problem: LayerProblem,
     first_line: int,
     last_line: int,
-    mixes: BlockMixes = NO_MIXES,
+    strategies: BlockStrategies = NO_STRATEGIES,
     start: WarmStart | None = None,
 ) -> BlockResult:
     """Solve the situations of some lines, all downs and the punt formation.
@@ -72,17 +72,17 @@ def solve_block(
         problem: The layer.
         first_line: Of the block.
         last_line: The one after the last.
-        mixes: Filled with optimal mixes, if they are wanted. Where everything that may follow is
-            worth the same, they are the first call of both sides.
+        strategies: Filled with optimal strategies, if they are wanted. Where everything that may
+            follow is worth the same, they are the first call of both sides.
         start: [downs + 1, n, C, 2] the supports from which the games are started, in the form in
             which they are returned; None if there are none.
 
     Returns:
         The values [downs + 1, n, C] to the side that has the ball. What it leaves to start others
-        from are the calls [downs + 1, n, C, 2] that each side mixes, as bit masks, offence first;
-        bit i of the offence's is the i-th legal action. Calls beyond the 32nd are left out, and a
-        field goal and a declaration are never in it: it is where the next tick's games start, not
-        a policy.
+        from are the calls [downs + 1, n, C, 2] that each side randomizes over, as bit masks, the
+        offence's first; bit i of the offence's is the i-th legal action. Calls beyond the 32nd are
+        left out, and a field goal and a declaration are never in it: it is where the next tick's
+        games start, not a policy.
     """
     tables = problem.tables
     worth = problem.worth
@@ -102,7 +102,7 @@ def solve_block(
         tables.lines,
         values,
         supports,
-        mixes,
+        strategies,
     )
     return BlockResult(values, supports, *gap_and_counts)
 
@@ -148,10 +148,10 @@ def _solve_lines(
     lines: int,
     values: Floats,
     supports: WarmStart,
-    mixes: BlockMixes,
+    strategies: BlockStrategies,
 ) -> tuple[float, int, int]:
     """Fill the values and supports of a block; supports hold those to start from."""
-    wanted = len(mixes.offence) > 0
+    wanted = len(strategies.offence) > 0
     downs, n, columns = values.shape
     last_down = downs - 2
     results = (len(loops.branch_start) - 1) // (downs * lines)
@@ -209,22 +209,22 @@ def _solve_lines(
                 largest_gap = max(largest_gap, gap)
                 if wanted:
                     line, c = start + at // columns, at % columns
-                    mixes.defence[down, line, c] = y
+                    strategies.defence[down, line, c] = y
                     for i in range(contested):
-                        mixes.offence[down, line, c, loops.row_action[first + i]] = x[i]
-                    _choose(loops, here, mixes.choices[down, line, c])
+                        strategies.offence[down, line, c, loops.row_action[first + i]] = x[i]
+                    _choose(loops, here, strategies.choices[down, line, c])
             for i in range(contested, loops.row_start[s + 1] - first):
                 certain = by_row[loops.cell[loops.row_call[first + i], 0]]
                 for at in range(states):
                     if wanted and certain[at] > value[at]:
-                        offence = mixes.offence[down, start + at // columns, at % columns]
+                        offence = strategies.offence[down, start + at // columns, at % columns]
                         offence[:] = 0.0
                         offence[loops.row_action[first + i]] = 1.0
                     value[at] = max(value[at], certain[at])
             if wanted:
                 for c in np.flatnonzero(constant):
-                    mixes.offence[down, start:stop, c, loops.row_action[first]] = 1.0
-                    mixes.defence[down, start:stop, c, 0] = 1.0
+                    strategies.offence[down, start:stop, c, loops.row_action[first]] = 1.0
+                    strategies.defence[down, start:stop, c, 0] = 1.0
         start = stop
     return largest_gap, games, values.size - games
 
@@ -295,17 +295,17 @@ def rate_mixed_cells(loops: Loops, results: int, by_row: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _unpack(mask: np.uint32, mix: Floats) -> None:
-    """A mix whose support is that of a mask."""
-    for i in range(len(mix)):
-        mix[i] = (mask >> np.uint32(i)) & np.uint32(1) if i < 32 else 0
+def _unpack(mask: np.uint32, strategy: Floats) -> None:
+    """A strategy whose support is that of a mask."""
+    for i in range(len(strategy)):
+        strategy[i] = (mask >> np.uint32(i)) & np.uint32(1) if i < 32 else 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pack(mix: Floats) -> np.uint32:
-    """The support of a mix as a mask."""
+def _pack(strategy: Floats) -> np.uint32:
+    """The support of a strategy as a mask."""
     mask = np.uint32(0)
-    for i in range(min(len(mix), 32)):
-        if mix[i] > 0:
+    for i in range(min(len(strategy), 32)):
+        if strategy[i] > 0:
             mask |= np.uint32(1) << np.uint32(i)
     return mask

@@ -1,13 +1,14 @@
-"""What states of football with a clock are worth when the mixes of one side or both are known.
+"""What states of football with a clock are worth when the strategies of one side or both are known.
 
 For a situation, what every result and every cell of the chart is worth is computed for all columns
-at once, as in :mod:`solvent.games.football_clock.solver.layer_kernel`. With both mixes a state's
-value is then one sum over cells; where one side answers, it is the largest or smallest of such
-sums over its calls.
+at once, as in :mod:`solvent.games.football_clock.solver.block_kernel`. With both strategies a
+state's value is then one sum over cells; where one side answers, it is the largest or smallest of
+such sums over its calls.
 
-Agents that do not look at the score have the same mix in long runs of columns: there the weights of
-the cells are summed first, and each cell that has one is read once for the whole run. A network has
-a mix of its own in every column: there it is call by call, for all columns side by side.
+Agents that do not look at the score have the same strategy in long runs of columns: there the
+weights of the cells are summed first, and each cell that has one is read once for the whole run. A
+network has a strategy of its own in every column: there it is call by call, for all columns side by
+side.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from solvent.games.football_clock.solver.layer_kernel import rate_mixed_cells, rate_results
-from solvent.games.football_clock.solver.policies import RoleMixes
+from solvent.games.football_clock.solver.block_kernel import rate_mixed_cells, rate_results
+from solvent.games.football_clock.solver.policies import RoleStrategies
 from solvent.games.football_clock.solver.tables import Loops
 from solvent.model.arrays import Floats, Ints
 
@@ -30,10 +31,10 @@ def rate_block(
     rows: Ints,
     lines: int,
     worth: Floats,
-    attack: RoleMixes,
-    defend: RoleMixes,
-    offence_answers: bool,
-    defence_answers: bool,
+    attack: RoleStrategies,
+    defend: RoleStrategies,
+    offence_responds: bool,
+    defence_responds: bool,
     values: Floats,
 ) -> None:
     """Write what the states of a block are worth to the side that has the ball.
@@ -45,8 +46,8 @@ def rate_block(
         worth: [U, C] of the successors, to the same side.
         attack: What the offence does, unless it answers.
         defend: What the defence does, unless it answers.
-        offence_answers: Whether the offence does what is best against the defence's mixes.
-        defence_answers: The same for the defence. Not both.
+        offence_responds: Whether the offence does what is best against the defence's strategies.
+        defence_responds: The same for the defence. Not both.
         values: [rows, C], written.
     """
     columns = worth.shape[1]
@@ -66,30 +67,30 @@ def rate_block(
             by_row[results - 1] = values[i + lines]
         _choose(
             loops, attack, defend, attack.which[i], defend.which[i],
-            offence_answers, defence_answers, by_row,
+            offence_responds, defence_responds, by_row,
         )  # fmt: skip
         rate_mixed_cells(loops, results, by_row)
         first, last = loops.row_start[s], loops.row_start[s + 1]
         x, y = attack.which[i], defend.which[i]
-        if RUN * _runs(x, y, offence_answers, defence_answers) < columns:
+        if RUN * _runs(x, y, offence_responds, defence_responds) < columns:
             _run_by_run(
-                loops, first, last, attack, defend, x, y, offence_answers, defence_answers,
+                loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
                 by_row, weight, touched, total, values[i],
             )  # fmt: skip
         else:
             _side_by_side(
-                loops, first, last, attack, defend, x, y, offence_answers, defence_answers,
+                loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
                 by_row, mixed, total, values[i],
             )  # fmt: skip
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _runs(x: Ints, y: Ints, offence_answers: bool, defence_answers: bool) -> int:
-    """How many runs of columns there are in which the same mixes meet."""
+def _runs(x: Ints, y: Ints, offence_responds: bool, defence_responds: bool) -> int:
+    """How many runs of columns there are in which the same strategies meet."""
     n = 1
     for c in range(1, len(x)):
-        other_x = not offence_answers and x[c] != x[c - 1]
-        other_y = not defence_answers and y[c] != y[c - 1]
+        other_x = not offence_responds and x[c] != x[c - 1]
+        other_y = not defence_responds and y[c] != y[c - 1]
         n += other_x or other_y
     return n
 
@@ -99,24 +100,24 @@ def _side_by_side(
     loops: Loops,
     first: int,
     last: int,
-    attack: RoleMixes,
-    defend: RoleMixes,
+    attack: RoleStrategies,
+    defend: RoleStrategies,
     x: Ints,
     y: Ints,
-    offence_answers: bool,
-    defence_answers: bool,
+    offence_responds: bool,
+    defence_responds: bool,
     by_row: Floats,
     mixed: Floats,
     total: Floats,
     values: Floats,
 ) -> None:
-    """Write what the columns of a situation are worth, each with mixes of its own.
+    """Write what the columns of a situation are worth, each with strategies of its own.
 
     `mixed` and `total` are for what is known of a call on the way; first and last are the
     situation's actions.
     """
     columns, defences = len(values), loops.cell.shape[1]
-    if defence_answers:
+    if defence_responds:
         for c in range(columns):
             for row in range(first, last):
                 mixed[row - first, c] = attack.calls[x[c], loops.row_action[row]]
@@ -133,7 +134,7 @@ def _side_by_side(
     for c in range(columns):
         for d in range(defences):
             mixed[d, c] = defend.calls[y[c], d]
-    values[:] = -np.inf if offence_answers else 0.0
+    values[:] = -np.inf if offence_responds else 0.0
     for row in range(first, last):
         call, action = loops.row_call[row], loops.row_action[row]
         total[:] = 0.0
@@ -141,7 +142,7 @@ def _side_by_side(
             worth, chance = by_row[loops.cell[call, d]], mixed[d]
             for c in range(columns):
                 total[c] += chance[c] * worth[c]
-        if offence_answers:
+        if offence_responds:
             for c in range(columns):
                 values[c] = max(values[c], total[c])
         else:
@@ -154,19 +155,19 @@ def _run_by_run(
     loops: Loops,
     first: int,
     last: int,
-    attack: RoleMixes,
-    defend: RoleMixes,
+    attack: RoleStrategies,
+    defend: RoleStrategies,
     x: Ints,
     y: Ints,
-    offence_answers: bool,
-    defence_answers: bool,
+    offence_responds: bool,
+    defence_responds: bool,
     by_row: Floats,
     weight: Floats,
     touched: Ints,
     total: Floats,
     values: Floats,
 ) -> None:
-    """Write what the columns of a situation are worth, those together in which the same mixes meet.
+    """Write the values of a situation's columns, those together in which the same strategies meet.
 
     `weight` is of all cells, 0 before and after; `touched` are those that have one on the way.
     """
@@ -175,10 +176,10 @@ def _run_by_run(
     while stop < columns:
         start = stop
         while stop < columns and (
-            (offence_answers or x[stop] == x[start]) and (defence_answers or y[stop] == y[start])
+            (offence_responds or x[stop] == x[start]) and (defence_responds or y[stop] == y[start])
         ):
             stop += 1
-        if offence_answers:
+        if offence_responds:
             values[start:stop] = -np.inf
             for row in range(first, last):
                 call = loops.row_call[row]
@@ -189,7 +190,7 @@ def _run_by_run(
                 _sum(weight, touched, n, by_row, total, start, stop)
                 for c in range(start, stop):
                     values[c] = max(values[c], total[c])
-        elif defence_answers:
+        elif defence_responds:
             values[start:stop] = np.inf
             for d in range(defences):
                 n = 0
@@ -215,26 +216,26 @@ def _run_by_run(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _choose(
     loops: Loops,
-    attack: RoleMixes,
-    defend: RoleMixes,
+    attack: RoleStrategies,
+    defend: RoleStrategies,
     x: Ints,
     y: Ints,
-    offence_answers: bool,
-    defence_answers: bool,
+    offence_responds: bool,
+    defence_responds: bool,
     by_row: Floats,
 ) -> None:
-    """Write what choices are worth in a situation; x and y are the mixes of its columns."""
+    """Write what choices are worth in a situation; x and y are the strategies of its columns."""
     for k in range(len(loops.chosen_result)):
         penalty, play = by_row[loops.option[k, 0]], by_row[loops.option[k, 1]]
         chosen = by_row[loops.chosen_result[k]]
         for c in range(len(chosen)):
             if loops.chooser[k] == 0:
-                if offence_answers:
+                if offence_responds:
                     chosen[c] = max(penalty[c], play[c])
                     continue
                 takes = attack.choices[x[c], k]
             else:
-                if defence_answers:
+                if defence_responds:
                     chosen[c] = min(penalty[c], play[c])
                     continue
                 takes = defend.choices[y[c], k]

@@ -1,4 +1,4 @@
-"""Mixes of single states, solved in batches, against the matrix games of the rules."""
+"""Strategies of single states, solved in batches, against the matrix games of the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.call_sheet import call_sheet
 from solvent.games.football_clock.solver.layout import place_of
 from solvent.games.football_clock.solver.solution import TimedSolution
-from solvent.games.football_clock.solver.state_mixes import (
+from solvent.games.football_clock.solver.state_strategies import (
     States,
     rate_kicks,
     rate_options,
@@ -64,7 +64,7 @@ def states_of(solution: TimedSolution, found: list[TimedPosition]) -> States:
     return States(*(np.array(column) for column in zip(*columns, strict=True)))
 
 
-def test_mixes_are_optimal_in_the_matrix_of_the_rules(solution: TimedSolution) -> None:
+def test_strategies_are_optimal_in_the_matrix_of_the_rules(solution: TimedSolution) -> None:
     found = positions(solution, "call")
     chart = solution.game.loaded_chart
     offence = np.zeros((len(found), chart.plays + 3))
