@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent import make_game
 from solvent.exact import Score, Solution, save_policy, score, solve
-from solvent.games import make_game
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luck": 4}

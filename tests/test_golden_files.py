@@ -10,6 +10,8 @@ import pytest
 from golden_files import READERS, bench_again
 from golden_streams import GOLDEN
 
+from solvent.exact.bench_records import read_results
+
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
 
 SLOW = {"bench"}
@@ -59,5 +61,7 @@ def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None
 
 @pytest.mark.slow
 def test_a_finished_bench_is_only_read(copy: Path) -> None:
-    stated = json.loads((copy / "bench" / "results.json").read_text(encoding="utf-8"))
-    assert bench_again(copy) == stated
+    results = copy / "bench" / "results.json"
+    stated = json.loads(results.read_text(encoding="utf-8"))
+    assert bench_again(copy) == read_results(copy / "bench")
+    assert json.loads(results.read_text(encoding="utf-8")) == stated

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent import make_game
 from solvent.envs import TabularVectorEnv
-from solvent.games import FightingFantasy
 from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, NativeVecEnv
 
@@ -16,13 +16,13 @@ MakeModel = Callable[..., BaseAlgorithm]
 @pytest.fixture(scope="session")
 def small() -> TabularGame:
     """A combat of a few hundred states, in some of which testing luck is illegal."""
-    return compile_game(FightingFantasy(stamina=4, opponent_stamina=[3, 5], luck=[0, 3]))
+    return compile_game(make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3]))
 
 
 @pytest.fixture(scope="session")
 def default() -> TabularGame:
     """The combat of the published baseline values, 12/12/9 against an equal."""
-    return compile_game(FightingFantasy())
+    return compile_game(make_game("ff-combat"))
 
 
 @pytest.fixture
