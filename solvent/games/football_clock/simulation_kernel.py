@@ -40,19 +40,19 @@ class Plays(NamedTuple):
     Attributes:
         stream: uint64, the state of the random numbers. What follows is int32.
         phase: One of the module's table.
-        half: See :class:`solvent.games.football_clock.position.TimedPosition`, like what follows.
-        ticks: As there.
-        margin: As there.
-        receiver: As there.
-        offence: As there.
+        half: 1 or 2, as in :class:`solvent.games.football_clock.position.TimedPosition`.
+        ticks: Left in the half; when a time-out may be called, without it.
+        margin: Player 0's points less player 1's, as far as they count.
+        receiver: Who receives the kickoff of the second half, in the first; else -1.
+        offence: Who has the ball or is about to kick it; when a time-out may be called, who will.
         left0: Time-outs of player 0.
         left1: Time-outs of player 1.
         row: See the module; 0 when play is over.
         choice: The number of the result that waits for a choice, -1 if none does.
-        asked: As there, like the rest; 1 and 0 for true and false.
-        other_too: As there.
-        saved: As there.
-        untimed: As there.
+        asked: Who may call a time-out, else -1.
+        other_too: 1 if the other player is asked when this one declines, else 0.
+        saved: Ticks left in the half if a time-out is called.
+        untimed: 1 if an untimed down follows when no time-out is called, else 0.
     """
 
     stream: NDArray[np.uint64]
@@ -82,32 +82,32 @@ class Rules(NamedTuple):
     """What the plays read.
 
     With n plays and m defences of the chart, S situations, and distributions as thresholds
-    (:mod:`solvent.envs.random_stream`); the arrays without a note are those of the packed rules.
+    (:mod:`solvent.envs.random_stream`); those of the packed rules keep their names.
 
     Attributes:
-        cell_start: As there, like all of that name.
+        cell_start: [(n+4)*m+1] the first entry of each cell of the chart.
         cell_threshold: [C] int64.
-        cell_result: As there.
-        branch_start: As there.
+        cell_result: [C] int32, a result.
+        branch_start: [S*(R+2)+1] the first branch of each result in each situation.
         threshold: [N] int64, of branches.
-        points: As there.
-        next: As there.
-        same_side: As there.
+        points: [N] int16, to the offence; negative ones go to the defence.
+        next: [N] int32, the situation that follows, or a kickoff or a free kick.
+        same_side: [N] whether it is still the offence's ball, or whether the offence kicks.
         taken: [N] ticks.
-        option: As there.
-        chooser: As there.
+        option: [R+2, 2] int32, the results a choice is between, penalty first; -1 if it is none.
+        chooser: [R+2] int8, who takes a choice: 0 the offence, 1 the defence; -1 if it is none.
         by_defence: [R+2] whether a result is a penalty of the defence.
-        kick_start: As there.
+        kick_start: [4] the first branch of a kickoff, an onside kick and a free kick, and the end.
         kick_threshold: [F] int64.
-        kick_points: As there.
-        kick_next: As there.
-        kick_same_side: As there.
+        kick_points: [F] int16, to the kicker.
+        kick_next: [F] int32, as `next`.
+        kick_same_side: [F] whether the kicker has the ball, or kicks again.
         kick_taken: [F] ticks.
-        legal: As there.
-        situation: As there.
+        legal: [S, n+3] the offence's legal actions.
+        situation: [S, 4] int16: down, to_go, to_goal, punting.
         after: [T+1, L+1] ticks left when, of so many, so many are taken.
         saved: [L+1] ticks taken with a time-out instead of so many.
-        start_threshold: [K] int64, of the states in which a play begins.
+        start_threshold: [K] int64, of the states in which an episode begins.
         plays: n.
         defences: m.
         situations: S.
