@@ -29,7 +29,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import Layout
+from solvent.games.football_clock.solver.layout import FormLayout
 from solvent.model.arrays import Floats
 
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
@@ -56,7 +56,7 @@ class Counted(RayWorkers):
             yield block, result
 
 
-def solved(layout: Layout, workers: Workers) -> tuple[float, LayerStore]:
+def solved(layout: FormLayout, workers: Workers) -> tuple[float, LayerStore]:
     store = LayerStore(FootballLayers(layout))
     began = time.perf_counter()
     solve_layers(store.game, store, workers=workers)
@@ -83,16 +83,16 @@ def main() -> None:
         with Counted(cluster.address) as workers:
             threads = Local(MACHINES)
             for columns in ("half", "second-half"):
-                solved(Layout(rules, ClockRules(timeouts=0), columns, 1), workers)
-                solved(Layout(rules, ClockRules(timeouts=0), columns, 1), threads)
+                solved(FormLayout(rules, ClockRules(timeouts=0), columns, 1), workers)
+                solved(FormLayout(rules, ClockRules(timeouts=0), columns, 1), threads)
             for form, timeouts, ticks in SAMPLES:
-                layout = Layout(rules, ClockRules(timeouts=timeouts), form, ticks)
+                layout = FormLayout(rules, ClockRules(timeouts=timeouts), form, ticks)
                 compare(layout, threads, workers, options.rounds)
     finally:
         cluster.shutdown()
 
 
-def compare(layout: Layout, threads: Local, workers: Counted, rounds: int) -> None:
+def compare(layout: FormLayout, threads: Local, workers: Counted, rounds: int) -> None:
     """Solve on both sides, and print how long that took."""
     here = there = np.inf
     for _ in range(rounds):

@@ -31,7 +31,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FORMS, Layer, Layout
+from solvent.games.football_clock.solver.layout import FORMS, FormLayout, Layer
 from solvent.games.football_clock.solver.problem import layer_problem
 from solvent.games.football_clock.solver.row_calls import row_calls
 from solvent.games.football_clock.solver.tables import timed_tables
@@ -60,7 +60,7 @@ def minmax_in_a_loop(payoffs: Floats) -> Floats:
     return values
 
 
-def sampled_games(layout: Layout, store: LayerStore, layer: Layer, count: int) -> Floats:
+def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: int) -> Floats:
     """Payoffs [G, m, n] of first downs of a layer in which all plays are allowed."""
     problem = layer_problem(layout, timed_tables(layout.rules), layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
@@ -86,9 +86,9 @@ def main() -> None:
 
     rules = pack_rules(load_chart("standard"), Ruleset())
     clock = ClockRules(timeouts=options.timeouts, largest_margin=options.margin)
-    tick = FootballLayers(Layout(rules, clock, options.form, 1))
+    tick = FootballLayers(FormLayout(rules, clock, options.form, 1))
     solve_layers(tick, LayerStore(tick))
-    layout = Layout(rules, clock, options.form, options.ticks)
+    layout = FormLayout(rules, clock, options.form, options.ticks)
     store = LayerStore(FootballLayers(layout))
     seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Local(1)), rounds=1)
     records = [store.record(layer) for layer in layout.layers]

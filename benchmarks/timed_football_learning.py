@@ -2,7 +2,7 @@
 
 MaskablePPO and MaskedDQN learn a half, or the second half, each against the optimal player, against
 the published agent and by self-play. A line has what the network then gets, as the exact mean over
-both seats: against the optimal player, against the agent, and against the best answer to it. In a
+both seats: against the optimal player, against the agent, and against the best response to it. In a
 half these are points, in the second half chances of winning with half of those of a tie.
 
     python benchmarks/timed_football_learning.py --form half

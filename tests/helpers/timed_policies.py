@@ -9,7 +9,7 @@ import numpy as np
 
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
@@ -41,7 +41,7 @@ class LayersOfTable:
     football: TimedFootball
     game: TabularGame
     policy: TabularPolicy
-    layout: Layout
+    layout: FormLayout
 
     def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         player = self.policy.player
@@ -133,7 +133,7 @@ class AlikeInRuns:
     It counts how often it is asked.
     """
 
-    layout: Layout
+    layout: FormLayout
     seed: int
     run: int
     numbered: bool

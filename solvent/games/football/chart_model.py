@@ -59,7 +59,7 @@ class ChartParameters:
         run_tenths: Tenths of a yard added to what runs gain.
         pass_tenths: Tenths of a yard added to what passes gain.
         risk: Size of turnovers' share of a ladder, 100 is the model's own.
-        incomplete: Likewise, incompletions and sacks.
+        incomplete: Size of the share of incompletions and sacks; 100 is the model's own.
         noise: How far chance bends the surprise, in thousandths.
         penalties: Percentage of results that become penalties.
         dice: Dice per cell; 0 for a single result.

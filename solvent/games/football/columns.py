@@ -35,7 +35,7 @@ LARGEST_DENOMINATOR = 2**53
 """Weights are whole numbers that a float holds exactly."""
 
 
-class Branch(NamedTuple):
+class BranchColumn(NamedTuple):
     """A branch of one result in all situations; its weight is 0 where there is no such branch."""
 
     weight: Ints
@@ -77,7 +77,7 @@ class Columns:
                 f"{self.denominator}; allowed is at most 2^53"
             )
 
-    def of(self, result: Result) -> list[Branch]:
+    def of(self, result: Result) -> list[BranchColumn]:
         """The branches of a result; a choice has none."""
         rules = self.rules
         match result.kind:
@@ -91,14 +91,14 @@ class Columns:
                     for yards, probability in rules.long_gain
                     for branch in self._gain(yards)
                 )
-                return [Branch(*branch) for branch in merged_columns(gains)]
+                return [BranchColumn(*branch) for branch in merged_columns(gains)]
             case "offence-penalty" | "defence-penalty":
                 return [self._penalty(result)]
             case "choice":
                 return []
         return self._by_line(lambda at: consequences(rules, at, result))
 
-    def field_goal(self) -> list[Branch]:
+    def field_goal(self) -> list[BranchColumn]:
         """The branches of a field goal, none from where there is no chance."""
         return self._by_line(
             lambda at: (
@@ -106,12 +106,12 @@ class Columns:
             )
         )
 
-    def declaration(self) -> list[Branch]:
+    def declaration(self) -> list[BranchColumn]:
         """Punt formation is declared on the last down; elsewhere there is no branch."""
         last = (self.down == self.rules.downs) & ~self.punting
         nothing = np.zeros_like(self.down)
         following = np.where(last, np.arange(len(self.down)) + self.lines, 0)
-        return [Branch(last * self.denominator, nothing, following, last, nothing)]
+        return [BranchColumn(last * self.denominator, nothing, following, last, nothing)]
 
     def legal(self, plays: int) -> Bools:
         """The offence's legal actions, [S, n+3]; they do not depend on the yards to go."""
@@ -141,7 +141,9 @@ class Columns:
     def _first_down(self, to_goal: Ints) -> Ints:
         return self._index(1, np.minimum(self.rules.first_down, to_goal), to_goal)
 
-    def _by_line(self, follow: Callable[[Situation], tuple[Consequence, ...]]) -> list[Branch]:
+    def _by_line(
+        self, follow: Callable[[Situation], tuple[Consequence, ...]]
+    ) -> list[BranchColumn]:
         """Branches that depend on nothing but the yards to the goal, asked of the rules."""
         rules = self.rules
         rows = [follow(first_down_at(rules, x)) for x in range(1, rules.field)]
@@ -157,11 +159,11 @@ class Columns:
                 )
         columns = table[:, :, self.to_goal]
         return [
-            Branch(weight, points, following, same_side.astype(bool), seconds)
+            BranchColumn(weight, points, following, same_side.astype(bool), seconds)
             for weight, points, following, same_side, seconds in columns.transpose(1, 0, 2)
         ]
 
-    def _gain(self, gained: int, *, out_of_bounds: bool = False) -> list[Branch]:
+    def _gain(self, gained: int, *, out_of_bounds: bool = False) -> list[BranchColumn]:
         rules = self.rules
         yards = np.minimum(gained - rules.fake_punt_penalty * self.punting, self.to_goal)
         seconds = np.where(yards > rules.long_play, rules.long_play_seconds, rules.play_seconds)
@@ -174,7 +176,7 @@ class Columns:
             (scored, rules.extra_point, rules.touchdown + 1, KICKOFF),
             (down_behind_own_goal, Fraction(1), -rules.safety, FREE_KICK),
         ):
-            first = Branch(
+            first = BranchColumn(
                 np.where(where, int(weight * self.denominator), first.weight),
                 np.where(where, points, first.points),
                 np.where(where, marker, first.next),
@@ -187,7 +189,7 @@ class Columns:
         )
         return [first, without_extra_point]
 
-    def _advance(self, yards: Ints, seconds: Ints | int) -> Branch:
+    def _advance(self, yards: Ints, seconds: Ints | int) -> BranchColumn:
         to_goal = self.to_goal - yards
         made = yards >= self.to_go
         lost = ~made & (self.down == self.rules.downs)
@@ -202,7 +204,7 @@ class Columns:
         )
         return self._certain(following, ~lost, seconds)
 
-    def _penalty(self, result: Result) -> Branch:
+    def _penalty(self, result: Result) -> BranchColumn:
         rules = self.rules
         by_offence = result.kind == "offence-penalty"
         distance = rules.field - self.to_goal if by_offence else self.to_goal
@@ -215,10 +217,10 @@ class Columns:
         )
         return self._certain(following, np.ones_like(made), rules.dead_ball_seconds)
 
-    def _certain(self, following: Ints, same_side: Bools, seconds: Ints | int) -> Branch:
+    def _certain(self, following: Ints, same_side: Bools, seconds: Ints | int) -> BranchColumn:
         """A branch that is certain and scores nothing."""
         size = len(following)
-        return Branch(
+        return BranchColumn(
             weight=np.full(size, self.denominator),
             points=np.zeros(size, np.int64),
             next=following,

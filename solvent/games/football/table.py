@@ -41,7 +41,7 @@ LARGEST_TABLE = 60_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
 
 
-class Tabulated(Game, Protocol):
+class TabulatedFootball(Game, Protocol):
     """What the table reads of :class:`solvent.games.football.rules.FootballStrategy`."""
 
     @property
@@ -90,7 +90,7 @@ class _Patterns(NamedTuple):
     cell: Ints
 
 
-def tabulate(game: Tabulated) -> TabularGame:
+def tabulate(game: TabulatedFootball) -> TabularGame:
     """Build the arrays.
 
     Raises:
@@ -113,7 +113,7 @@ CHUNK = 4096
 class _Table:
     """The parts of a table, and what it is put together from."""
 
-    def __init__(self, game: Tabulated) -> None:
+    def __init__(self, game: TabulatedFootball) -> None:
         self.game = game
         self.chart = game.loaded_chart
         self.charts = game.charts

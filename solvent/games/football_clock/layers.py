@@ -48,7 +48,7 @@ from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_rows, solve_block
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
 from solvent.model.arrays import Floats
@@ -88,7 +88,7 @@ class FootballLayers(LayeredGame):
         layout: How its states are laid out.
     """
 
-    layout: Layout
+    layout: FormLayout
 
     kind = "solvent football with a clock"
 
@@ -235,7 +235,7 @@ class FootballLayers(LayeredGame):
         clock = dict(identity["clock"])
         clock["stops"] = tuple(clock["stops"])
         rules = pack_rules(chart, ruleset)
-        return cls(Layout(rules, ClockRules(**clock), identity["form"], identity["ticks"]))
+        return cls(FormLayout(rules, ClockRules(**clock), identity["form"], identity["ticks"]))
 
     def differences(self, found: Mapping[str, Any]) -> list[str]:
         """In what the solution of another form differs; names of charts may."""
@@ -289,7 +289,7 @@ class FootballLayers(LayeredGame):
         layout = self.layout
         ticks = min(POINTS_TICKS, layout.most_ticks)
         clock = replace(layout.clock, timeouts=0)
-        store = LayerStore(FootballLayers(Layout(layout.rules, clock, "half", ticks)))
+        store = LayerStore(FootballLayers(FormLayout(layout.rules, clock, "half", ticks)))
         solve_layers(store.game, store)
         return store.read(Layer(2, ticks, 0, 0))[:, 0]
 

@@ -14,7 +14,7 @@ from solvent.envs.random_stream import inverse_cdf
 from solvent.envs.simulation import Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
-from solvent.games.football_clock import simulation_kernel as kernel
+from solvent.games.football_clock import episode_kernel as kernel
 from solvent.games.football_clock.packed import pack_clock
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
@@ -45,7 +45,7 @@ class TimedFootballSampler:
         self.rules = rules
         self.packed: PackedRules = pack_rules(rules.loaded_chart, rules.loaded_ruleset)
         begins = rules.initial()
-        self.starts = kernel.Plays.of(len(begins))
+        self.starts = kernel.Episodes.of(len(begins))
         for k, outcome in enumerate(begins):
             self.write(self.starts, k, outcome.state)
         self.arrays = _rules_of(
@@ -101,7 +101,7 @@ class TimedFootballSampler:
         is_lead[14 : 14 + 2 * (not self.rules.for_points)] = True
         return np.where(is_lead, -self.most, 0).astype(np.int32)
 
-    def write(self, plays: kernel.Plays, i: int, state: TimedPosition) -> None:
+    def write(self, plays: kernel.Episodes, i: int, state: TimedPosition) -> None:
         """Make a play stand where a position of the rules says."""
         comes = state.follows or state.phase
         row = 0
@@ -120,12 +120,12 @@ class TimedFootballSampler:
             "row": row,
             "choice": choice,
         }
-        for name in kernel.Plays._fields[1:]:
+        for name in kernel.Episodes._fields[1:]:
             getattr(plays, name)[i] = numbers[name] if name in numbers else getattr(state, name)
 
-    def read(self, plays: kernel.Plays, i: int) -> TimedPosition:
+    def read(self, plays: kernel.Episodes, i: int) -> TimedPosition:
         """Where a play stands, as a position of the rules."""
-        at = {name: int(getattr(plays, name)[i]) for name in kernel.Plays._fields[1:]}
+        at = {name: int(getattr(plays, name)[i]) for name in kernel.Episodes._fields[1:]}
         phase, row = PHASES[at["phase"]], at["row"]
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
@@ -163,7 +163,7 @@ class TimedFootballPlays(Simulation):
     def __init__(self, sampler: TimedFootballSampler, n: int, observation: str) -> None:
         self.sampler = sampler
         self.rules = sampler.rules
-        self.plays = kernel.Plays.of(n)
+        self.plays = kernel.Episodes.of(n)
         self.arrays = self.plays._asdict()
         self.n_actions = len(self.rules.info.actions[0])
         self._form = check_choice(observation, "observation", OBSERVATIONS)

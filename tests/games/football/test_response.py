@@ -19,8 +19,8 @@ from solvent.games.football.solver import (
     best_response_points,
     solve_points,
 )
-from solvent.games.football.solver.chain import Chain, settle
 from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver.situation_chain import SituationChain, settle
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import compile_game
 from solvent.model.arrays import Bools, Floats
@@ -156,7 +156,7 @@ def test_strategies_that_are_none_are_refused(given: dict[str, Any], message: st
 def test_a_long_chain_settles_at_its_value() -> None:
     # From place 0 one goes on to 1 nearly always and then back; the rest of the time 3 is paid.
     on = 1 - 1e-4
-    chain = Chain(
+    chain = SituationChain(
         place=np.array([0, 1]),
         start=np.array([0, 1, 2]),
         target=np.array([1, 0]),
@@ -170,5 +170,7 @@ def test_a_long_chain_settles_at_its_value() -> None:
 
 
 def test_an_endless_chain_does_not_settle() -> None:
-    chain = Chain(np.array([0]), np.array([0, 1]), np.array([0]), np.array([1.0]), np.array([1.0]))
+    chain = SituationChain(
+        np.array([0]), np.array([0, 1]), np.array([0]), np.array([1.0]), np.array([1.0])
+    )
     assert settle(chain, np.zeros((2, 2)), False, 0.5, 20_000) > 0.5

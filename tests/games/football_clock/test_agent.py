@@ -19,14 +19,14 @@ from solvent.games.football_clock.baselines.agent import (
 )
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.solver.policies import Asked
 
 PLAIN = ClockManagement(weight=1.0)
 
 
 @cache
-def layout(form: str = "second-half", timeouts: int = 3) -> Layout:
+def layout(form: str = "second-half", timeouts: int = 3) -> FormLayout:
     return layout_for(TimedFootball(form=form, timeouts=timeouts))
 
 

@@ -32,7 +32,7 @@ from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate
+from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.report.page import render
@@ -64,7 +64,7 @@ def scores(second_half: TimedSolution) -> AgentScores:
     return rate_agent(second_half)
 
 
-def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> Evaluation:
+def evaluated(solution: TimedSolution, start: TimedPosition, opponent: int) -> PairEvaluation:
     """What the agent gets from a position."""
     layout = solution.layout
     other = OptimalLayers(layout, solution.values) if opponent == OPTIMAL else None

@@ -24,7 +24,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock import layers as football
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import Layout
+from solvent.games.football_clock.solver.layout import FormLayout
 
 pytestmark = [
     pytest.mark.slow,
@@ -89,7 +89,7 @@ def assert_same(store: LayerStore, other: LayerStore) -> None:
 def standard_half(ticks: int) -> LayerStore:
     """The end of a half by the standard chart, whose layers take a while, solved by threads."""
     rules = pack_rules(load_chart("standard"), Ruleset())
-    return solved(FootballLayers(Layout(rules, ClockRules(timeouts=0), "half", ticks)))
+    return solved(FootballLayers(FormLayout(rules, ClockRules(timeouts=0), "half", ticks)))
 
 
 def test_two_machines_compute_what_threads_do(machines: Machines) -> None:

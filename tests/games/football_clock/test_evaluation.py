@@ -1,4 +1,4 @@
-"""What policies of football with a clock are worth against each other, and against best answers."""
+"""Values of policies of football with a clock against each other and against best responses."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.solver.layout import FORMS, Layer, Layout
+from solvent.games.football_clock.solver.layout import FORMS, FormLayout, Layer
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_how_many_states_a_form_has(
     rules: PackedRules, form: str, timeouts: int, margin: int, states: int
 ) -> None:
     clock = ClockRules(timeouts=timeouts, largest_margin=margin)
-    assert Layout(rules, clock, form).states == states
+    assert FormLayout(rules, clock, form).states == states
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -41,7 +41,7 @@ def test_how_many_states_a_form_has(
 def test_every_layer_comes_after_those_that_it_reads(
     rules: PackedRules, form: str, timeouts: int, untimed_down: bool
 ) -> None:
-    layout = Layout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
+    layout = FormLayout(rules, ClockRules(timeouts=timeouts, untimed_down=untimed_down), form)
     solved: set[Layer] = set()
     for layer in layout.layers:
         assert solved.issuperset(layout.reads(layer))
@@ -52,7 +52,7 @@ def test_every_layer_comes_after_those_that_it_reads(
 
 
 def test_changing_sides_reverses_the_columns(rules: PackedRules) -> None:
-    layout = Layout(rules, ClockRules(largest_margin=9), "full")
+    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
     for half in layout.halves:
         margin, receives = layout.margin(half), layout.receives(half)
         assert (margin == -margin[::-1]).all()
@@ -64,7 +64,7 @@ def test_changing_sides_reverses_the_columns(rules: PackedRules) -> None:
 
 
 def test_points_move_the_margin_up_to_the_largest(rules: PackedRules) -> None:
-    layout = Layout(rules, ClockRules(largest_margin=9), "full")
+    layout = FormLayout(rules, ClockRules(largest_margin=9), "full")
     for half in layout.halves:
         margin, receives = layout.margin(half), layout.receives(half)
         for points in (-7, -2, 0, 3, 6):
@@ -74,18 +74,18 @@ def test_points_move_the_margin_up_to_the_largest(rules: PackedRules) -> None:
 
 
 def test_the_end_of_a_half(rules: PackedRules) -> None:
-    layout = Layout(rules, ClockRules(largest_margin=2), "full")
+    layout = FormLayout(rules, ClockRules(largest_margin=2), "full")
     assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
     # Who kicks off next has that row; who receives has the opposite of the other side's.
     kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
     assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
-    assert Layout(rules, ClockRules(), "half").final(2).tolist() == [0]
+    assert FormLayout(rules, ClockRules(), "half").final(2).tolist() == [0]
 
 
 def test_a_form_that_makes_no_sense(rules: PackedRules) -> None:
     with pytest.raises(ValueError, match="form is 'quarter'"):
-        Layout(rules, ClockRules(), "quarter")
+        FormLayout(rules, ClockRules(), "quarter")
     with pytest.raises(ValueError, match="two-minutes"):
-        Layout(rules, ClockRules(stops=()), "two-minutes")
+        FormLayout(rules, ClockRules(stops=()), "two-minutes")
     with pytest.raises(ValueError, match="ticks is 121"):
-        Layout(rules, ClockRules(), "half", ticks=121)
+        FormLayout(rules, ClockRules(), "half", ticks=121)

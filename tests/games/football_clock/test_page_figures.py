@@ -18,7 +18,7 @@ from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solver.evaluation import evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for, place_of
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -45,7 +45,7 @@ TIMES = table("| form | time-outs | states | matrix games")
 SIZES = table("| form | time-outs | states | layers | disk |")
 
 
-def layout_of(form: str, timeouts: int) -> Layout:
+def layout_of(form: str, timeouts: int) -> FormLayout:
     return layout_for(TimedFootball(form=form, timeouts=timeouts))
 
 
@@ -77,7 +77,7 @@ def test_the_readme_has_the_whole_game_of_the_page() -> None:
 
 
 def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
-    """What is possible and what the agent gets against the optimal player and the best answer.
+    """What is possible and what the agent gets against the optimal player and the best response.
 
     The key's last entry is whether it begins with the ball or the kickoff's return. A row without a
     form goes on with the last one.
@@ -149,9 +149,9 @@ def test_the_page_of_the_game_has_the_same_agent() -> None:
     assert len(earlier) == len(AGENT) + 2 + len(MANAGED)
     assert earlier.keys() - now.keys() == {
         ("`full`", "optimal player"),
-        ("`full`", "best answer"),
+        ("`full`", "best response"),
     }
-    for n, against in ((1, "optimal player"), (2, "best answer")):
+    for n, against in ((1, "optimal player"), (2, "best response")):
         for (form, timeouts, first), row in AGENT.items():
             key = label_of(form, timeouts), against
             assert float(now.get(key, earlier[key])[not first]) == row[n]
@@ -186,7 +186,7 @@ def test_the_page_of_training_has_the_same_agent() -> None:
     for n, found in enumerate(changes(), 1):
         kickoffs = mean(found, "`second-half`", "optimal player")
         assert float(second_half[n]) == pytest.approx(kickoffs, abs=1e-4)
-        given = mean(found, "`half`", "best answer")
+        given = mean(found, "`half`", "best response")
         assert float(half[n]) == pytest.approx(-given, abs=0.006)
 
 
@@ -265,7 +265,7 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
 
     per_agent = len(pairs) // 2
     for found, first in zip(changes(), (0, per_agent), strict=True):
-        against = ("optimal player", "best answer")
+        against = ("optimal player", "best response")
         expected = {
             (label, name): (results[first + n].first, results[first + n].second)
             for n, name in enumerate(against)

@@ -22,20 +22,20 @@ from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.block_kernel import solve_block
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model import compile_game
 
 
-def solved(layout: Layout, threads: int = 2) -> LayerStore:
+def solved(layout: FormLayout, threads: int = 2) -> LayerStore:
     """All layers of a layout, solved."""
     store = LayerStore(FootballLayers(layout))
     solve_layers(store.game, store, workers=Local(threads))
     return store
 
 
-def layout_in(store: LayerStore) -> Layout:
+def layout_in(store: LayerStore) -> FormLayout:
     """The layout of the layers in a store."""
     assert isinstance(store.game, FootballLayers)
     return store.game.layout
@@ -49,7 +49,9 @@ LINES = FIELD * (FIELD - 1) // 2
 def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerStore:
     """The end of a game on the standard chart, solved; the field is somewhat shorter."""
     rules = pack_rules(load_chart("standard"), Ruleset(field=FIELD))
-    return solved(Layout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks))
+    return solved(
+        FormLayout(rules, ClockRules(timeouts=timeouts, largest_margin=margin), form, ticks)
+    )
 
 
 def problem_of(store: LayerStore, layer: Layer) -> LayerProblem:
@@ -58,7 +60,7 @@ def problem_of(store: LayerStore, layer: Layer) -> LayerProblem:
     return layer_problem(layout, timed_tables(layout.rules), layer, store.read)
 
 
-def place_of(layout: Layout, state: TimedPosition) -> tuple[Layer, int, int]:
+def place_of(layout: FormLayout, state: TimedPosition) -> tuple[Layer, int, int]:
     """Where the value of a position stands: layer, row and column."""
     side = state.offence
     layer = Layer(state.half, state.ticks, state.timeouts[side], state.timeouts[1 - side])
@@ -168,7 +170,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
 def test_neither_blocks_nor_threads_change_a_bit() -> None:
     store = standard("second-half", 3, 1)
     layout = layout_in(store)
-    alone = solved(Layout(layout.rules, layout.clock, "second-half", 2), threads=1)
+    alone = solved(FormLayout(layout.rules, layout.clock, "second-half", 2), threads=1)
     for layer in layout_in(alone).layers:
         np.testing.assert_array_equal(alone.read(layer), store.read(layer))
 
@@ -270,7 +272,7 @@ def test_a_long_half_is_the_endless_game() -> None:
     rules = pack_rules(load_chart("standard"), Ruleset())
     endless = solve_points(rules)
     expected = np.append(endless.values, (-endless.kickoff_value, -endless.free_kick_value))
-    layout = Layout(rules, ClockRules(timeouts=0, half=3600), "half")
+    layout = FormLayout(rules, ClockRules(timeouts=0, half=3600), "half")
     store = solved(layout)
     misses = [
         float(np.abs(store.read(Layer(2, ticks, 0, 0))[:, 0] - expected).max())

@@ -13,7 +13,7 @@ A chart and a ruleset come as :class:`~solvent.games.football.packed.PackedRules
 =============================  ====================================================================
 
 The parts, each a file: what results and calls are worth (`football_values`), all matrix games at
-once (`football_calls`), fixed strategies as a Markov chain (`football_chain`), the iteration
+once (`football_calls`), fixed strategies as a Markov chain (`situation_chain`), the iteration
 (`football_iteration`), answers to fixed strategies (`football_answers`), and what bounds every
 error (`football_certificate`).
 """

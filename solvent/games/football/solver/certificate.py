@@ -6,7 +6,7 @@ Let a side keep to its strategies (as offence, as defence and in choices) while 
     w(s)  >=  1 + the largest expected w of what follows, over the free side's calls and choices,
 
 and w = 0 at kickoffs, where play until the next score has ended. If a view V misses the equations
-of a best answer by at most e everywhere, then V + e w is at least the right-hand sides taken at
+of a best response by at most e everywhere, then V + e w is at least the right-hand sides taken at
 V + e w, so no answer gets more than V + e w. Errors are bounded state by state.
 
 For an equilibrium, e is the most by which an answer to either side's strategies, one call ahead,

@@ -1,11 +1,11 @@
 """Newton's method for the equilibrium of football: fix the strategies, then fix the values.
 
 With all strategies fixed, values are the solution of a linear system, the chain of
-:mod:`solvent.games.football.solver.chain`. With all values fixed, every situation is a matrix
-game. Alternating the two is Newton's method for the equilibrium (Pollatschek and Avi-Itzhak 1969,
-"Algorithms for Stochastic Games with Geometrical Interpretation"). It takes a few rounds where it
-converges, which it need not: where the residual does not fall by half, the next evaluation is cut
-to one sweep, which makes the round one of value iteration.
+:mod:`solvent.games.football.solver.situation_chain`. With all values fixed, every situation is a
+matrix game. Alternating the two is Newton's method for the equilibrium (Pollatschek and Avi-Itzhak
+1969, "Algorithms for Stochastic Games with Geometrical Interpretation"). It takes a few rounds
+where it converges, which it need not: where the residual does not fall by half, the next evaluation
+is cut to one sweep, which makes the round one of value iteration.
 
 **Discounts.** Where whoever has the ball is sure to score, all situations are worth the same, and
 every call is as good as any other, those included that never score; the chain of such calls has no
@@ -26,8 +26,8 @@ import numpy as np
 
 from solvent.exact.solution import CertificateError
 from solvent.games.football.solver.calls import Calls, solve_calls
-from solvent.games.football.solver.chain import both_halves, mixed_chain, settle
 from solvent.games.football.solver.responses import DEFEND, offence_view
+from solvent.games.football.solver.situation_chain import both_halves, mixed_chain, settle
 from solvent.games.football.solver.values import Tables, all_by_value, choices_by_value
 from solvent.model.arrays import Floats
 

@@ -22,7 +22,7 @@ from solvent.games.football.solver.one_drive import after_drive
 from solvent.games.football.solver.responses import (
     ATTACK,
     DEFEND,
-    Answer,
+    ResponseView,
     Strategies,
     best_response_view,
     offence_view,
@@ -173,7 +173,9 @@ def best_response_points(
     )
 
 
-def _error(tables: Tables, fixed: Strategies, answer: Answer, roles: tuple[int, ...]) -> Floats:
+def _error(
+    tables: Tables, fixed: Strategies, answer: ResponseView, roles: tuple[int, ...]
+) -> Floats:
     """A bound of the error of an answer's view, [2(S+2)]."""
     residual = answer.residual + rounding(tables, answer.view, fixed)
     choices = fixed.choices.copy()

@@ -1,12 +1,12 @@
 """Best responses in football to fixed strategies, one call ahead and to the end.
 
-**One call ahead** the offence's best answer to the defence's strategy y is the row of the payoff
+**One call ahead** the offence's best response to the defence's strategy y is the row of the payoff
 matrix with the largest entry of A y; the defence's to x, the column with the smallest of x A.
 
 **To the end** it is a Markov decision process. The *free* side may be offence and defence by turns
 (until the next score), or keep one *role* (in a drive). Policy iteration: answer one call ahead
-everywhere, evaluate that (:mod:`solvent.games.football.solver.chain`), answer again, until
-nothing gets better.
+everywhere, evaluate that (:mod:`solvent.games.football.solver.situation_chain`), answer again,
+until nothing gets better.
 
 What is maximized is points, or the number of calls: the latter bounds how long play can last.
 """
@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from solvent.games.football.packed import SAFETY_KICK
-from solvent.games.football.solver.chain import both_halves, mixed_chain, settle
+from solvent.games.football.solver.situation_chain import both_halves, mixed_chain, settle
 from solvent.games.football.solver.values import (
     BY_VALUE,
     Tables,
@@ -49,8 +49,8 @@ class Strategies(NamedTuple):
     choices: Floats
 
 
-class Answer(NamedTuple):
-    """A best answer.
+class ResponseView(NamedTuple):
+    """A best response.
 
     Attributes:
         view: [2(S+2)] of the side that answers.
@@ -72,7 +72,7 @@ def best_response_view(
     other: tuple[Tables, Strategies] | None = None,
     count_calls: bool = False,
     tolerance: float = 1e-12,
-) -> Answer:
+) -> ResponseView:
     """What a side gets that answers in the best way.
 
     Args:
@@ -131,7 +131,7 @@ def best_response_view(
             residual = np.inf
             break
         view = pair[:, 0].copy()
-    return Answer(view, (actions[0], actions[1]), residual)
+    return ResponseView(view, (actions[0], actions[1]), residual)
 
 
 def opposite(view: Floats) -> Floats:

@@ -45,7 +45,7 @@ from solvent.games.football.baselines.agent import (
 )
 from solvent.games.football.solver.responses import Strategies
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
@@ -72,7 +72,7 @@ class AgentLayers:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: FormLayout,
         constants: Constants = PAPER,
         management: ClockManagement = MANAGEMENT,
     ) -> None:

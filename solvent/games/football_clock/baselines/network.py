@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from solvent.baselines.network import NetworkPlayer, times
 from solvent.games.football.situation import OFFENCE
+from solvent.games.football_clock.episode_kernel import CALL
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
-from solvent.games.football_clock.simulation_kernel import CALL
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
@@ -49,7 +49,7 @@ class NetworkLayers:
     """
 
     def __init__(
-        self, layout: Layout, sampler: TimedFootballSampler, player: NetworkPlayer
+        self, layout: FormLayout, sampler: TimedFootballSampler, player: NetworkPlayer
     ) -> None:
         self.layout = layout
         self.sampler = sampler

@@ -11,11 +11,11 @@ import numpy as np
 from solvent.envs.simulation import Player, Simulation
 from solvent.games.football.solver.responses import Strategies
 from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentLayers
+from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Episodes
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
-from solvent.games.football_clock.simulation_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Plays
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.solver.policies import Asked
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.state_strategies import (
@@ -164,7 +164,7 @@ class AgentPlayer:
             strategies[members[i], actions.timeout + 1] = 1 - chance
 
     def _timeout(
-        self, plays: Plays, i: int, mine: bool, layer: Layer, states: States, member: int
+        self, plays: Episodes, i: int, mine: bool, layer: Layer, states: States, member: int
     ) -> float:
         """The chance that it calls a time-out in a play in which it is asked."""
         layout = self.layers.layout
@@ -222,7 +222,7 @@ def strategy_of(
     return strategy
 
 
-def states_of(simulation: TimedFootballPlays, layout: Layout, chosen: Ints) -> States:
+def states_of(simulation: TimedFootballPlays, layout: FormLayout, chosen: Ints) -> States:
     """The chosen plays as the side with the ball or the kick sees them."""
     plays = simulation.plays
     offence = plays.offence[chosen]

@@ -1,7 +1,7 @@
 """Exact scores of players of football with a clock.
 
 A player is scored as a policy on layers (:mod:`solvent.games.football_clock.solver.policies`):
-what it gets against others, and against the best answer to it, from the start of the game and as
+what it gets against others, and against the best response to it, from the start of the game and as
 either player. Values are points, or the chance of winning and half of that of a tie.
 """
 
@@ -20,8 +20,8 @@ from solvent.games.football_clock.baselines.network import NetworkLayers
 from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layer, Layout, layout_for
+from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate_pairs
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import LayerPolicy
 from solvent.model.arrays import Floats
@@ -49,11 +49,11 @@ class TimedScore:
     """
 
     name: str
-    against: dict[str, Evaluation]
+    against: dict[str, PairEvaluation]
 
     @property
     def exploitability(self) -> float:
-        """By how much the best answer beats it: half the sum of what it gains in either seat.
+        """By how much the best response beats it: half the sum of what it gains in either seat.
 
         A player that takes both seats, each half of the time, of a game in which the payoffs of
         both sum to a constant, has half of it for certain if it plays optimally.
@@ -74,7 +74,7 @@ def score_timed(
     threads: int = 2,
     on_layer: OnLayer | None = None,
 ) -> TimedScore:
-    """Score a policy exactly: against opponents, and against the best answer to it.
+    """Score a policy exactly: against opponents, and against the best response to it.
 
     Args:
         game: Which, with its start.
@@ -108,7 +108,7 @@ def score_timed(
 
 
 def layers_named(
-    name: str, game: TimedFootball, layout: Layout, solution: str | Path | None = None
+    name: str, game: TimedFootball, layout: FormLayout, solution: str | Path | None = None
 ) -> LayerPolicy:
     """A player by name, as a policy on layers.
 

@@ -19,7 +19,7 @@ from solvent.games.football_clock.report.chances import (
     scaled,
 )
 from solvent.games.football_clock.report.clock_map import ClockMap, maps_html, script, shaded_map
-from solvent.games.football_clock.solver.evaluation import Evaluation, evaluate_pairs
+from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate_pairs
 from solvent.games.football_clock.solver.layout import Layer
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
@@ -52,7 +52,7 @@ class AgentScores:
             of :func:`solvent.games.football_clock.report.chances.by_time`.
     """
 
-    start: tuple[Evaluation, ...]
+    start: tuple[PairEvaluation, ...]
     by_time: Floats
 
 

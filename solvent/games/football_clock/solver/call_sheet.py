@@ -22,7 +22,7 @@ from solvent.model.parameters import shown
 
 
 @dataclass(frozen=True, eq=False)
-class CallSheet:
+class TimedCallSheet:
     """The matrix game of a position.
 
     Attributes:
@@ -49,7 +49,7 @@ class CallSheet:
         return np.asarray(self.strategies.row_strategy @ self.payoff)
 
 
-def call_sheet(solution: LayeredSolution, position: TimedPosition) -> CallSheet:
+def call_sheet(solution: LayeredSolution, position: TimedPosition) -> TimedCallSheet:
     """Rate all calls of a position.
 
     Args:
@@ -94,7 +94,7 @@ def call_sheet(solution: LayeredSolution, position: TimedPosition) -> CallSheet:
             payoff[row] = expected(branches, None)
     if side == 1:
         payoff = -payoff if game.for_points else 1 - payoff
-    return CallSheet(
+    return TimedCallSheet(
         position, (legal[side], legal[1 - side]), payoff, solve_matrix_games(payoff[None])[0]
     )
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import Asked, Players
 from solvent.games.football_clock.solver.problem import moments_after
 from solvent.games.football_clock.solver.successors import rate_moment
@@ -33,7 +33,7 @@ class Continuations:
         values: [2, S + 2, C] of the layers that are rated, X or Y having the ball.
     """
 
-    layout: Layout
+    layout: FormLayout
     tables: TimedTables
     players: Players
     values: Mapping[Layer, Floats]

@@ -9,7 +9,7 @@ A layer is rated like one that is solved: first what everything is worth that ma
 with the time-outs that the players call, and then the states, each the expectation over both
 strategies.
 
-**Best answers.** In the place of a policy may stand None: that player answers the other one's in
+**Best responses.** In the place of a policy may stand None: that player answers the other one's in
 the best way, with calls, choices, kicks and time-outs. It knows the strategies, not what is drawn
 from them. Backward in time the answer in one state is a maximum of sums, since states of a layer
 lead to other layers only.
@@ -33,7 +33,7 @@ from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_values
 from solvent.games.football_clock.solver.continuations import Continuations
 from solvent.games.football_clock.solver.expected_values import rate_block
-from solvent.games.football_clock.solver.layout import Layer, Layout, place_of
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, place_of
 from solvent.games.football_clock.solver.policies import (
     Block,
     LayerPolicy,
@@ -56,7 +56,7 @@ LINES_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class PairEvaluation:
     """What X gets against Y: chances of winning with half of those of a tie, or points.
 
     Attributes:
@@ -74,15 +74,15 @@ class Evaluation:
 
 
 def evaluate(
-    layout: Layout,
+    layout: FormLayout,
     start: TimedPosition,
     x: LayerPolicy | None,
     y: LayerPolicy | None,
     *,
     threads: int = 2,
     on_layer: OnLayer | None = None,
-) -> Evaluation:
-    """What X gets against Y from a position; None stands for a best answer.
+) -> PairEvaluation:
+    """What X gets against Y from a position; None stands for a best response.
 
     Args:
         layout: The form.
@@ -105,13 +105,13 @@ def evaluate(
 
 
 def evaluate_pairs(
-    layout: Layout,
+    layout: FormLayout,
     start: TimedPosition,
     pairs: Iterable[Players],
     *,
     threads: int = 2,
     on_layer: Callable[[Layer, Sequence[Floats]], None] | None = None,
-) -> list[Evaluation]:
+) -> list[PairEvaluation]:
     """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
 
     Args:
@@ -144,12 +144,12 @@ def evaluate_pairs(
         of_x, of_y = rater.values[begins.layer][:, begins.row, begins.column].tolist()
         if begins.player == 1:
             of_x, of_y = -of_y, -of_x
-        results.append(Evaluation(first=even + of_x, second=even - of_y))
+        results.append(PairEvaluation(first=even + of_x, second=even - of_y))
     return results
 
 
 def _rate_layer(
-    layout: Layout, layer: Layer, raters: Sequence[_Rater], pool: ThreadPoolExecutor
+    layout: FormLayout, layer: Layer, raters: Sequence[_Rater], pool: ThreadPoolExecutor
 ) -> None:
     """Give every rater the values of a layer."""
     for _ in pool.map(lambda rater: rater.begin(layer), raters):
@@ -179,10 +179,10 @@ class _Rater:
         players: X and Y.
 
     Raises:
-        ValueError: If both are best answers.
+        ValueError: If both are best responses.
     """
 
-    def __init__(self, layout: Layout, players: Players) -> None:
+    def __init__(self, layout: FormLayout, players: Players) -> None:
         if players == (None, None):
             raise ValueError("a best answer needs a policy that it answers; both are None")
         self.layout = layout

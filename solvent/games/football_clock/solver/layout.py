@@ -76,7 +76,7 @@ class Layer(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class FormLayout:
     """All layers of one form of the game.
 
     Args:
@@ -283,7 +283,7 @@ class PositionPlace(NamedTuple):
     player: int
 
 
-def layout_for(game: TimedFootball) -> Layout:
+def layout_for(game: TimedFootball) -> FormLayout:
     """The layout of a game's states.
 
     Args:
@@ -293,10 +293,10 @@ def layout_for(game: TimedFootball) -> Layout:
         ValueError: If the ruleset's probabilities have no common denominator below 2^53.
     """
     rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-    return Layout(rules, game.loaded_clock, game.form)
+    return FormLayout(rules, game.loaded_clock, game.form)
 
 
-def place_of(layout: Layout, position: TimedPosition) -> PositionPlace:
+def place_of(layout: FormLayout, position: TimedPosition) -> PositionPlace:
     """Where the value of a call or a kick stands.
 
     Args:

@@ -24,7 +24,7 @@ from solvent.games.football_clock.solver.block_kernel import (
     kick_values,
     solve_block,
 )
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
     Block,
@@ -44,7 +44,7 @@ class OptimalLayers:
         read: Gives the values of a layer, such as :meth:`TimedSolution.values`.
     """
 
-    def __init__(self, layout: Layout, read: Callable[[Layer], Floats]) -> None:
+    def __init__(self, layout: FormLayout, read: Callable[[Layer], Floats]) -> None:
         self.layout = layout
         self.read = read
         self._tables = timed_tables(layout.rules)

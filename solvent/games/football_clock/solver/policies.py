@@ -28,7 +28,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.model.arrays import Bools, Floats, Ints
 
 Block = tuple[int, int]
@@ -103,7 +103,7 @@ Players = tuple[LayerPolicy | None, LayerPolicy | None]
 """X and Y; None stands for one that answers the other's policy in the best way."""
 
 
-def block_rows(layout: Layout, block: Block) -> Ints:
+def block_rows(layout: FormLayout, block: Block) -> Ints:
     """The rows of a block, by down, the punt formation last, and then by line."""
     downs = layout.rules.ruleset.downs + 1
     return (np.arange(downs)[:, None] * layout.lines + np.arange(*block)).reshape(-1)

@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.successors import rate_moment
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Bools, Floats, Ints
 
 
-class Moments(NamedTuple):
+class MomentLayers(NamedTuple):
     """The layers to which a group of successors leads, as the side that was on offence sees them.
 
     Attributes:
@@ -55,7 +55,7 @@ class LayerProblem:
 
     layer: Layer
     tables: TimedTables
-    moments: tuple[Moments, ...]
+    moments: tuple[MomentLayers, ...]
     values: dict[Layer, Floats]
     final: Floats
     shifted: Ints
@@ -113,7 +113,7 @@ class LayerProblem:
 
 
 def layer_problem(
-    layout: Layout, tables: TimedTables, layer: Layer, read: Callable[[Layer], Floats]
+    layout: FormLayout, tables: TimedTables, layer: Layer, read: Callable[[Layer], Floats]
 ) -> LayerProblem:
     """What has to be known to solve a layer.
 
@@ -141,16 +141,16 @@ def layer_problem(
     )
 
 
-def moments_after(layout: Layout, layer: Layer, seconds: int, untimed: bool) -> Moments:
+def moments_after(layout: FormLayout, layer: Layer, seconds: int, untimed: bool) -> MomentLayers:
     """Where plays that take so long lead to, `untimed` if a half does not end on them."""
     half, ticks, own, other = layer
     clock = layout.clock
     if ticks == 0:
-        return Moments(None, None, None)
+        return MomentLayers(None, None, None)
     after = clock.after(ticks, seconds)
     saved = clock.after(ticks, clock.with_timeout(seconds))
     over = after == 0 and not (untimed and clock.untimed_down)
-    return Moments(
+    return MomentLayers(
         plain=None if over else layout.moment(half, after, own, other),
         own=Layer(half, saved, own - 1, other) if own and saved != after else None,
         other=Layer(half, saved, own, other - 1) if other and saved != after else None,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvent.games.football_clock.solver.block_kernel import rate_mixed_cells, rate_results
-from solvent.games.football_clock.solver.layout import Layer, Layout
+from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.tables import TimedTables
@@ -32,7 +32,7 @@ def solved_problem(solution: TimedSolution, tables: TimedTables, layer: Layer) -
     return layer_problem(solution.layout, tables, layer, solution.values)
 
 
-def row_calls(layout: Layout, problem: LayerProblem, row: int, declared: Floats) -> RowCalls:
+def row_calls(layout: FormLayout, problem: LayerProblem, row: int, declared: Floats) -> RowCalls:
     """Rate the calls of a situation.
 
     Args:

@@ -21,7 +21,7 @@ from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import action_values, optimal_strategy, to_other
-from solvent.games.football_clock.solver.layout import Layout, layout_for
+from solvent.games.football_clock.solver.layout import FormLayout, layout_for
 from solvent.model.game import Game
 from solvent.model.parameters import as_options
 
@@ -76,7 +76,7 @@ class TimedSolution(LayeredSolution):
         return cls(solve_in_memory(FootballLayers.of(game)), game)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FormLayout:
         """How the states are laid out."""
         layered = self.layered
         assert isinstance(layered, FootballLayers)

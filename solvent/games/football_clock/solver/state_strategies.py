@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.games.football_clock.packed import pack_clock
-from solvent.games.football_clock.solver.layout import Layout
+from solvent.games.football_clock.solver.layout import FormLayout
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -119,7 +119,7 @@ def solved_from(solution: TimedSolution) -> Solved:
     )
 
 
-def _second_half(solution: TimedSolution, layout: Layout, half: int) -> Floats | None:
+def _second_half(solution: TimedSolution, layout: FormLayout, half: int) -> Floats | None:
     if half == 2:
         return None
     kicks: Floats = solution.values(layout.second_half)[layout.kickoff_row]

@@ -28,7 +28,7 @@ ENDLESS, PATIENCE = 1 - 1e-5, 500
 """Changes that shrink no faster, after so many sweeps, are taken for those of endless play."""
 
 
-class Chain(NamedTuple):
+class SituationChain(NamedTuple):
     """Rows of a Markov chain in the order in which they are to be swept.
 
     ============  ================  =============================================================
@@ -55,7 +55,7 @@ def mixed_chain(
     *,
     defending: bool = False,
     free_kick: bool = True,
-) -> Chain:
+) -> SituationChain:
     """The chain of all situations under given strategies.
 
     Args:
@@ -67,7 +67,9 @@ def mixed_chain(
             of the view.
         free_kick: Whether the free kick has a row too.
     """
-    chain = Chain(*_compose(tables, offence_strategy, defence_strategy, choices, defending))
+    chain = SituationChain(
+        *_compose(tables, offence_strategy, defence_strategy, choices, defending)
+    )
     if free_kick:
         return chain
     return chain._replace(
@@ -75,9 +77,9 @@ def mixed_chain(
     )
 
 
-def both_halves(first: Chain, second: Chain) -> Chain:
+def both_halves(first: SituationChain, second: SituationChain) -> SituationChain:
     """One chain from the rows of two."""
-    return Chain(
+    return SituationChain(
         np.concatenate((first.place, second.place)),
         np.concatenate((first.start, second.start[1:] + first.start[-1])),
         np.concatenate((first.target, second.target)),
@@ -184,7 +186,7 @@ def _add(place_weight: Floats, seen: Ints, count: int, place: int, chance: float
     return count
 
 
-def settle(chain: Chain, view: Floats, mirror: bool, tolerance: float, most: int) -> float:
+def settle(chain: SituationChain, view: Floats, mirror: bool, tolerance: float, most: int) -> float:
     """Sweep over a chain until its values change by no more than `tolerance`.
 
     Where play is long, what remains of the error soon shrinks by the same factor f everywhere. So
@@ -225,7 +227,7 @@ def settle(chain: Chain, view: Floats, mirror: bool, tolerance: float, most: int
 
 
 @njit(cache=True)
-def _sweep(chain: Chain, view: Floats, mirror: bool, tolerance: float, most: int) -> float:
+def _sweep(chain: SituationChain, view: Floats, mirror: bool, tolerance: float, most: int) -> float:
     """Some sweeps; the largest change in the last, which may come early with small changes."""
     half = len(view) // 2
     change = np.inf
