@@ -12,10 +12,9 @@ A chart and a ruleset come as :class:`~solvent.games.football.packed.PackedRules
 :func:`best_response_points`   what a player's strategies concede until the next score
 =============================  ====================================================================
 
-The parts, each a file: what results and calls are worth (`football_values`), all matrix games at
-once (`football_calls`), fixed strategies as a Markov chain (`situation_chain`), the iteration
-(`football_iteration`), answers to fixed strategies (`football_answers`), and what bounds every
-error (`football_certificate`).
+The parts, each a file: the values of results and calls (`values`), all matrix games at once
+(`calls`), fixed strategies as a Markov chain (`situation_chain`), the iteration (`iteration`),
+responses to fixed strategies (`responses`), and what bounds every error (`certificate`).
 """
 
 from solvent.games.football.solver.calls import CallSheet, call_sheet
