@@ -1,4 +1,4 @@
-"""Against one opponent the optimum is the best answer to it; among several, the worst counts."""
+"""Against one opponent the optimum is the best response to it; among several, the worst counts."""
 
 from __future__ import annotations
 

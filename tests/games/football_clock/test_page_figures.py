@@ -177,7 +177,7 @@ def test_the_page_of_training_has_the_same_agent() -> None:
         training,
     )
     half = re.search(
-        r"a best answer gets ([\d.]+) from that agent; "
+        r"a best response gets ([\d.]+) from that agent; "
         r"from the agent as it is now it gets ([\d.]+)\.",
         training,
     )

@@ -184,7 +184,7 @@ class _Rater:
 
     def __init__(self, layout: FormLayout, players: Players) -> None:
         if players == (None, None):
-            raise ValueError("a best answer needs a policy that it answers; both are None")
+            raise ValueError("a best response needs a policy to respond to; both are None")
         self.layout = layout
         self.players = players
         self.tables = timed_tables(layout.rules)
