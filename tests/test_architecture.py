@@ -212,12 +212,21 @@ def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return found
 
 
+def is_face(path: str) -> bool:
+    """Whether a file is the ``__init__`` of a package that defines nothing but hands names on."""
+    if not path.endswith("__init__"):
+        return False
+    body = ast.parse((PACKAGE / f"{path}.py").read_text(encoding="utf-8")).body
+    defined = {getattr(node, "name", "") for node in body}
+    return defined <= {"", "__getattr__", "__dir__"}
+
+
 def without_faces(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The same without the ``__init__`` of packages, which only hand names on."""
+    """The same without the faces of packages."""
     return {
-        path: {target for target in targets if not target.endswith("__init__")}
+        path: {target for target in targets if not is_face(target)}
         for path, targets in graph.items()
-        if not path.endswith("__init__")
+        if not is_face(path)
     }
 
 
@@ -229,6 +238,7 @@ GAMES = PACKAGE / "games"
 CODE = re.compile(r"[^\W\d_]+")
 
 NAMES = {"pig", "greed", "gamebook", "football", "fighting", "combat", "punt", "touchdown"}
+NAMES |= {"stamina", "yards", "ninth", "kickoff"}
 """Words of which none belongs into the code of a generic file."""
 
 
@@ -250,7 +260,11 @@ def named_games(source: str) -> Iterator[tuple[int, str]]:
             if isinstance(value := getattr(node, name, None), str)
         ]
         for text in texts:
-            words = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).lower().replace("_", " ")
+            words = (
+                re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+                .lower()
+                .replace("_", " ")
+            )
             for word in sorted(NAMES & set(CODE.findall(words))):
                 yield getattr(node, "lineno", 0), word
 
@@ -280,6 +294,7 @@ def test_every_game_is_among_the_names_that_are_looked_for() -> None:
         ("def is_football(): pass", "football"),
         ("isinstance(game, FightingFantasy)", "fighting"),
         ("ids = ['solvent/Gamebook-v0']", "gamebook"),
+        ("ids = ['solvent/FFCombat-v0']", "combat"),
         ('"""Such as greed."""', None),
         ("bigger = big + 1", None),
     ],

@@ -67,8 +67,6 @@ def make_baseline(name: str, game: TabularGame, player: int = 0) -> TabularPolic
         ValueError: If no baseline has that name, or the game has none of that name.
         ModuleNotFoundError: If the baseline needs a package that is not installed.
     """
-    if name not in baselines_of(game):
-        check_choice(name, "baseline", all_baselines())
     check_choice(name, f"baseline of {game.info.name}", baseline_names(game, player))
     return baselines_of(game)[name].make(game, player)
 

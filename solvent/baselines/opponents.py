@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from solvent.baselines import all_baselines, baseline_names, make_baseline
+from solvent.baselines import baseline_names, baselines_of, make_baseline
 from solvent.baselines.network import load_network
 from solvent.envs.env import Seat, seats_of
 from solvent.envs.simulation import Player, Sampler, Uniform
@@ -105,7 +105,7 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
             f"policies, and mappings of these to weights"
         )
     made = _made.setdefault(game, {})
-    if _names_a_file(specification, all_baselines()):
+    if _names_a_file(specification, baselines_of(game)):
         path = Path(specification).absolute()
         # A file that was written anew is another policy.
         changed = path.stat().st_mtime_ns if path.is_file() else None

@@ -25,8 +25,8 @@ app = typer.Typer(
 TAKES_PARAMETERS: dict[str, Any] = {
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
     "epilog": (
-        "Every other option is a parameter of the game: [bold]--luck 12[/], "
-        "[bold]--stamina 2:24[/] for a range, or JSON. "
+        "Every other option is a parameter of the game: [bold]--target 20[/], "
+        "[bold]--size 2:24[/] for a range, or JSON. "
         "[bold]solvent list GAME[/] shows a game's parameters."
     ),
 }

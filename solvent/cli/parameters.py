@@ -286,7 +286,11 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
     env_id = max(spec.environments, key=alike)
     # A plain name stands for the game's defaults, whatever its environments have.
     defaults = inspect.signature(maker).parameters
-    others = {key: defaults[key].default for key in spec.environments[env_id].parameters}
+    others = {
+        key: defaults[key].default
+        for key in spec.environments[env_id].parameters
+        if key in defaults and defaults[key].default is not inspect.Parameter.empty
+    }
     return env_id, {**others, **asked}
 
 

@@ -265,8 +265,15 @@ def score_json(
 
 def show_games(console: Console) -> None:
     """Every game with its environments and baselines, and what any game may have."""
+    broken = dict(broken_games())
     for spec in game_specs().values():
-        console.print(f"[bold]{escape(spec.name)}[/]  {escape(_summary(spec))}", highlight=False)
+        try:
+            summary = _summary(spec)
+            own = () if spec.baselines is None else load(spec.baselines)
+        except (ValueError, ImportError) as error:
+            broken[spec.name] = str(error)
+            continue
+        console.print(f"[bold]{escape(spec.name)}[/]  {escape(summary)}", highlight=False)
         rows = {" ".join(["also as", *spec.shorthands]): ""} if spec.shorthands else {}
         for env_id, entry in spec.environments.items():
             changed = ", ".join(f"{name} {value}" for name, value in entry.parameters.items())
@@ -275,13 +282,12 @@ def show_games(console: Console) -> None:
             rows[env_id] = "; ".join(filter(None, (changed, against, optimum)))
         if spec.pettingzoo is not None:
             rows[f"solvent/{spec.name}-v0"] = "PettingZoo"
-        own = () if spec.baselines is None else load(spec.baselines)
         if own:
             rows["baselines"] = ", ".join(own)
         console.print(Padding(facts(rows), (0, 0, 1, 2)))
     rest = {"baselines of any game": ", ".join(GENERIC), "algorithms": ", ".join(ALGORITHMS)}
     console.print(facts(rest))
-    for name, cause in broken_games().items():
+    for name, cause in broken.items():
         console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
 
 

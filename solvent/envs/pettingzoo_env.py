@@ -181,7 +181,8 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         super().__init__(game, **arguments)
         if not self.episode.alternating:
             raise ValueError(
-                f"the players of {self._name} act at the same time; TabularParallelEnv plays that"
+                f"the players of {self._name} act at the same time; TabularParallelEnv plays "
+                f"that, and the spec of the game says simultaneous=True"
             )
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:

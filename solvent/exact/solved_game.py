@@ -12,7 +12,8 @@ from typing import Any, Protocol, overload, runtime_checkable
 
 from solvent.exact.solution import Solution
 from solvent.exact.solver import solve_table
-from solvent.model import Game, TabularGame, compile_game
+from solvent.model import Game, GameInfo, TabularGame, compile_game
+from solvent.model.parameters import shown
 from solvent.model.registry import spec_of
 
 
@@ -109,10 +110,10 @@ class SolvedTable:
         return self.solution.method
 
     def value_of(self, state: Any) -> float:
-        return float(self.solution.values[self.table.index[state]])
+        return float(self.solution.values[self._index(state)])
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
-        index = self.table.index[state]
+        index = self._index(state)
         others = self.solution.policies[1 - player].probabilities[index]
         values: dict[int, float] = {}
         for row in range(*self.table.row_start[index : index + 2].tolist()):
@@ -122,10 +123,20 @@ class SolvedTable:
         return values
 
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
-        index = self.table.index[state]
+        index = self._index(state)
         legal = self.table.mask[player][index].nonzero()[0]
         chances = self.solution.policies[player].probabilities[index, legal]
         return dict(zip(legal.tolist(), chances.tolist(), strict=True))
+
+    def _index(self, state: Any) -> int:
+        """The number of a state; raises ValueError if there is none."""
+        try:
+            return self.table.index[state]
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"{shown(state)} is no state of {self.game.info.name}; a state is such as "
+                f"{shown(self.table.states[0])}"
+            ) from None
 
 
 @overload
@@ -154,11 +165,17 @@ def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | 
         mixed strategies, these are optimal up to the accuracy of the matrix games.
 
     Raises:
+        ValueError: If `game` is no game.
         ImproperGameError: If from some state no end can be reached, or a player does best by
             never ending; the message names a state.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
         TooManyStatesError: If there are too many states for a table, and no other way.
     """
+    if not isinstance(getattr(game, "info", None), GameInfo):
+        raise ValueError(
+            f"game is {shown(game)}; allowed are a game, as solvent.make_game makes one, and its "
+            f"table"
+        )
     if isinstance(game, TabularGame):
         return solve_table(game, tolerance=tolerance)
     spec = spec_of(game)

@@ -18,9 +18,11 @@ found: ``"module:Class"`` or ``"folder/file.py:Class"``.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 
 GROUP = "solvent.games"
 """The group of entry points under which packages declare their games."""
+
+ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
+"""What Gymnasium takes for an id with a version."""
 
 Reference: TypeAlias = str
 """Where something is to be found, ``"module:name"``; the name may have dots."""
@@ -165,6 +170,39 @@ class GameSpec:
     hyperparameters: Reference | None = None
     bench: tuple[BenchTask, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Check what is registered as soon as the package is imported.
+
+        Raises:
+            ValueError: If a field is none of those allowed; the message names game and field.
+        """
+        for name in ("environments", "shorthands", "studies", "commands"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(
+                    f"{name} of the game {self.name} is {shown(getattr(self, name))}; allowed are "
+                    f"mappings"
+                )
+        if self.pettingzoo is not None and not isinstance(self.pettingzoo, Mapping):
+            raise ValueError(
+                f"pettingzoo of the game {self.name} is {shown(self.pettingzoo)}; allowed are None "
+                f"and a mapping of parameters"
+            )
+        for env_id, one in self.environments.items():
+            if not isinstance(env_id, str) or not ENVIRONMENT_ID.fullmatch(env_id):
+                raise ValueError(
+                    f"environments of the game {self.name} has {shown(env_id)}; allowed are ids "
+                    f"such as 'namespace/Name-v0'"
+                )
+            if not isinstance(one, Environment) or not isinstance(one.parameters, Mapping):
+                raise ValueError(
+                    f"{env_id} of the game {self.name} is {shown(one)}; allowed is an Environment "
+                    f"with a mapping of parameters"
+                )
+
+    def words(self) -> tuple[str, ...]:
+        """All that it puts into a common namespace: its name, ids, shorthands and commands."""
+        return self.name, *self.environments, *self.shorthands, *self.commands
+
     def maker(self) -> Callable[..., Game]:
         """The class or function that makes the game."""
         made: Callable[..., Game] = load(self.make) if isinstance(self.make, str) else self.make
@@ -196,13 +234,22 @@ def load(reference: Reference) -> Any:
         reference: ``"module:name"``.
 
     Raises:
-        ImportError: If the module cannot be imported.
-        AttributeError: If the module has nothing of that name.
+        ValueError: If it is no reference, or there is nothing of that name.
+        ModuleNotFoundError: If what is there needs a package that is not installed.
     """
     module, _, name = reference.partition(":")
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
+    if not module or not name:
+        raise ValueError(f"a reference is {shown(reference)}; allowed is 'module:name'")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise ValueError(f"{reference} cannot be loaded: {error}") from error
+        raise
+    except AttributeError as error:
+        raise ValueError(f"{reference} cannot be loaded: {error}") from error
     return found
 
 
@@ -231,11 +278,22 @@ def _registry() -> _Registry:
         except Exception as error:  # Somebody else's package may raise anything.
             found.broken[point.name] = f"{type(error).__name__}: {brief(str(error))}"
             continue
-        if isinstance(spec, GameSpec) and spec.name == point.name:
-            found.specs[spec.name] = spec
-        else:
+        if not isinstance(spec, GameSpec) or spec.name != point.name:
             found.broken[point.name] = f"{point.value} is {shown(spec)}, not its GameSpec"
+        elif clash := _clash(found.specs, spec):
+            found.broken[point.name] = clash
+        else:
+            found.specs[spec.name] = spec
     return found
+
+
+def _clash(specs: Mapping[str, GameSpec], new: GameSpec) -> str | None:
+    """What a new spec would take away from another, in a sentence; None if nothing."""
+    taken = {word: spec.name for spec in specs.values() for word in spec.words()}
+    for word in new.words():
+        if word in taken:
+            return f"{shown(word)} is taken by the game {taken[word]}"
+    return None
 
 
 def game_specs() -> Mapping[str, GameSpec]:
@@ -255,11 +313,14 @@ def register_game(spec: GameSpec) -> None:
         spec: Of the game.
 
     Raises:
-        ValueError: If another game has its name.
+        ValueError: If another game has its name, or one of its ids, shorthands or commands.
     """
-    known = _registry().specs.setdefault(spec.name, spec)
-    if known != spec:
-        raise ValueError(f"there is a game {shown(spec.name)} already, made by {known.make}")
+    known = _registry().specs
+    if known.get(spec.name) == spec:
+        return
+    if clash := _clash(known, spec):
+        raise ValueError(f"the game {spec.name} cannot be registered: {clash}")
+    known[spec.name] = spec
 
 
 def spec_of(game: Any) -> GameSpec | None:
@@ -288,19 +349,29 @@ def find_spec(name: str) -> GameSpec:
     if name in specs or not names_a_place(name):
         return specs[check_choice(name, "game", specs)]
     place, attribute = _split(name)
+    file = Path(place).resolve() if place.endswith(".py") else None
+    if file is not None and not file.is_file():
+        raise ValueError(f"{place}: there is no such file")
+    # Where the command is started by a script of its own, Python does not look in this folder.
+    folder = str(Path.cwd() if file is None else file.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
     try:
-        module = _file(place) if place.endswith(".py") else importlib.import_module(place)
-        found = getattr(module, attribute) if attribute else _only_game(module, name)
-    except ValueError:
-        raise
+        module = importlib.import_module(place) if file is None else _file(file)
+        found = getattr(module, attribute) if attribute else None
     except Exception as error:  # Somebody else's file may raise anything.
         what = f"{type(error).__name__}: {brief(str(error))}"
         raise ValueError(f"the game {shown(name)} cannot be loaded: {what}") from error
+    if not attribute:
+        found = _only_game(module, name)
     if isinstance(found, GameSpec):
         register_game(found)
         return found
-    if not callable(found):
-        raise ValueError(f"{name} is {shown(found)}; allowed are a GameSpec and a class of games")
+    if not callable(found) or (inspect.isclass(found) and not _makes_games(found)):
+        raise ValueError(
+            f"{name} is {shown(found)}; allowed are a GameSpec, a class of games, and a function "
+            f"that makes them"
+        )
     return GameSpec(name=name, make=found)
 
 
@@ -318,12 +389,10 @@ def _split(name: str) -> tuple[str, str]:
 
 
 @cache
-def _file(path: str) -> ModuleType:
+def _file(file: Path) -> ModuleType:
     """The module in a file, imported once."""
-    file = Path(path).resolve()
-    if not file.is_file():
-        raise ValueError(f"{path}: there is no such file")
-    name = f"solvent_game_{file.stem}"
+    # Files of one name in two folders are two modules.
+    name = f"{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
@@ -338,6 +407,11 @@ def _file(path: str) -> ModuleType:
     return module
 
 
+def _makes_games(kind: type) -> bool:
+    """Whether a class has the methods of :class:`solvent.model.Game`."""
+    return all(hasattr(kind, method) for method in ("initial", "legal_actions", "transition"))
+
+
 def _only_game(module: ModuleType, name: str) -> Any:
     """The one spec of a module, or else its one class of games."""
     own = list(vars(module).values())
@@ -345,9 +419,7 @@ def _only_game(module: ModuleType, name: str) -> Any:
     games = [
         value
         for value in own
-        if inspect.isclass(value)
-        and value.__module__ == module.__name__
-        and all(hasattr(value, method) for method in ("transition", "legal_actions", "initial"))
+        if inspect.isclass(value) and value.__module__ == module.__name__ and _makes_games(value)
     ]
     for found in (specs, games):
         if len(found) == 1:
@@ -371,12 +443,14 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
     """
     from solvent.model.difficulty import with_modifier
 
-    maker = find_spec(name).maker()
+    spec = find_spec(name)
+    maker = spec.maker()
     allowed = inspect.signature(maker).parameters
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
         for parameter in parameters:
             check_choice(parameter, f"parameter of {name}", allowed)
     game = maker(**parameters)
+    _check_name(spec, game)
     modifiers = {} if modifiers is None else modifiers
     if not isinstance(modifiers, Mapping):
         raise ValueError(
@@ -385,6 +459,29 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
     for check, modifier in modifiers.items():
         game = with_modifier(game, check, modifier)
     return game
+
+
+def _check_name(spec: GameSpec, game: Game) -> None:
+    """Refuse a game whose ``info.name`` leads to no spec, or to that of another game.
+
+    Raises:
+        ValueError: If it does.
+    """
+    known = game_specs()
+    own = game.info.name
+    if spec.name in known and own != spec.name:
+        raise ValueError(
+            f"the game {shown(spec.name)} calls itself {shown(own)}; its info.name and the name of "
+            f"its spec have to be equal"
+        )
+    # A package's own file may be given by its path while it is written; a copy of ours may not
+    # pass for ours, whose baselines and solvers it would be given.
+    ours = own in known and known[own].make_is_in("solvent")
+    if ours and spec.name not in known and not type(game).__module__.startswith("solvent."):
+        raise ValueError(
+            f"the game {shown(spec.name)} calls itself {shown(own)}, which is the name of another "
+            f"game; give it an info.name of its own"
+        )
 
 
 class _Makers(Mapping[str, Callable[..., "Game"]]):

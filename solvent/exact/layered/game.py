@@ -234,7 +234,8 @@ class LayeredGame(ABC):
             identity: As the folder has it; nothing in it is certain.
 
         Raises:
-            ValueError: If it is damaged; so does a KeyError, a TypeError or an AttributeError say.
+            StoreError: If this kind of game cannot be made from its identity.
+            ValueError, KeyError, TypeError, AttributeError: If the identity is damaged.
         """
         raise StoreError(f"a solution of {cls.kind} can be opened only with its game")
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from solvent.games.football.chart import Cell, Chart
+from solvent.games.football.field_text import pitch
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
@@ -19,7 +20,6 @@ from solvent.games.football.situation import (
     situation_text,
 )
 from solvent.model import Outcome
-from solvent.model.drawing import pitch
 
 KICKOFFS = ("kickoff", "onside")
 """What a side that kicks off chooses from."""

@@ -1,4 +1,4 @@
-"""A football field, painted from the lines of text that :func:`solvent.model.drawing.pitch` draws.
+"""A football field, painted from the lines of :func:`solvent.games.football.field_text.pitch`.
 
 A character stands for two yards, the first of which is at its left edge. So that is where lines and
 ball are painted.
