@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,7 @@ def sources(package: Path) -> list[Path]:
     return sorted(package.rglob("*.py"))
 
 
+@cache
 def arrows(package: Path) -> dict[str, set[str]]:
     """Which file of a package imports which, by path; a package's own file is its ``__init__``."""
     paths = {file.relative_to(package).with_suffix("").as_posix() for file in sources(package)}

@@ -166,6 +166,7 @@ def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -
     assert without_times(bench(out, tasks=tasks, progress=False)) == without_times(whole)
 
 
+@pytest.mark.slow
 def test_a_failing_training_stops_the_others(tmp_path: Path) -> None:
     folder = tmp_path / "FFCombat-v0" / "ppo-0"
     folder.mkdir(parents=True)

@@ -148,6 +148,7 @@ def test_an_interrupted_solve_goes_on(
     assert contents(folder) == contents(original)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="forks")
 def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(tmp_path: Path) -> None:
     layers = long_shop()

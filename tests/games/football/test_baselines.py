@@ -141,6 +141,7 @@ def test_runs_and_passes_in_a_fixed_proportion(name: str, share: float) -> None:
     np.testing.assert_allclose(found.offence.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 def test_on_the_last_down_players_with_habits_kick() -> None:
     rules = standard()
     for maker in (partial(run_or_pass_strategies, 0.5), habit_strategies):
@@ -320,6 +321,7 @@ def test_tendencies_are_learned_in_drives() -> None:
         TendencyLearner(football, TabularPolicy.uniform(football.game))
 
 
+@pytest.mark.slow
 def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     found = strategies("paper-agent")
     offence, defence = losses().of_offence(found), losses().of_defence(found)

@@ -167,6 +167,7 @@ def test_every_value_is_within_its_error_of_the_rational_one(
     assert compared > 50
 
 
+@pytest.mark.slow
 def test_neither_blocks_nor_threads_change_a_bit() -> None:
     store = standard("second-half", 3, 1)
     layout = layout_in(store)
