@@ -23,7 +23,6 @@ import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -177,14 +176,16 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
                 f"--solution is for games that are solved layer by layer, not for {name}"
             )
         layered = {own: layered[own]}
-    solved: SolvedGame
-    *others, last = layered.values()
-    for reference in others:
-        with suppress(StoreError):
-            solved = load(reference)(folder, given)
+    refusals: list[StoreError] = []
+    for reference in layered.values():
+        try:
+            solved: SolvedGame = load(reference)(folder, given)
+        except StoreError as error:
+            refusals.append(error)
+        else:
             return solved
-    solved = load(last)(folder, given)
-    return solved
+    # Games of this package come first, and so does what they say of the folder.
+    raise refusals[0] if refusals else StoreError(f"{folder}: no known game is solved in folders")
 
 
 def read_subject(
