@@ -437,7 +437,7 @@ def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
         ("solve CartPole-v1", "has no P; toy-text envs have it"),
         ("solve FrozenLake-v1 --size 3", "FrozenLake-v1 cannot be made"),
         ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
-        ("play pig --target 10 --against wizard", "baseline is 'wizard'"),
+        ("play pig --target 10 --against wizard", "baseline of pig is 'wizard'"),
         ("train chess --out x", "game is 'chess'"),
         ("report --in nowhere", "nowhere/results.json: cannot be read"),
         ("report", "name one of the three: --in DIR for a bench, --game GAME for a game, or"),

@@ -120,7 +120,7 @@ def test_the_record_beside_a_network_is_not_believed(asked: object, tmp_path: Pa
         (["list", "x" * 100_000], "game is 'xxx"),
         (["solve", "pig", "y" * 100_000], "the word 'yyy"),
         (["solve", "pig", f"--{'z' * 100_000}"], "zzz"),
-        (["play", "pig", "--target", "4", "--against", "x" * 100_000], "baseline is 'xxx"),
+        (["play", "pig", "--target", "4", "--against", "x" * 100_000], "baseline of pig is 'xxx"),
     ],
 )
 def test_a_bad_parameter_is_one_line(words: list[str], message: str) -> None:
