@@ -469,7 +469,8 @@ def _check_name(spec: GameSpec, game: Game) -> None:
     """
     known = game_specs()
     own = game.info.name
-    if spec.name in known and own != spec.name:
+    placed = names_a_place(spec.name)
+    if spec.name in known and not placed and own != spec.name:
         raise ValueError(
             f"the game {shown(spec.name)} calls itself {shown(own)}; its info.name and the name of "
             f"its spec have to be equal"
@@ -477,7 +478,7 @@ def _check_name(spec: GameSpec, game: Game) -> None:
     # A package's own file may be given by its path while it is written; a copy of ours may not
     # pass for ours, whose baselines and solvers it would be given.
     ours = own in known and known[own].make_is_in("solvent")
-    if ours and spec.name not in known and not type(game).__module__.startswith("solvent."):
+    if ours and placed and not type(game).__module__.startswith("solvent."):
         raise ValueError(
             f"the game {shown(spec.name)} calls itself {shown(own)}, which is the name of another "
             f"game; give it an info.name of its own"

@@ -57,7 +57,9 @@ def test_names_can_be_chosen() -> None:
 
 
 def test_unknown_names_are_refused_with_the_nearest_one() -> None:
-    with pytest.raises(ValueError, match=r"baseline of ff-combat is 'unifrom'; allowed are .*'uniform'"):
+    with pytest.raises(
+        ValueError, match=r"baseline of ff-combat is 'unifrom'; allowed are .*'uniform'"
+    ):
         make_baseline("unifrom", COMBAT)
 
 
