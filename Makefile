@@ -52,6 +52,8 @@ mutate: $(STAMPS)/test ## plant errors in the rules and solvers and list what no
 core-pinned: ## the tests that need no extra, on an installed wheel
 	@$(PYTHON) -m venv --clear $(VENV)-core
 	@$(VENV)-core/bin/python -m pip install --disable-pip-version-check --quiet \
+		--constraint constraints.txt --upgrade pip
+	@$(VENV)-core/bin/python -m pip install --disable-pip-version-check --quiet \
 		--constraint constraints.txt --build-constraint constraints.txt . $(CORE_TOOLS)
 	$(VENV)-core/bin/pytest $(CORE_TESTS)
 

@@ -75,8 +75,33 @@ class SolvedGame(Protocol):
         ...
 
 
+class BySolution:
+    """The value and the bracket of a :class:`SolvedGame` that are those of its solution.
+
+    Attributes:
+        solution: That of a table, or any other with the same three figures.
+    """
+
+    solution: Any
+
+    @property
+    def value(self) -> float:
+        """To player 0, at the start."""
+        return float(self.solution.value)
+
+    @property
+    def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
+        return float(self.solution.lower)
+
+    @property
+    def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
+        return float(self.solution.upper)
+
+
 @dataclass(frozen=True, eq=False)
-class SolvedTable:
+class SolvedTable(BySolution):
     """A :class:`SolvedGame` that has a table.
 
     Attributes:
@@ -88,21 +113,6 @@ class SolvedTable:
     game: Game
     table: TabularGame
     solution: Solution
-
-    @property
-    def value(self) -> float:
-        """To player 0, at the start."""
-        return self.solution.value
-
-    @property
-    def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
-        return self.solution.lower
-
-    @property
-    def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
-        return self.solution.upper
 
     @property
     def method(self) -> str:

@@ -263,7 +263,7 @@ class _Registry:
 
 @cache
 def _registry() -> _Registry:
-    """The games of all installed packages. Looking through them takes some 20 ms, once."""
+    """The games of all installed packages, which are looked through once."""
     found = _Registry()
     # This package's own games first: nobody takes their names away.
     points = sorted(

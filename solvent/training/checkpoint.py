@@ -121,10 +121,7 @@ def save_checkpoint(
         contents = {k: v[:filled] for k, v in _contents(buffer).items()}
         binary = {k: v.shape for k, v in contents.items() if is_binary(v)}
         header["replay"] = [buffer.pos, buffer.full, binary]
-        kept = {
-            k: np.packbits(v.astype(bool, copy=False)) if k in binary else v
-            for k, v in contents.items()
-        }
+        kept = {k: pack(v) if k in binary else v for k, v in contents.items()}
         arrays |= _prefixed("replay", kept)
     write_archive(path, header, arrays)
 
@@ -208,7 +205,7 @@ def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
         if name in binary:
             if kept.size != -(-math.prod(shape) // 8):
                 raise ValueError(f"{name} of the replay buffer has {kept.size} bytes")
-            kept = np.unpackbits(kept, count=math.prod(shape)).reshape(shape)
+            kept = unpack(kept, shape)
         if kept.shape != shape:
             raise ValueError(f"{name} of the replay buffer has the shape {kept.shape}")
         contents[name][:filled] = kept

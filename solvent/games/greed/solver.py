@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from solvent.exact.solved_game import BySolution
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
 from solvent.model import Game
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedGreed:
+class SolvedGreed(BySolution):
     """A :class:`solvent.exact.SolvedGame`; ratings are to the player on turn, values to player 0.
 
     Attributes:
@@ -21,21 +22,6 @@ class SolvedGreed:
 
     game: Greed
     solution: GreedSolution
-
-    @property
-    def value(self) -> float:
-        """To player 0, at the start."""
-        return self.solution.value
-
-    @property
-    def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
-        return self.solution.lower
-
-    @property
-    def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
-        return self.solution.upper
 
     @property
     def method(self) -> str:
