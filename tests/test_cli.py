@@ -240,14 +240,15 @@ def test_solve_takes_the_probabilities_of_a_round_and_weights_of_what_is_kept() 
     [
         ("pig --target 5", True),
         ("pig --target 5 --signed true", False),
-        # Ties are worth one half.
+        # A tie is worth one half, which is said.
         ("greed --limit 3 --sides 2", False),
     ],
 )
 def test_only_a_probability_is_called_a_chance_of_winning(words: str, says: bool) -> None:
     output = run("solve", *words.split()).stdout
     assert "value" in output
-    assert ("chance of winning" in output) == says
+    assert ("(chance of winning)" in output) == says
+    assert ("a tie counts half" in output) == words.startswith("greed")
 
 
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:

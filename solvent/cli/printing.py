@@ -19,7 +19,7 @@ from rich.table import Table
 from solvent.baselines import GENERIC
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.exact.bench_records import TaskRecord
-from solvent.model import Game, GameInfo, TabularGame, TabularPolicy
+from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.registry import GameSpec, broken_games, game_specs, load
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
@@ -82,10 +82,10 @@ def game_text(info: GameInfo) -> str:
 def show_solution(console: Console, solved: SolvedGame) -> None:
     """The optimum, its bracket, and the best choices at the start."""
     table = solved.table if isinstance(solved, SolvedTable) else None
-    meaning = "  (chance of winning)" if table is not None and table.win_or_lose else ""
+    meaning = ValueScale(solved.game.info).meaning
     rows = {
         "game": game_text(solved.game.info),
-        "value": f"{solved.value:.9g}{meaning}",
+        "value": f"{solved.value:.9g}{meaning and f'  ({meaning})'}",
         "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
         "method": solved.method,
     }

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
         resolve_at_targets,
     )
     from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
-    from solvent.model.game import Game, GameInfo, JointAction, Outcome, State
+    from solvent.model.game import WINS, WINS_OR_TIES, Game, GameInfo, JointAction, Outcome, State
     from solvent.model.rational import RationalGame
+    from solvent.model.scale import ValueScale
     from solvent.model.tabular import (
         TabularGame,
         TabularPolicy,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from solvent.model.transforms import against, legal_action_table, one_hot, project, reachable
 
 _HOMES = {
+    "WINS": "solvent.model.game",
+    "WINS_OR_TIES": "solvent.model.game",
     "Check": "solvent.model.context",
     "Game": "solvent.model.game",
     "GameCheckError": "solvent.model.checks",
@@ -40,6 +43,7 @@ _HOMES = {
     "TabularGame": "solvent.model.tabular",
     "TabularPolicy": "solvent.model.tabular",
     "TooManyStatesError": "solvent.model.tabular",
+    "ValueScale": "solvent.model.scale",
     "against": "solvent.model.transforms",
     "check_game": "solvent.model.checks",
     "compile_game": "solvent.model.tabular",
@@ -58,6 +62,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "WINS",
+    "WINS_OR_TIES",
     "Check",
     "Game",
     "GameCheckError",
@@ -70,6 +76,7 @@ __all__ = [
     "TabularGame",
     "TabularPolicy",
     "TooManyStatesError",
+    "ValueScale",
     "against",
     "check_game",
     "compile_game",

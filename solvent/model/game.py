@@ -32,6 +32,12 @@ from solvent.model.parameters import shown
 State: TypeAlias = Hashable
 """A state: immutable, hashable, and with a ``repr`` from which it can be read back."""
 
+WINS = "wins"
+"""The unit of a game that is won, 1, or lost, 0: its values are chances of winning."""
+
+WINS_OR_TIES = "wins, ties half"
+"""The unit of such a game in which a tie is worth one half."""
+
 JointAction: TypeAlias = tuple[int, ...]
 """One action index per player."""
 
@@ -64,6 +70,9 @@ class GameInfo:
         sources: Where each rule and constant comes from.
         parameters: The parameters that make this game what it is, as JSON-able values.
         observation_labels: The name of each entry of an observation.
+        unit: What values are counted in, in the plural, such as ``"points"``; :data:`WINS`, or
+            :data:`WINS_OR_TIES`, if a value is the chance of winning; empty if there is no word
+            for it.
     """
 
     name: str
@@ -74,6 +83,7 @@ class GameInfo:
     sources: tuple[str, ...]
     parameters: tuple[tuple[str, Any], ...] = ()
     observation_labels: tuple[str, ...] = ()
+    unit: str = ""
 
     def __post_init__(self) -> None:
         """Check that the fields fit each other."""

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import WINS, GameInfo, JointAction, Outcome
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 
@@ -96,7 +96,20 @@ class GymnasiumTable:
             reward_range=(-np.inf, np.inf),
             sources=("the environment's own P",),
             observation_labels=("state", "over"),
+            unit=WINS if self._is_won_or_lost else "",
         )
+
+    @property
+    def _is_won_or_lost(self) -> bool:
+        """Whether all that is ever paid is 1 at the end, as for the goal of FrozenLake."""
+        paid = {
+            (float(reward), bool(over))
+            for actions in self.transitions.values()
+            for branches in actions.values()
+            for _, _, reward, over in branches
+            if reward
+        }
+        return paid == {(1.0, True)}
 
     def initial(self) -> tuple[Outcome, ...]:
         """The start distribution."""

@@ -105,6 +105,8 @@ class GameSpec:
     Attributes:
         name: Under which the game is listed; what its ``info.name`` says.
         make: The class of the game, or a function that makes it; its parameters are JSON-able.
+        rules: How it is played, in at most three lines of 80 characters; said before a game in
+            the terminal, and where the game is listed.
         environments: Its Gymnasium ids. The first one without parameters is the environment that
             the plain name stands for.
         pettingzoo: The parameters that it has in PettingZoo as ``"solvent/<name>-v0"``, unless the
@@ -149,6 +151,7 @@ class GameSpec:
 
     name: str
     make: Reference | Callable[..., Game]
+    rules: str = ""
     environments: Mapping[str, Environment] = field(default_factory=dict)
     pettingzoo: Mapping[str, Any] | None = None
     simultaneous: bool = False

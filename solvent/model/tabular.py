@@ -216,12 +216,6 @@ class TabularGame:
         return grouped_sum(self.outcome_row, self.probability * self.outcome_reward, self.n_rows)
 
     @cached_property
-    def win_or_lose(self) -> bool:
-        """Whether every return is 1 or 0 and nothing between, so that a value is a probability."""
-        rewards = np.isin(self.outcome_reward, (0, 1))
-        return self.info.reward_range == (0, 1) and bool(rewards.all())
-
-    @cached_property
     def index(self) -> dict[State, int]:
         """The index of each state."""
         return {state: i for i, state in enumerate(self.states)}

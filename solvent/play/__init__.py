@@ -31,7 +31,6 @@ from solvent.play.session import (
     Record,
     Session,
     Strategy,
-    ValueScale,
 )
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "Decision",
     "Record",
     "Session",
-    "ValueScale",
     "play",
 ]
 

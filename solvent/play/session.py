@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from solvent.exact import SolvedGame, SolvedTable
-from solvent.model import Game, JointAction, Outcome
+from solvent.exact import SolvedGame
+from solvent.model import Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Abridged, Alternating, Labelled, Placed
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
@@ -58,37 +58,6 @@ class Record:
         return sum(decision.cost for decision in self.decisions)
 
 
-@dataclass(frozen=True)
-class ValueScale:
-    """How a person reads a value: as a chance of winning where it is one, else as points.
-
-    Args:
-        is_chance: Whether values are chances of winning.
-        player: The person's side.
-    """
-
-    is_chance: bool
-    player: int
-
-    def of(self, value: float) -> float:
-        """A value to player 0 as it looks to the person."""
-        if self.player == 0:
-            return value
-        return 1 - value if self.is_chance else -value
-
-    def text(self, value: float) -> str:
-        """A value to the person."""
-        return f"{100 * value:.2f}%" if self.is_chance else f"{value:.4f}"
-
-    def signed(self, change: float) -> str:
-        """A change, with its sign."""
-        return f"{100 * change:+.2f}%" if self.is_chance else f"{change:+.4f}"
-
-    def difference(self, cost: float) -> str:
-        """A loss, with its unit."""
-        return f"{100 * cost:.2f}% of a win" if self.is_chance else f"{cost:.4f} points"
-
-
 class LeaveError(Exception):
     """The person has had enough."""
 
@@ -125,11 +94,7 @@ class Session:
         self.solved_state: Callable[[Any], Any] = (
             rules.from_reader if isinstance(rules, Abridged) else lambda state: state
         )
-        self.scale = ValueScale(self.is_chance(), player)
-
-    def is_chance(self) -> bool:
-        """Whether values are chances of winning."""
-        return isinstance(self.solved, SolvedTable) and self.solved.table.win_or_lose
+        self.scale = ValueScale(rules.info, player)
 
     def value(self, state: Any) -> float:
         """The value of a state to the person, who plays best from there."""

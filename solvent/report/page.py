@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from solvent import __version__
 from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
 from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
-from solvent.model import Game
+from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.report.colours import ALGORITHMS
 from solvent.report.cross_play import CrossPlayMatrix, cross_play_of
@@ -47,7 +47,7 @@ class TaskView:
     states: int | None
     method: str
     model_hash: str | None
-    is_chance: bool
+    meaning: str
     colours: dict[str, str]
     agents: tuple[AgentRecord, ...]
     algorithms: tuple[AlgorithmRow, ...]
@@ -134,7 +134,7 @@ def _view(solved: SolvedTask) -> TaskView:
         states=solved.table.n_states,
         method=solved.solution.method,
         model_hash=solved.table.model_hash,
-        is_chance=solved.table.win_or_lose,
+        meaning=ValueScale(solved.game.info).meaning,
         colours=colours,
         agents=tuple(sorted(task.agents, key=lambda agent: agent.mode_gap)),
         algorithms=_algorithms(task),
@@ -191,8 +191,7 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
         states=None,
         method=solved.method,
         model_hash=None,
-        # Half the chance of a tie is in it.
-        is_chance=False,
+        meaning=ValueScale(solved.game.info).meaning,
         colours={},
         agents=(),
         algorithms=(),

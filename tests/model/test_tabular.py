@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_games import RandomGame
 
-from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     Outcome,
     RationalGame,
@@ -273,29 +273,6 @@ def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
     # Somewhere it is not the first that is possible.
     assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
     assert mode.player == policy.player
-
-
-@pytest.mark.parametrize(
-    ("game", "answer"),
-    [
-        (Pig(target=4), True),
-        (FightingFantasy(stamina=2, opponent_stamina=2, luck=0), True),
-        (Pig(target=4, signed=True), False),
-        # A tie is worth one half to both.
-        (Greed(limit=3, sides=2), False),
-    ],
-    ids=repr,
-)
-def test_a_value_is_a_probability_where_a_play_is_won_or_lost(game: Any, answer: bool) -> None:
-    assert compile_game(game).win_or_lose is answer
-
-
-def test_a_reward_of_1_on_every_move_makes_no_probability(pig: Any) -> None:
-    from dataclasses import replace
-
-    paid = replace(pig, info=replace(pig.info, reward_range=(0.0, 9.0)))
-    assert pig.win_or_lose
-    assert not paid.win_or_lose
 
 
 def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:

@@ -48,6 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import (
+    WINS,
     GameInfo,
     JointAction,
     Outcome,
@@ -281,6 +282,7 @@ class FightingFantasy:
                 if item.name not in EXTENSIONS or value != item.default
             ),
             observation_labels=("skill difference", "hero", "opponent", "luck", "round"),
+            unit=WINS if best == 1 else "points",
         )
 
     def initial(self) -> tuple[Outcome, ...]:

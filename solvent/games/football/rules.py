@@ -241,6 +241,7 @@ class FootballStrategy:
             ),
             parameters=self._parameters(),
             observation_labels=self._labels(),
+            unit="points",
         )
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:

@@ -28,10 +28,6 @@ class FootballSession(Session):
         assert isinstance(self.game, TimedFootball)
         return self.game
 
-    def is_chance(self) -> bool:
-        """Whether values are chances of winning and half of those of a tie."""
-        return not self.rules.for_points
-
     def opening(self) -> list[str]:
         """What is said before the first position."""
         tie = ["A tie counts as half a win."] if self.scale.is_chance else []

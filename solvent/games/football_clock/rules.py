@@ -65,6 +65,7 @@ from solvent.games.football_clock.flow import Flow
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.view import drawing, observation, observation_labels, place_text
 from solvent.model import (
+    WINS_OR_TIES,
     GameInfo,
     JointAction,
     Outcome,
@@ -206,6 +207,7 @@ class TimedFootball:
             sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
             parameters=self._parameters(),
             observation_labels=observation_labels(self),
+            unit="points" if self.for_points else WINS_OR_TIES,
         )
 
     def _parameters(self) -> tuple[tuple[str, Any], ...]:

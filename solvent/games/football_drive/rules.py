@@ -164,6 +164,7 @@ class FootballDrive:
                 ("their_ball", self.their_ball),
             ),
             observation_labels=("to goal", "to go", "down", "ended"),
+            unit="points",
         )
 
     def initial(self) -> tuple[Outcome, ...]:

@@ -35,7 +35,7 @@ from solvent.games.gamebook.page_text import draw_page, place_text
 from solvent.games.gamebook.problems import one_line, similar
 from solvent.games.gamebook.story import Odds, Story
 from solvent.games.gamebook.tabulation import tabulate
-from solvent.model import GameInfo, JointAction, Outcome, RationalGame, TabularGame
+from solvent.model import WINS, GameInfo, JointAction, Outcome, RationalGame, TabularGame
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +93,7 @@ class Gamebook:
                 *(field.name for field in book.fields),
                 *(f"local {number + 1}" for number in range(len(self._local_scale))),
             ),
+            unit=WINS if {0.0, 1.0}.issuperset(scores) else "points",
         )
 
     @cached_property

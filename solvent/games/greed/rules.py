@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import (
+    WINS_OR_TIES,
     GameInfo,
     JointAction,
     Outcome,
@@ -101,6 +102,7 @@ class Greed:
             sources=("Addis 2023, A Guide to Optimization and Optimal Play in Greed",),
             parameters=(("limit", self.limit), ("sides", self.sides)),
             observation_labels=("my turn", "my score", "other score", "last turn", "over"),
+            unit=WINS_OR_TIES,
         )
 
     def most_dice(self, score: int) -> int:

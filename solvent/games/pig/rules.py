@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model import WINS, GameInfo, JointAction, Outcome
 from solvent.model.parameters import check_integer, shown
 
 ROLL, HOLD = 0, 1
@@ -70,6 +70,7 @@ class Pig:
             sources=("Neller and Presser 2004, Optimal play of the dice game Pig, UMAP J. 25(1)",),
             parameters=(("target", self.target), ("sides", self.sides), ("signed", self.signed)),
             observation_labels=("my turn", "my score", "other score", "turn total"),
+            unit="" if self.signed else WINS,
         )
 
     def initial(self) -> tuple[Outcome, ...]:
