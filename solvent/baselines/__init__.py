@@ -26,10 +26,10 @@ def _learned(game: TabularGame, player: int) -> TabularPolicy:
 
 
 GENERIC: Mapping[str, Baseline] = {
-    "optimal": Baseline(optimal, _any_game),
-    "uniform": Baseline(uniform, _any_game),
-    "first-legal": Baseline(first_legal, _any_game),
-    "q-learning": Baseline(_learned, _only_one_chooses),
+    "optimal": Baseline(optimal, _any_game, "The optimum, by the exact solver."),
+    "uniform": Baseline(uniform, _any_game, "Every legal action is equally probable."),
+    "first-legal": Baseline(first_legal, _any_game, "Always the first legal action."),
+    "q-learning": Baseline(_learned, _only_one_chooses, "Tabular Q-learning, without a network."),
 }
 """The baselines that every game may have."""
 

@@ -15,7 +15,9 @@ class Baseline(NamedTuple):
         make: From a game and a player to that player's policy.
         suits: Whether it is one for a game and a player. A game's own baselines are asked about
             tables of that game only.
+        description: What it does, in one short sentence.
     """
 
     make: Callable[[TabularGame, int], TabularPolicy]
     suits: Callable[[TabularGame, int], bool]
+    description: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvent.baselines import baseline_names, baseline_policies, make_baseline
+from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
 from solvent.exact import exploitability, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
@@ -66,3 +66,11 @@ def test_unknown_names_are_refused_with_the_nearest_one() -> None:
 def test_only_one_who_plays_alone_learns_by_q_learning() -> None:
     with pytest.raises(ValueError, match="baseline of pig is 'q-learning'"):
         make_baseline("q-learning", PIG)
+
+
+def test_every_baseline_says_in_a_line_what_it_does() -> None:
+    """The report and the list of a game explain a baseline where they name it."""
+    for name, baseline in all_baselines().items():
+        assert 10 < len(baseline.description) <= 90, name
+        assert baseline.description.endswith("."), name
+        assert "\n" not in baseline.description, name

@@ -54,27 +54,27 @@ Rule: TypeAlias = Callable[[Moments, Damage], Bools]
 
 
 def never(at: Moments, damage: Damage) -> Bools:
-    """Keep all LUCK."""
+    """Never test LUCK."""
     return np.zeros(len(at.won), np.bool_)
 
 
 def always(at: Moments, damage: Damage) -> Bools:
-    """Test after every round."""
+    """Test LUCK after every round."""
     return np.ones(len(at.won), np.bool_)
 
 
 def offensive(at: Moments, damage: Damage) -> Bools:
-    """Test after rounds won."""
+    """Test LUCK after rounds won, to hurt the opponent more."""
     return at.won
 
 
 def defensive(at: Moments, damage: Damage) -> Bools:
-    """Test after rounds lost."""
+    """Test LUCK after rounds lost, to be hurt less."""
     return ~at.won
 
 
 def coarse(at: Moments, damage: Damage) -> Bools:
-    """The general principles of Fig. 4 (ii), as far as the text gives them.
+    """The general principles of Johnston 2022, Fig. 4 (ii), as far as the text gives them.
 
     The figure itself was not at hand; this is a reconstruction. Section 2.4 says in words: first
     ask whether a test is more likely to fail than to succeed (l < 6.5), then how likely a round
@@ -104,7 +104,7 @@ def coarse(at: Moments, damage: Damage) -> Bools:
 
 
 def tree(at: Moments, damage: Damage) -> Bools:
-    """The classification tree of Fig. 4 (i), learned from the optimal policy."""
+    """The classification tree of Johnston 2022, Fig. 4 (i), learned from the optimum."""
     features = np.stack((at.difference, at.luck, at.hero, at.opponent), axis=1)
     code = fit_paper_tree(damage).predict(features)
     return np.where(at.won, np.isin(code, (1, 3)), np.isin(code, (1, 2)))
@@ -143,7 +143,8 @@ def _is_hero(game: TabularGame, player: int) -> bool:
 
 
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(combat_policy, name), _is_hero) for name in RULES
+    name: Baseline(partial(combat_policy, name), _is_hero, (rule.__doc__ or "").partition("\n")[0])
+    for name, rule in RULES.items()
 }
 
 

@@ -122,5 +122,12 @@ def _is_offence(game: TabularGame, player: int) -> bool:
 
 
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(drive_policy, name), _is_offence) for name in DRIVE_RULES
+    name: Baseline(partial(drive_policy, name), _is_offence, description)
+    for name, description in {
+        "always-run": "Runs on every down.",
+        "always-pass": "Passes on every down.",
+        "kick-on-fourth": "Kicks on every fourth down: a field goal near the goal, else a punt.",
+        "run-or-punt": "Runs, and punts on fourth and long far from the goal.",
+        "patek-bertsekas": "The best of the 1,296 rules of thumb of Patek and Bertsekas (1996).",
+    }.items()
 }

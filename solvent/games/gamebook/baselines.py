@@ -42,4 +42,8 @@ def _is_reader(game: TabularGame, player: int) -> bool:
     return player == 0
 
 
-BASELINES: Mapping[str, Baseline] = {"first-visit": Baseline(first_visit, _is_reader)}
+BASELINES: Mapping[str, Baseline] = {
+    "first-visit": Baseline(
+        first_visit, _is_reader, "Any option with equal probability; fights to the end."
+    )
+}

@@ -165,7 +165,16 @@ def greed_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy
 
 
 BASELINES: Mapping[str, Baseline] = {
-    name: Baseline(partial(greed_policy, name), partial(suits_greed, name)) for name in PLANS
+    name: Baseline(partial(greed_policy, name), partial(suits_greed, name), description)
+    for name, description in {
+        "stand-at-80": "Rolls towards 80% of the limit and stands there.",
+        "stand-at-90": "Rolls towards 90% of the limit and stands there.",
+        "largest-safe-roll": "As many dice as cannot go bust.",
+        "one-step-lookahead": "The best roll if the player stood right after it.",
+        "expected-score": "The roll with the largest expected score; a bust counts 0.",
+        "one-in-twenty": "A rule to remember: at most one bust in twenty rolls.",
+        "sample-game": "The six moves of Addis's printed game, and optimal ones elsewhere.",
+    }.items()
 }
 
 

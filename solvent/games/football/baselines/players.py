@@ -120,6 +120,15 @@ def _any_table(game: TabularGame, player: int) -> bool:
 
 
 BASELINES: Mapping[str, Baseline] = {
-    "optimal": Baseline(optimal_football, _any_table),
-    **{name: Baseline(partial(football_policy, name), suits_football) for name in STRATEGIES},
+    "optimal": Baseline(optimal_football, _any_table, "An equilibrium, by the exact solver."),
+    **{
+        name: Baseline(partial(football_policy, name), suits_football, description)
+        for name, description in {
+            "paper-agent": "McCulloch's published agent (2015): a matrix game of yards a call.",
+            "fitted-agent": "The same with constants fitted to the exact values.",
+            "run-heavy": "Calls a run in 80% of normal downs.",
+            "pass-heavy": "Calls a run in 20% of normal downs.",
+            "tendencies": "Follows a coach's habits by down and distance.",
+        }.items()
+    },
 }
