@@ -30,6 +30,8 @@ STYLE = (
     "text{fill:#5b6670}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}"
     ".grid{stroke:#dde2e6}.baseline{stroke:#9aa4ac;stroke-dasharray:5 4}"
 )
+UNREACHABLE = '<span><i class="swatch absent"></i>cannot be reached</span>'
+"""For the legend of a map whose cells that no episode reaches have the class ``absent``."""
 KEY_ROOM = 5
 """Room that a colour and the gap before the next take, in letters."""
 
