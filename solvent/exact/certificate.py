@@ -58,6 +58,7 @@ from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.progress import OnProgress, Teller
 
 TIGHT = 1e-9
 """A row that falls by less than this, in units of what changes along it, may be part of a loop
@@ -70,7 +71,11 @@ EPSILON = float(np.finfo(float).eps)
 
 
 def bracket(
-    game: TabularGame, values: Floats, policies: tuple[TabularPolicy, TabularPolicy]
+    game: TabularGame,
+    values: Floats,
+    policies: tuple[TabularPolicy, TabularPolicy],
+    *,
+    progress: OnProgress | None = None,
 ) -> tuple[float, float]:
     """A lower and an upper bound of the game's value at its start.
 
@@ -78,6 +83,7 @@ def bracket(
         game: The game.
         values: [S] its supposed values.
         policies: Its supposed optimal policies.
+        progress: Called with the states proved so far, if there are two policies to prove.
 
     Returns:
         The bounds; they hold whatever the values and policies are, which only make them narrow.
@@ -90,7 +96,13 @@ def bracket(
     if all(chooses):
         # What either policy gets against a best response, each a game for one.
         responses = [against(game, policy) for policy in policies]
-        (lower, _), (_, upper) = (bracket(one, *optimum(one)[:2]) for one in responses)
+        states = [one.n_states for one in responses]
+        (lower, _), (_, upper) = (
+            bracket(
+                one, *optimum(one, tell=Teller(progress, "proving", sum(states), before=before))[:2]
+            )
+            for one, before in zip(responses, (0, states[0]), strict=True)
+        )
         return lower, upper
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")

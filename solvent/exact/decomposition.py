@@ -15,6 +15,8 @@ Nothing is proved here; :func:`solvent.exact.solve` adds the certificate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from solvent.exact import kernels
@@ -27,11 +29,14 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
 
-def optimum(game: TabularGame) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
+def optimum(
+    game: TabularGame, *, tell: Callable[[int], None] | None = None
+) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
     """The values of all states, [S], an optimal policy of each player, and the method.
 
     Args:
         game: Any game for one player or two, with or without cycles.
+        tell: Called with the number of states solved so far, as that rises.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by
@@ -45,7 +50,7 @@ def optimum(game: TabularGame) -> tuple[Floats, tuple[TabularPolicy, TabularPoli
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
                 f"game can be reached"
             )
-    values, weights, method = _solve(game)
+    values, weights, method = _solve(game, tell=tell)
     return values, _policies(game, weights), method
 
 
@@ -58,7 +63,9 @@ def solve_values(game: TabularGame) -> Floats:
     return _solve(game, greedy=True)[0]
 
 
-def _solve(game: TabularGame, *, greedy: bool = False) -> tuple[Floats, tuple[Floats, Floats], str]:
+def _solve(
+    game: TabularGame, *, greedy: bool = False, tell: Callable[[int], None] | None = None
+) -> tuple[Floats, tuple[Floats, Floats], str]:
     """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
     minimizing = game.action_count[1] > 1
@@ -93,7 +100,11 @@ def _solve(game: TabularGame, *, greedy: bool = False) -> tuple[Floats, tuple[Fl
             begin = int(np.searchsorted(level, level[c], side="right"))
             states = parts.order[parts.start[c] : parts.start[begin]]
             _solve_simultaneous(game, states, values, weights)
+        if tell is not None:
+            tell(int(parts.start[begin]))
     run_induction(begin, len(plain))
+    if tell is not None:
+        tell(game.n_states)
 
     induced = chosen[chosen >= 0]
     for player in (0, 1):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Protocol, overload, runtime_checkable
 
 from solvent.exact.solution import Solution
 from solvent.exact.solver import solve_table
 from solvent.model import Game, GameInfo, TabularGame, compile_game
 from solvent.model.parameters import shown
-from solvent.model.registry import spec_of
+from solvent.model.progress import OnProgress
+from solvent.model.registry import GameSpec, load, spec_of
 
 
 @runtime_checkable
@@ -150,14 +152,20 @@ class SolvedTable(BySolution):
 
 
 @overload
-def solve(game: TabularGame, *, tolerance: float = 1e-9) -> Solution: ...
+def solve(
+    game: TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+) -> Solution: ...
 
 
 @overload
-def solve(game: Game, *, tolerance: float = 1e-9) -> SolvedGame: ...
+def solve(
+    game: Game, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+) -> SolvedGame: ...
 
 
-def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | Solution:
+def solve(
+    game: Game | TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+) -> SolvedGame | Solution:
     """Find the value of every state and an optimal strategy of each player, and prove it.
 
     Strategies that end the game for certain are compared. Where rewards cancel in a loop (+1, then
@@ -169,6 +177,10 @@ def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | 
             (:mod:`solvent.exact.solver`).
         tolerance: Widest bracket accepted for a table, in units of the largest value or reward
             that can be met from the start, or of 1 if that is larger.
+        progress: Called with a :class:`~solvent.model.Progress` when a phase begins, at most ten
+            times a second while it lasts, and at its end. The phases of a table are
+            ``"compiling"``, of which no total is known, ``"solving"`` and ``"proving"``; one that
+            has nothing to wait for is left out. What it raises ends the solving.
 
     Returns:
         Of a table its solution as arrays, of rules a :class:`SolvedGame`. Where both players have
@@ -187,10 +199,20 @@ def solve(game: Game | TabularGame, *, tolerance: float = 1e-9) -> SolvedGame | 
             f"table"
         )
     if isinstance(game, TabularGame):
-        return solve_table(game, tolerance=tolerance)
+        return solve_table(game, tolerance=tolerance, progress=progress)
     spec = spec_of(game)
-    solved: SolvedGame | None = None if spec is None else spec.ask("solver", game)
+    solved = None if spec is None else _by_its_solver(spec, game, progress)
     if solved is not None:
         return solved
-    table = compile_game(game)
-    return SolvedTable(game, table, solve_table(table, tolerance=tolerance))
+    table = compile_game(game, progress=progress)
+    return SolvedTable(game, table, solve_table(table, tolerance=tolerance, progress=progress))
+
+
+def _by_its_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
+    """What the game's own solver finds; None if it has none, or leaves it to the table."""
+    if spec.solver is None:
+        return None
+    solver = load(spec.solver)
+    tells = "progress" in signature(solver).parameters
+    found: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
+    return found

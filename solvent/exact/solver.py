@@ -16,23 +16,28 @@ from solvent.exact.evaluation import expectation
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
+from solvent.model.progress import OnProgress, Teller
 
 
-def solve_table(game: TabularGame, *, tolerance: float = 1e-9) -> Solution:
+def solve_table(
+    game: TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
+) -> Solution:
     """Solve a table as it is, with a certificate.
 
     Args:
         game: Any game for one player or two, with or without cycles.
         tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
             from the start, or of 1 if that is larger.
+        progress: Called with the states solved so far, and then with those of the proof
+            (:class:`~solvent.model.Progress`, phases ``"solving"`` and ``"proving"``).
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by never
             ending.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
-    values, policies, method = optimum(game)
-    lower, upper = bracket(game, values, policies)
+    values, policies, method = optimum(game, tell=Teller(progress, "solving", game.n_states))
+    lower, upper = bracket(game, values, policies, progress=progress)
     if lower > upper:
         # Each policy secures more than the other one leaves, against whoever ends play.
         raise ImproperGameError(

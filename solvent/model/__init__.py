@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
     from solvent.model.game import WINS, WINS_OR_TIES, Game, GameInfo, JointAction, Outcome, State
+    from solvent.model.progress import Progress
     from solvent.model.rational import RationalGame
     from solvent.model.scale import ValueScale
     from solvent.model.tabular import (
@@ -38,6 +39,7 @@ _HOMES = {
     "JointAction": "solvent.model.game",
     "Modifier": "solvent.model.context",
     "Outcome": "solvent.model.game",
+    "Progress": "solvent.model.progress",
     "RationalGame": "solvent.model.rational",
     "State": "solvent.model.game",
     "TabularGame": "solvent.model.tabular",
@@ -71,6 +73,7 @@ __all__ = [
     "JointAction",
     "Modifier",
     "Outcome",
+    "Progress",
     "RationalGame",
     "State",
     "TabularGame",

@@ -119,7 +119,8 @@ class GameSpec:
         baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. A name that
             the toolkit knows, too, such as ``"optimal"``, is the game's own.
         solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
-            the solution of the table is the better way.
+            the solution of the table is the better way. One that takes long has a parameter
+            `progress`, which is that of :func:`solvent.exact.solve`.
         layered: A function from a game to its :class:`solvent.exact.layered.game.LayeredGame`, or
             to None for a form of the game that is not layered in time.
         opened: A function from a folder that ``solvent solve --out`` has written, and parameters,

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import Alternating, Game, GameInfo, State
+from solvent.model.progress import OnProgress, Teller
 
 SUM_TOLERANCE = 1e-9
 """How far the sum of a distribution may be from 1: rounding, not a mistake."""
@@ -410,7 +411,11 @@ class Tabulated(Protocol):
 
 
 def compile_game(
-    game: Game, *, reference: bool = False, max_states: int = 5_000_000
+    game: Game,
+    *,
+    reference: bool = False,
+    max_states: int = 5_000_000,
+    progress: OnProgress | None = None,
 ) -> TabularGame:
     """Build the arrays of a game: all states that can be reached from its start.
 
@@ -421,6 +426,8 @@ def compile_game(
         reference: Walk through the rules even if the game has ``tabulate()``.
         max_states: Refuse larger games instead of filling the memory; not looked at where the
             game has ``tabulate()``.
+        progress: Called with the states done so far (:class:`~solvent.model.Progress`, phase
+            ``"compiling"``); not where the game has ``tabulate()``.
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.
@@ -432,10 +439,10 @@ def compile_game(
         if not isinstance(table, TabularGame):
             raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
         return table
-    return _walk(game, max_states)
+    return _walk(game, max_states, progress)
 
 
-def _walk(game: Game, max_states: int) -> TabularGame:
+def _walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGame:
     """Compile by breadth-first search from the initial states."""
     players = game.info.players
     widths = [len(names) for names in game.info.actions] + [1] * (2 - players)
@@ -463,7 +470,10 @@ def _walk(game: Game, max_states: int) -> TabularGame:
     probability: list[float] = []
     outcome_reward: list[float] = []
     masks: tuple[list[Bools], list[Bools]] = ([], [])
+    tell = Teller(progress, "compiling")
     while queue:
+        if progress is not None:
+            tell(len(row_start) - 1)
         state = queue.popleft()
         legal: tuple[tuple[int, ...], ...] = ((),) * 2
         if not game.is_terminal(state):

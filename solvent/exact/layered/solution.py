@@ -16,9 +16,10 @@ import numpy as np
 from solvent.exact.layered.game import Layer, LayeredGame, Place
 from solvent.exact.layered.resources import check_memory, memory_bytes
 from solvent.exact.layered.solve import proved_errors, solve_layers
-from solvent.exact.layered.store import LayerStore
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_games
 from solvent.model.arrays import Floats
+from solvent.model.progress import OnProgress, Teller
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,16 +164,25 @@ class LayeredSolution:
         return dict(zip(legal, numbers.tolist(), strict=True))
 
 
-def solve_in_memory(game: LayeredGame) -> LayerStore:
+def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) -> LayerStore:
     """Solve a game in memory, with two threads.
 
     Args:
         game: The game.
+        progress: Called with the states solved so far (:class:`~solvent.model.Progress`, phase
+            ``"solving"``).
 
     Raises:
         ResourceError: If it takes more memory than there is.
     """
     check_memory(memory_bytes(game, in_folder=False))
     store = LayerStore(game)
-    solve_layers(game, store)
+    tell, done = Teller(progress, "solving", sum(map(game.states, game.layers))), 0
+
+    def on_layer(layer: Layer, record: LayerRecord) -> None:
+        nonlocal done
+        done += game.states(layer)
+        tell(done)
+
+    solve_layers(game, store, on_layer=on_layer)
     return store

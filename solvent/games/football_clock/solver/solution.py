@@ -24,6 +24,7 @@ from solvent.games.football_clock.solver.call_sheet import action_values, optima
 from solvent.games.football_clock.solver.layout import FormLayout, layout_for
 from solvent.model.game import Game
 from solvent.model.parameters import as_options
+from solvent.model.progress import OnProgress
 
 SOLVED_IN_MEMORY = 150_000_000
 """A form of more states is not solved on the spot; that takes too long."""
@@ -64,16 +65,17 @@ class TimedSolution(LayeredSolution):
         return cls(solution.store, game)
 
     @classmethod
-    def of(cls, game: TimedFootball) -> TimedSolution:
+    def of(cls, game: TimedFootball, *, progress: OnProgress | None = None) -> TimedSolution:
         """Solve a form in memory.
 
         Args:
             game: The rules, with the start that is meant.
+            progress: Called with the states solved so far.
 
         Raises:
             ResourceError: If it takes more memory than there is.
         """
-        return cls(solve_in_memory(FootballLayers.of(game)), game)
+        return cls(solve_in_memory(FootballLayers.of(game), progress=progress), game)
 
     @property
     def layout(self) -> FormLayout:
@@ -141,11 +143,14 @@ def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolutio
     return TimedSolution.open(folder, game)
 
 
-def solved_football(game: Game) -> TimedSolution | SolvedFootball | None:
+def solved_football(
+    game: Game, *, progress: OnProgress | None = None
+) -> TimedSolution | SolvedFootball | None:
     """A form of football solved by its kernels; None for one whose table is the better way.
 
     Args:
         game: The rules.
+        progress: Called with the states solved so far, if there is a clock.
 
     Raises:
         ValueError: If the form is too large for that.
@@ -161,4 +166,4 @@ def solved_football(game: Game) -> TimedSolution | SolvedFootball | None:
             f"`solvent solve football-strategy {options} --out DIR`, then play it or report it "
             f"with --solution DIR and the same parameters"
         )
-    return TimedSolution.of(game)
+    return TimedSolution.of(game, progress=progress)

@@ -1,0 +1,66 @@
+"""How long work tells how far it has come.
+
+Whoever starts the work passes a function, which is called with a :class:`Progress` at most ten
+times a second. Without one nothing is counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+INTERVAL = 0.1
+"""Least time between two calls within a phase, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a phase of some work has come.
+
+    Attributes:
+        done: How many states are finished.
+        total: How many there are; None while that is unknown.
+        what: The phase: ``"compiling"``, ``"solving"`` or ``"proving"``.
+    """
+
+    done: int
+    total: int | None
+    what: str
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+"""Called as work goes on. What it raises ends the work."""
+
+
+class Teller:
+    """Tells how far a phase has come: when it begins, ten times a second, and at its end.
+
+    Args:
+        progress: The function to call; None for nobody.
+        what: The phase.
+        total: How many states it has; None if that is unknown.
+        before: How many of them were finished before.
+    """
+
+    def __init__(
+        self, progress: OnProgress | None, what: str, total: int | None = None, *, before: int = 0
+    ) -> None:
+        self._progress, self._what, self._total, self._before = progress, what, total, before
+        self._next, self._told = 0.0, -1
+        self(0)
+
+    def __call__(self, done: int) -> None:
+        """Tell, if it is time to.
+
+        Args:
+            done: How many states are finished, without those before.
+        """
+        if self._progress is None:
+            return
+        done += self._before
+        now = time.monotonic()
+        if (now >= self._next or done == self._total) and done != self._told:
+            self._next, self._told = now + INTERVAL, done
+            self._progress(Progress(done, self._total, self._what))

@@ -1,0 +1,81 @@
+"""What `solve` tells while it works: phases in their order, rising to their totals."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from timed_football import SMALL, tiny
+
+from solvent.exact import solve
+from solvent.games import Pig
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.model import Progress, compile_game, progress
+
+GAME = Pig(target=6)
+
+
+@pytest.fixture(autouse=True)
+def at_every_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+
+
+def told(game: Any) -> dict[str, list[Progress]]:
+    """What is told of each phase, the phases in their order."""
+    moments: list[Progress] = []
+    solve(game, progress=moments.append)
+    phases = list(dict.fromkeys(moment.what for moment in moments))
+    assert [m.what for m in moments] == sorted((m.what for m in moments), key=phases.index)
+    return {what: [m for m in moments if m.what == what] for what in phases}
+
+
+def assert_rises_to(moments: list[Progress], total: int) -> None:
+    assert {moment.total for moment in moments} == {total}
+    done = [moment.done for moment in moments]
+    assert done[0] == 0
+    assert done[-1] == total
+    assert all(a <= b for a, b in pairwise(done))
+    assert len(set(done)) > 3
+
+
+def test_a_game_is_compiled_solved_and_proved() -> None:
+    states = compile_game(GAME).n_states
+    phases = told(GAME)
+    assert list(phases) == ["compiling", "solving", "proving"]
+    assert [m.done for m in phases["compiling"]] == list(range(states))
+    assert {m.total for m in phases["compiling"]} == {None}
+    assert_rises_to(phases["solving"], states)
+    # The policy of either player is proved against a best response.
+    assert_rises_to(phases["proving"], 2 * states)
+
+
+def test_a_table_is_only_solved_and_proved() -> None:
+    assert list(told(compile_game(GAME))) == ["solving", "proving"]
+
+
+def test_a_solver_of_a_game_tells_it_too() -> None:
+    game = tiny("second-half", SMALL)
+    layers = FootballLayers.of(game)
+    phases = told(game)
+    assert list(phases) == ["solving"]
+    assert_rises_to(phases["solving"], sum(map(layers.states, layers.layers)))
+
+
+def test_nothing_is_told_in_between_before_it_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 3600.0)
+    states = compile_game(GAME).n_states
+    moments: list[Progress] = []
+    solve(compile_game(GAME), progress=moments.append)
+    assert [(m.what, m.done) for m in moments] == [
+        ("solving", 0), ("solving", states),
+        ("proving", 0), ("proving", states), ("proving", 2 * states),
+    ]  # fmt: skip
+
+
+def test_what_the_function_raises_ends_the_work() -> None:
+    def stop(moment: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solve(GAME, progress=stop)
