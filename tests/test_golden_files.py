@@ -60,8 +60,11 @@ def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_finished_bench_is_only_read(copy: Path) -> None:
-    results = copy / "bench" / "results.json"
-    stated = json.loads(results.read_text(encoding="utf-8"))
-    assert bench_again(copy) == read_results(copy / "bench")
-    assert json.loads(results.read_text(encoding="utf-8")) == stated
+def test_the_trainings_of_a_finished_bench_are_only_read(copy: Path) -> None:
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    stated = [agent for task in read_results(copy / "bench") for agent in task.agents]
+    found = bench_again(copy)
+    assert len(found) == len(stated)
+    for agent, figures in zip(stated, found, strict=True):
+        assert {name: getattr(agent, name) for name in figures} == figures
+    assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}

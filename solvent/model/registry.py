@@ -75,14 +75,12 @@ class BenchTask:
         environment: A Gymnasium id.
         seeds: How many seeds of each algorithm, by the algorithm's name.
         timesteps: Of each training; as tuned if None.
-        parameters: The game's, where they are not those of the environment.
         exploring_starts: The share of episodes that begin where much is at stake.
     """
 
     environment: str
     seeds: Mapping[str, int]
     timesteps: int | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     exploring_starts: float = 0.0
 
 

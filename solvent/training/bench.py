@@ -47,7 +47,6 @@ class Run:
         algorithm: Its name.
         seed: Its seed.
         timesteps: Environment steps; as tuned if None.
-        parameters: Names and values of the game's parameters that are not the environment's own.
         stakes: As for :func:`solvent.training.train`.
     """
 
@@ -55,7 +54,6 @@ class Run:
     algorithm: str
     seed: int
     timesteps: int | None = None
-    parameters: tuple[tuple[str, Any], ...] = ()
     stakes: float = 0.0
 
     @property
@@ -67,14 +65,13 @@ class Run:
     @property
     def table(self) -> TabularGame:
         """The game that is learned."""
-        return table_named(self.env, dict(self.parameters))
+        return table_named(self.env, {})
 
 
 def runs_of(task: BenchTask) -> tuple[Run, ...]:
     """The trainings of a task."""
-    own = tuple(task.parameters.items())
     return tuple(
-        Run(task.environment, algorithm, seed, task.timesteps, own, task.exploring_starts)
+        Run(task.environment, algorithm, seed, task.timesteps, task.exploring_starts)
         for algorithm, count in task.seeds.items()
         for seed in range(count)
     )
@@ -126,9 +123,7 @@ def bench(
     for item in tasks:
         for run in runs_of(item):
             find_algorithm(run.algorithm)
-    games = {
-        item.environment: table_named(item.environment, dict(item.parameters)) for item in tasks
-    }
+    games = {item.environment: table_named(item.environment, {}) for item in tasks}
     with FolderLock(out):
         remove_temporary(out)
         with _trainings(out, tasks, processes, progress) as futures:
@@ -262,7 +257,6 @@ def _train(out: Path, run: Run) -> TrainingResult:
         seed=run.seed,
         timesteps=run.timesteps,
         folder=out / run.folder,
-        env_kwargs=dict(run.parameters),
         exploring_starts=run.stakes or None,
         progress=report,
     )

@@ -37,7 +37,11 @@ FOR_ONE = [n for n in NAMES if ENVIRONMENTS[n].opponent is None and n != LARGE]
 
 @pytest.mark.parametrize(
     "name",
-    [*FOR_ONE, *(pytest.param(n, marks=pytest.mark.slow) for n in ("solvent/Greed-v0", LARGE))],
+    [
+        *FOR_ONE,
+        "solvent/GreedSmall-v0",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("solvent/Greed-v0", LARGE)),
+    ],
 )
 def test_the_reward_threshold_is_the_solvers_value(name: str) -> None:
     entry = ENVIRONMENTS[name]
@@ -133,6 +137,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "solvent/FootballDrive-v0": {"start": 20, "field": 20},
     "solvent/Gamebook-v0": {},
     "solvent/Greed-v0": {"limit": 8, "opponent": "uniform"},
+    "solvent/GreedSmall-v0": {"limit": 8, "opponent": "uniform"},
     "solvent/NinthTide-v0": {"book": "red-lamp"},
     "solvent/Pig-v0": {"target": 6},
     "solvent/FootballTwoMinutes-v0": {"clock": CLOCK, "to_goal": 5},

@@ -96,16 +96,33 @@ def two_minutes(folder: Path, **arguments: Any) -> Any:
     )
 
 
-def bench_again(folder: Path) -> Any:
-    """The results of a small bench, which goes on with what is in its folder."""
-    from solvent.model.registry import BenchTask
-    from solvent.training.bench import bench
+def bench_again(folder: Path) -> list[Figures]:
+    """The agents of a small bench, each read back as the training that it was.
 
-    tasks = [
-        BenchTask(environment=FF, timesteps=512, parameters=FIGHT, seeds={"ppo": 1}),
-        BenchTask(environment=GREED_ID, timesteps=512, parameters=BOARD, seeds={"maskable_ppo": 1}),
+    A task of a bench had parameters of its own in 0.1; now it is an environment id, and these
+    games have none.
+    """
+    from solvent.exact.bench_records import figures
+
+    tuned = {"hyperparameters": None, "evaluations": None, "progress": no_more, "seed": 0}
+    found = [
+        train(folder / "bench" / "FFCombat-v0" / "ppo-0", FF, "ppo", FIGHT, **tuned),
+        self_play(
+            folder / "bench" / "Greed-v0" / "maskable_ppo-0",
+            GREED_ID,
+            "maskable_ppo",
+            BOARD,
+            **tuned | {"timesteps": 512, "refresh": None},
+        ),
     ]
-    return bench(folder / "bench", tasks=tasks, processes=1, progress=False)
+    return [
+        {
+            **figures(result.scores),
+            **{f"mode_{name}": figure for name, figure in figures(result.mode_scores).items()},
+            "timesteps": result.timesteps,
+        }
+        for result in found
+    ]
 
 
 def table(name: str, parameters: Mapping[str, Any]) -> Any:

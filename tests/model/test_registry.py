@@ -130,4 +130,4 @@ def test_files_of_one_name_are_two_modules(file: Path, tmp_path: Path) -> None:
 
 def test_a_bench_task_says_what_it_is() -> None:
     task = BenchTask(environment="a/B-v0", seeds={"ppo": 2})
-    assert (task.timesteps, task.parameters, task.exploring_starts) == (None, {}, 0.0)
+    assert (task.timesteps, task.exploring_starts) == (None, 0.0)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
 from solvent.exact.bench_records import TaskRecord, read_results
 from solvent.exact.learning_curve import read_curve
@@ -24,7 +25,7 @@ from solvent.training.callback import SelfPlayEvaluation
 from solvent.training.environments import game_of
 
 ENV = "solvent/FFCombat-v0"
-GREED = "solvent/Greed-v0"
+GREED = "solvent/GreedSmall-v0"
 
 
 def without_times(results: tuple[TaskRecord, ...]) -> tuple[TaskRecord, ...]:
@@ -81,25 +82,23 @@ def test_what_it_does_by_default_is_what_the_project_promises() -> None:
         (GREED, "ppo"): 1,
         (GREED, "maskable_ppo"): 1,
     }
-    assert [dict(task.parameters) for task in tasks_of()] == [{}, {}, {}, {"limit": 20, "sides": 4}]
+    assert {(run.env, run.timesteps) for task in tasks_of() for run in runs_of(task)} == {
+        (ENV, None),
+        ("solvent/FFCombatRandom-v0", None),
+        ("solvent/Gamebook-v0", None),
+        (GREED, None),
+    }
 
 
 @pytest.mark.slow
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
-    tasks = [
-        BenchTask(
-            environment=GREED,
-            timesteps=2048,
-            parameters={"limit": 6, "sides": 3},
-            seeds={"maskable_ppo": 1},
-        )
-    ]
+    tasks = [BenchTask(environment=GREED, timesteps=2048, seeds={"maskable_ppo": 1})]
     returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
     assert read_results(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
-    assert item["parameters"] == {"limit": 6, "sides": 3}
-    game = compile_game(Greed(6, 3))
+    assert item["parameters"] == ENVIRONMENTS[GREED].parameters
+    game = compile_game(Greed(20, 4))
     solution = solve(game)
     assert item["optimum"] == solution.value
     [agent] = item["agents"]
@@ -132,8 +131,7 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
     "call",
     [
         f"BenchTask(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))",
-        f"BenchTask(environment={GREED!r}, timesteps=120_000, "
-        "parameters={'limit': 9, 'sides': 4}, seeds=dict(maskable_ppo=2))",
+        f"BenchTask(environment={GREED!r}, timesteps=120_000, seeds=dict(maskable_ppo=2))",
     ],
 )
 def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -> None:
