@@ -114,6 +114,8 @@ class GameSpec:
         shorthands: Other words for the game on a command line, each with the parameters that it
             stands for.
         argument: The parameter that a bare word after a shorthand stands for.
+        choices: The names that a parameter allows, by the parameter: the names, or where a
+            collection of them, or a function that gives one, is to be found.
         baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. A name that
             the toolkit knows, too, such as ``"optimal"``, is the game's own.
         solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
@@ -156,6 +158,7 @@ class GameSpec:
     simultaneous: bool = False
     shorthands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     argument: str | None = None
+    choices: Mapping[str, Reference | tuple[str, ...]] = field(default_factory=dict)
     baselines: Reference | None = None
     solver: Reference | None = None
     layered: Reference | None = None
@@ -178,7 +181,7 @@ class GameSpec:
         Raises:
             ValueError: If a field is none of those allowed; the message names game and field.
         """
-        for name in ("environments", "shorthands", "studies", "commands"):
+        for name in ("environments", "shorthands", "choices", "studies", "commands"):
             if not isinstance(getattr(self, name), Mapping):
                 raise ValueError(
                     f"{name} of the game {self.name} is {shown(getattr(self, name))}; allowed are "
@@ -209,6 +212,14 @@ class GameSpec:
         """The class or function that makes the game."""
         made: Callable[..., Game] = load(self.make) if isinstance(self.make, str) else self.make
         return made
+
+    def names_for(self, parameter: str) -> tuple[str, ...]:
+        """The names that a parameter allows; none if it takes something else."""
+        names: Any = self.choices.get(parameter, ())
+        if isinstance(names, str):
+            names = load(names)
+            names = names() if callable(names) else names
+        return tuple(names)
 
     def make_is_in(self, package: str) -> bool:
         """Whether the game is made by a module of a package."""

@@ -422,7 +422,7 @@ def ff_combat(
     """A combat described the way a gamebook does, by the statistics of both sides.
 
     Args:
-        opponent: A name of :data:`OPPONENTS`, or None for one of your own.
+        opponent: A known opponent by its name, or None for one of your own.
         skill: The hero's SKILL, within 0..20; 12 if left out.
         opponent_skill: SKILL of your own opponent, within 0..20; the hero's if left out.
         skill_difference: Instead of both SKILLs, their difference as a :data:`Spread`.

@@ -21,6 +21,10 @@ SPEC = GameSpec(
             model_hash="582a3b260bd640a272beb7b9cc7fa561608d2b5e7edf9bcd6b8d36a25c1dcc02",
         ),
     },
+    choices={
+        "opponent": "solvent.games.fighting_fantasy.rules:OPPONENTS",
+        "damage": "solvent.games.fighting_fantasy.rules:DAMAGE",
+    },
     baselines="solvent.games.fighting_fantasy.baselines:BASELINES",
     sections="solvent.games.fighting_fantasy.report:combat_sections",
     hyperparameters="solvent.games.fighting_fantasy",

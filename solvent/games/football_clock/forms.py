@@ -14,6 +14,9 @@ from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball
 from solvent.model.parameters import Spread, check_choice, shown
 
+ALL_FORMS = (*FORMS, *TIMED_FORMS)
+"""The forms without a clock, and those with one."""
+
 _UNTIMED_ONLY: dict[str, Any] = {
     "expected_points": None,
     "kickoff_value": None,
@@ -67,7 +70,7 @@ def football_strategy(
         ValueError: If a parameter is not allowed, or belongs to another form.
         OSError: If a file cannot be read.
     """
-    check_choice(form, "form", (*FORMS, *TIMED_FORMS))
+    check_choice(form, "form", ALL_FORMS)
     given: dict[str, Any] = {
         "down": down,
         "to_go": to_go,

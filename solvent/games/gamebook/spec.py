@@ -18,6 +18,7 @@ SPEC = GameSpec(
     },
     shorthands={"book": {}},
     argument="book",
+    choices={"book": "solvent.games.gamebook.library:book_names"},
     baselines="solvent.games.gamebook.baselines:BASELINES",
     sections="solvent.games.gamebook.report:gamebook_sections",
     commands={
