@@ -54,7 +54,7 @@ from solvent.model import TabularPolicy, compile_game
 CHART = random_chart(1)
 
 PAGE = Path(__file__).parents[3] / "docs" / "games" / "football-strategy.md"
-TRAINING = PAGE.parents[1] / "training.md"
+EXPERIMENTS = PAGE.parents[1] / "experiments.md"
 KICK_OFF_LINE = Situation(1, 10, 80)
 
 
@@ -329,7 +329,7 @@ def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     page = " ".join(PAGE.read_text().split())
     assert f"it loses {offence:.2f} points of a drive as offence and {defence:.2f} as def" in page
     exploitable = f"exploitable by {offence:.2f} as offence and {defence:.2f} as defence"
-    assert exploitable in " ".join(TRAINING.read_text().split())
+    assert exploitable in " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
 
 
 def drive_changes() -> dict[str, tuple[str, str]]:
@@ -401,11 +401,11 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
     if now:
         best = found["a best response gets from its defence"]
         optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
-        training = " ".join(TRAINING.read_text(encoding="utf-8").split())
+        experiments = " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
         assert (
             f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
             f"uniform play {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
-        ) in training
+        ) in experiments
 
 
 def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> None:

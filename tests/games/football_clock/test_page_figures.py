@@ -165,8 +165,9 @@ def test_the_page_of_the_game_has_the_same_agent() -> None:
         assert re.search(rf"\| {name} \| [\d.]+ \| {with_it} \| {without_it} \|", PAGE), name
 
 
-def test_the_page_of_training_has_the_same_agent() -> None:
-    training = " ".join((ROOT / "docs" / "training.md").read_text(encoding="utf-8").split())
+def test_the_page_of_experiments_has_the_same_agent() -> None:
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    experiments = " ".join(page.split())
 
     def mean(found: Pairs, label: str, against: str) -> float:
         first, second = found[label, against]
@@ -174,12 +175,12 @@ def test_the_page_of_training_has_the_same_agent() -> None:
 
     second_half = re.search(
         r"earlier agent has ([\d.]+) against the optimal player, the agent of now ([\d.]+)\.",
-        training,
+        experiments,
     )
     half = re.search(
         r"a best response gets ([\d.]+) from that agent; "
         r"from the agent as it is now it gets ([\d.]+)\.",
-        training,
+        experiments,
     )
     assert second_half is not None
     assert half is not None
