@@ -55,14 +55,6 @@ def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     assert output.endswith(textwrap.dedent(shown[0]))
 
 
-def test_the_python_of_the_quickstart_runs() -> None:
-    namespace: dict[str, object] = {}
-    found = blocks("quickstart.md", "python")
-    assert len(found) >= 4
-    for block in found:
-        exec(compile(block, "quickstart.md", "exec"), namespace)
-
-
 def test_every_command_is_described() -> None:
     described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
     shown = CliRunner().invoke(app, ["--help"], prog_name="solvent").output.partition("Commands")[2]

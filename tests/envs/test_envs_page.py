@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from pathlib import Path
 
 import gymnasium as gym
@@ -23,14 +22,3 @@ def test_the_optima_are_the_reward_thresholds() -> None:
         assert float(optimum.replace("−", "-")) == pytest.approx(
             gym.spec(name).reward_threshold, abs=5e-10
         )
-
-
-def test_the_code_runs() -> None:
-    namespace: dict[str, object] = {}
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(blocks) >= 5
-    for block in blocks:
-        exec(compile(textwrap.dedent(block), "envs.md", "exec"), namespace)
-    # The last block is value iteration on P.
-    threshold = ENVIRONMENTS["solvent/FFCombat-v0"].optimum
-    assert namespace["optimum"] == pytest.approx(threshold, abs=1e-12)

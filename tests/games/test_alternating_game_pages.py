@@ -66,12 +66,6 @@ def test_the_headings_are_those_of_every_game(page: str) -> None:
     assert re.findall(r"^## (.*)$", PAGES[page], re.MULTILINE) == HEADINGS
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_code_runs(page: str) -> None:
-    [code] = re.findall(r"^```python\n(.*?)^```", PAGES[page], re.MULTILINE | re.DOTALL)
-    exec(compile(code, f"{page}.md", "exec"), {})
-
-
 @pytest.mark.parametrize("row", table("greed", "ruleset"), ids=lambda row: row[0])
 def test_values_of_greed(row: tuple[str, ...]) -> None:
     limit, sides = ruleset(row[0])

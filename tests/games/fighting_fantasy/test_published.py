@@ -297,10 +297,3 @@ def test_the_damage_on_the_page_is_the_damage_of_the_rules() -> None:
     damage = DAMAGE["standard"]
     assert won == (damage.won, damage.won_lucky, damage.won_unlucky)
     assert lost == (damage.lost, damage.lost_lucky, damage.lost_unlucky)
-
-
-def test_the_code_on_the_page_runs() -> None:
-    names: dict[str, object] = {}
-    for code in re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
-        exec(compile(code, "fighting-fantasy.md", "exec"), names)
-    assert names

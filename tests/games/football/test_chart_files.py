@@ -336,10 +336,6 @@ def test_the_page_shows_one_chart_in_both_formats() -> None:
     assert read_json(block("json").encode(), "page.json") == chart
 
 
-def test_the_python_of_the_page_runs() -> None:
-    exec(compile(block("python"), "football-charts.md", "exec"), {})
-
-
 def test_the_page_shows_what_the_command_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

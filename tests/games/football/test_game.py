@@ -691,14 +691,6 @@ def test_a_game_goes_as_written_down() -> None:
 PAGE = Path(__file__).parents[3] / "docs" / "games" / "football-strategy.md"
 
 
-def test_the_code_of_the_page_runs() -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
-    namespace: dict[str, Any] = {}
-    assert len(blocks) == 3
-    for block in blocks:
-        exec(compile(block, PAGE.name, "exec"), namespace)
-
-
 def test_the_page_lists_every_parameter_and_its_default() -> None:
     _, arguments, *_ = re.split(r"^## Arguments$|^## Rules", PAGE.read_text("utf-8"), flags=re.M)
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", arguments, re.MULTILINE))

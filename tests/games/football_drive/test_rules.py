@@ -409,11 +409,6 @@ def test_the_headings_are_those_of_every_game() -> None:
     ]  # fmt: skip
 
 
-def test_the_code_of_the_page_runs() -> None:
-    [code] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    exec(compile(code, "football-drive.md", "exec"), {})
-
-
 def test_the_values_of_the_page(game: TabularGame, solution: Solution) -> None:
     one, anywhere = rows("`start` | states")
     assert one[0] == "80"

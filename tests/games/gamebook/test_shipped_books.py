@@ -121,12 +121,6 @@ def test_the_optimum_and_the_baselines_are_what_the_page_says(solved: Solved) ->
     assert solved.of_baseline("first-legal") == pytest.approx(float(first), abs=1e-6)
 
 
-def test_the_example_of_the_page_runs() -> None:
-    page = (DOCS / "games" / "gamebook.md").read_text("utf-8")
-    [example] = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    exec(compile(example, "gamebook.md", "exec"), {})
-
-
 @pytest.mark.parametrize("solved", [FULL], indirect=True)
 def test_the_full_book_is_neither_easy_nor_hopeless(solved: Solved) -> None:
     assert 0.4 <= solved.solution.value <= 0.8
