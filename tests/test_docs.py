@@ -72,6 +72,18 @@ def test_every_block_runs_alone(
     exec(compile(code, page, "exec"), {"__name__": "documentation"})
 
 
+@pytest.mark.parametrize(("page", "n"), [("matrix-games.md", 2), ("simple-solver.md", 1)])
+def test_a_block_prints_what_the_page_shows(
+    page: str, n: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exec(compile(pasted(page, n), page, "exec"), {"__name__": "documentation"})
+    text = (DOCS / page).read_text("utf-8")
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    shown += [textwrap.dedent(block) for block in re.findall(r"^(?: {4}.*\n)+", outside, re.M)]
+    assert capsys.readouterr().out == "".join(shown)
+
+
 @pytest.mark.parametrize("page", SHORTER)
 def test_what_is_made_shorter_is_on_the_page(page: str) -> None:
     code = "\n".join(blocks_of(page))
