@@ -1,4 +1,4 @@
-"""The page on environments: its code runs, and its optima are the registered ones."""
+"""The page on environments: its optima are the registered ones."""
 
 from __future__ import annotations
 
