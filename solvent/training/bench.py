@@ -23,19 +23,24 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from rich.progress import Progress, TaskID
-
 from solvent.baselines.scored import score_baselines
 from solvent.exact import solve
 from solvent.exact.bench_records import AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
-from solvent.exact.store import remove_temporary
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.exact.store import StoreError, remove_temporary
 from solvent.model import TabularGame
 from solvent.model.registry import BenchTask, find_spec, game_specs
 from solvent.training.algorithms import find_algorithm
+from solvent.training.bench_progress import BenchProgress, Finished
 from solvent.training.environments import table_named
-from solvent.training.progress import Moment, gap_text, progress_bars
+from solvent.training.hyperparameters import prepare, requested
+from solvent.training.progress import Moment
+from solvent.training.run_folder import RunFolder
 from solvent.training.train import TrainingResult, train
+
+Event = tuple[str, Moment | Finished]
+"""What a worker reports: the name of a training, and how far it has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +64,29 @@ class Run:
     @property
     def folder(self) -> str:
         """Where its files are, relative to the results."""
-        task = self.env.rpartition("/")[2]
-        return f"{task}/{self.algorithm}-{self.seed}"
+        return f"{_short(self.env)}/{self.algorithm}-{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """What it is called while it goes on."""
+        return f"{_short(self.env)} {self.algorithm} {self.seed}"
+
+    @property
+    def total(self) -> int:
+        """Steps to be taken."""
+        chosen = find_algorithm(self.algorithm)
+        raw = requested(chosen.hyperparameters, self.env, timesteps=self.timesteps)
+        return prepare(raw, chosen.model).n_timesteps
 
     @property
     def table(self) -> TabularGame:
         """The game that is learned."""
         return table_named(self.env, {})
+
+
+def _short(env: str) -> str:
+    """The id of an environment without its namespace."""
+    return env.rpartition("/")[2]
 
 
 def runs_of(task: BenchTask) -> tuple[Run, ...]:
@@ -108,7 +129,8 @@ def bench(
         tasks: What to do, each environment in one task only; what :func:`tasks_of` says if left
             out.
         processes: How many trainings run at the same time.
-        progress: Whether to show bars.
+        progress: Whether to tell how it goes on: bars on a terminal, lines on the standard output
+            elsewhere.
 
     Returns:
         What was written to ``results.json``.
@@ -126,10 +148,13 @@ def bench(
     games = {item.environment: table_named(item.environment, {}) for item in tasks}
     with FolderLock(out):
         remove_temporary(out)
-        with _trainings(out, tasks, processes, progress) as futures:
+        with _trainings(out, tasks, processes, progress) as (futures, told):
             # While the processes train, this one solves the games and scores the baselines.
-            solutions = {env: solve(game) for env, game in games.items()}
-            baselines = {env: score_baselines(game, solutions[env]) for env, game in games.items()}
+            solutions, baselines = {}, {}
+            for env, game in games.items():
+                solutions[env] = solve(game)
+                baselines[env] = score_baselines(game, solutions[env])
+                told.write(f"solved    {_short(env)}: optimum {solutions[env].value:.6f}")
             for future in as_completed(futures.values()):
                 future.result()
             trained = {run: future.result() for run, future in futures.items()}
@@ -166,59 +191,69 @@ def _agent(run: Run, result: TrainingResult) -> AgentRecord:
 @contextmanager
 def _trainings(
     out: Path, tasks: Sequence[BenchTask], processes: int, progress: bool
-) -> Iterator[dict[Run, Future[TrainingResult]]]:
+) -> Iterator[tuple[dict[Run, Future[TrainingResult]], BenchProgress]]:
     """Start all trainings in processes of their own, and stop them if something goes wrong."""
     # The last tasks are the longest; begun first, they leave no processor idle at the end.
     runs = [run for item in reversed(tasks) for run in runs_of(item)]
     context = multiprocessing.get_context("spawn")
-    moments: multiprocessing.Queue[tuple[Run, Moment] | None] = context.Queue()
+    events: multiprocessing.Queue[Event | None] = context.Queue()
     stop = context.Event()
     with (
-        _bars(runs, moments, progress),
+        BenchProgress({run.name: run.total for run in runs}, shown=progress) as told,
+        _reader(events, told),
         ProcessPoolExecutor(
-            processes, context, initializer=_begin_worker, initargs=(moments, stop)
+            processes, context, initializer=_begin_worker, initargs=(events, stop)
         ) as pool,
     ):
         try:
-            yield {run: pool.submit(_train, out, run) for run in runs}
+            told.write(f"training  {len(runs)} networks, {processes} at the same time, into {out}")
+            for run in runs:
+                _keep(out / run.folder, run.name, told)
+            yield {run: pool.submit(_train, out, run) for run in runs}, told
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
 
 
+def _keep(folder: Path, name: str, told: BenchProgress) -> None:
+    """Tell what is kept of a training; nothing if its files are not as they should be.
+
+    Args:
+        folder: Of the training, which says itself what is wrong with it.
+        name: Of the training.
+        told: Whom to tell.
+    """
+    run = RunFolder(folder, {})
+    try:
+        finished = run.read()["result"] is not None
+        if finished or run.checkpoint.exists():
+            last = read_curve(folder / "curve.csv", Evaluation)[-1]
+            if last.timesteps:
+                told.keep(name, last, finished=finished)
+    except (StoreError, IndexError):
+        return
+
+
 @contextmanager
-def _bars(
-    runs: Sequence[Run], moments: multiprocessing.Queue[tuple[Run, Moment] | None], progress: bool
-) -> Iterator[None]:
-    """A thread that shows what the workers report."""
-    with progress_bars(disable=not progress) as bars:
-        rows = {
-            run: bars.add_task(f"{run.env.rpartition('/')[2]} {run.algorithm} {run.seed}", gap="")
-            for run in runs
-        }
-        thread = threading.Thread(target=_show, args=(bars, rows, moments), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            moments.put(None)
-            thread.join()
+def _reader(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> Iterator[None]:
+    """A thread that tells what the workers report."""
+    thread = threading.Thread(target=_tell, args=(events, told), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        events.put(None)
+        thread.join()
 
 
-def _show(
-    bars: Progress,
-    rows: dict[Run, TaskID],
-    moments: multiprocessing.Queue[tuple[Run, Moment] | None],
-) -> None:
-    while (item := moments.get()) is not None:
-        run, moment = item
-        bars.update(
-            rows[run],
-            completed=moment.timesteps,
-            total=moment.total,
-            gap=gap_text(moment.evaluation),
-        )
+def _tell(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> None:
+    while (event := events.get()) is not None:
+        name, what = event
+        if isinstance(what, Moment):
+            told.move(name, what)
+        else:
+            told.finish(name, what)
 
 
 class _Stopped(Exception):  # noqa: N818  # Not an error.
@@ -228,7 +263,7 @@ class _Stopped(Exception):  # noqa: N818  # Not an error.
 _worker: dict[str, Any] = {}
 
 
-def _begin_worker(moments: Any, stop: Any) -> None:
+def _begin_worker(events: Any, stop: Any) -> None:
     """Set a worker up: Ctrl-C is the parent's to handle, and no worker outlives its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -239,7 +274,7 @@ def _begin_worker(moments: Any, stop: Any) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-    _worker.update(moments=moments, stop=stop)
+    _worker.update(events=events, stop=stop)
 
 
 def _train(out: Path, run: Run) -> TrainingResult:
@@ -248,9 +283,9 @@ def _train(out: Path, run: Run) -> TrainingResult:
     def report(moment: Moment) -> None:
         if _worker["stop"].is_set():
             raise _Stopped
-        _worker["moments"].put((run, moment))
+        _worker["events"].put((run.name, moment))
 
-    return train(
+    result = train(
         run.env,
         run.algorithm,
         self_play=run.table.info.players == 2,
@@ -260,3 +295,6 @@ def _train(out: Path, run: Run) -> TrainingResult:
         exploring_starts=run.stakes or None,
         progress=report,
     )
+    end = Finished(figures(result.mode_scores)["gap"], result.cpu_seconds)
+    _worker["events"].put((run.name, end))
+    return result

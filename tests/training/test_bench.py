@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,9 +36,18 @@ def without_times(results: tuple[TaskRecord, ...]) -> tuple[TaskRecord, ...]:
     )
 
 
-def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
+def lines_of(log: str) -> list[str]:
+    """What a bench has told, without the clock."""
+    assert all(re.match(r"\[\d:\d\d:\d\d\] ", line) for line in log.splitlines())
+    return [line.partition("] ")[2] for line in log.splitlines()]
+
+
+def test_results_are_the_scores_of_the_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tasks = [BenchTask(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 1})]
-    returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
+    returned = bench(tmp_path, tasks=tasks, processes=1)
+    told = lines_of(capsys.readouterr().out)
     assert read_results(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
@@ -63,9 +73,28 @@ def test_results_are_the_scores_of_the_files(tmp_path: Path) -> None:
     assert baselines["uniform"]["normalized"] == 0
     assert baselines["optimal"]["gap"] == pytest.approx(0, abs=1e-12)
 
+    # What it told as it went on, without a terminal: a line for each event.
+    assert told[0] == f"training  2 networks, 1 at the same time, into {tmp_path}"
+    assert f"solved    FFCombat-v0: optimum {item['optimum']:.6f}" in told
+    for agent in item["agents"]:
+        name = f"FFCombat-v0 {agent['name']}"
+        begun, ended = (
+            i for i, line in enumerate(told) if line.split(":")[0].endswith(f"  {name}")
+        )
+        assert told[begun] == f"started   {name}"
+        assert told[ended].startswith(
+            f"finished  {name}: gap {agent['mode_gap']:.6f}, {agent['cpu_seconds']:.1f} CPU-s"
+        )
+    assert len(told) == 6
+
     # Called again, it only reads.
     times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
-    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == returned
+    assert bench(tmp_path, tasks=tasks, processes=1) == returned
+    told = lines_of(capsys.readouterr().out)
+    assert [line for line in told if not line.startswith(("training", "solved"))] == [
+        f"kept      FFCombat-v0 {agent['name']}: finished, gap {agent['mode_gap']:.4f}"
+        for agent in item["agents"]
+    ]
     assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
 
 
@@ -134,7 +163,9 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
         f"BenchTask(environment={GREED!r}, timesteps=120_000, seeds=dict(maskable_ppo=2))",
     ],
 )
-def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -> None:
+def test_killed_halfway_it_ends_with_the_same_table(
+    call: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tasks = [eval(call)]
     whole = bench(tmp_path / "whole", tasks=tasks, progress=False)
     out = tmp_path / "killed"
@@ -142,11 +173,11 @@ def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -
         "from solvent.model.registry import BenchTask\n"
         "from solvent.training.bench import bench\n"
         "if __name__ == '__main__':\n"
-        f"    bench({str(out)!r}, tasks=[{call}], progress=False)\n"
+        f"    bench({str(out)!r}, tasks=[{call}])\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)
-    process = subprocess.Popen([sys.executable, str(script)])
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300
     while process.poll() is None and time.monotonic() < deadline:
         curves = list(out.rglob("curve.csv"))
@@ -156,12 +187,25 @@ def test_killed_halfway_it_ends_with_the_same_table(call: str, tmp_path: Path) -
         time.sleep(0.01)
     process.wait()
     assert not (out / "results.json").exists(), "it ended before it could be killed"
+    assert process.stdout is not None
+    told = [line.split()[0] for line in lines_of(process.stdout.read())]
+    assert told[0] == "training"
+    assert "started" in told
+    assert "kept" not in told
     assert list(out.rglob("checkpoint.npz"))
     time.sleep(1)  # The workers notice that their parent is gone.
     states = {f: f.read_bytes() for f in out.rglob("curve.csv")}
     time.sleep(1)
     assert states == {f: f.read_bytes() for f in out.rglob("curve.csv")}, "a worker lives on"
-    assert without_times(bench(out, tasks=tasks, progress=False)) == without_times(whole)
+    capsys.readouterr()
+    assert without_times(bench(out, tasks=tasks)) == without_times(whole)
+    told = lines_of(capsys.readouterr().out)
+    kept = {line.split(": ")[0].removeprefix("kept      ") for line in told if line[:4] == "kept"}
+    resumed = {
+        line.split(": ")[0].removeprefix("resumed   ") for line in told if line[:4] == "resu"
+    }
+    assert kept >= resumed
+    assert resumed
 
 
 @pytest.mark.slow

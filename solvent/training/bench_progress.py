@@ -1,0 +1,196 @@
+"""How a bench tells how far it has come: a line for each event, and on a terminal bars besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import TaskID
+
+from solvent.exact.learning_curve import CurvePoint
+from solvent.training.progress import EventLog, Moment, gap_text, joined, progress_bars, shows_bars
+
+
+class Finished(NamedTuple):
+    """The end of a training.
+
+    Attributes:
+        gap: Exact gap of the greedy policy.
+        cpu_seconds: CPU time of the training.
+    """
+
+    gap: float
+    cpu_seconds: float
+
+
+@dataclass(eq=False)
+class _Account:
+    """How far one training has come.
+
+    Attributes:
+        kind: What is trained, without the seed: another of its kind takes as long.
+        total: Steps to be taken.
+        done: Steps taken.
+        kept: Steps that were taken before this bench began.
+        evaluated: Steps up to the latest evaluation.
+        seconds: CPU time up to it.
+        row: The bar, once the training has begun.
+        since: When that was, in seconds after the bench began.
+        finished: Whether it has come to its end.
+    """
+
+    kind: str
+    total: int
+    done: int = 0
+    kept: int = 0
+    evaluated: int = 0
+    seconds: float = 0.0
+    row: TaskID | None = None
+    since: float = 0.0
+    finished: bool = False
+
+    @property
+    def share(self) -> str:
+        """How far it has come, as a text."""
+        return f"{self.done / self.total:.0%} of {self.total:,} steps"
+
+    def measure(self, last: CurvePoint | None) -> None:
+        """Take down how long it has taken.
+
+        Args:
+            last: Its latest evaluation.
+        """
+        if last is not None:
+            self.evaluated, self.seconds = last.timesteps, last.seconds
+
+
+class BenchProgress:
+    """Tells how a number of trainings go on.
+
+    On a terminal there are a bar for each training under way and one for all of them, below the
+    lines. Elsewhere there are lines only, on the standard output, which a log is made of.
+
+    Args:
+        totals: Steps of each training, by its name, which ends with a space and the seed.
+        shown: Whether to tell anything.
+    """
+
+    def __init__(self, totals: Mapping[str, int], *, shown: bool = True) -> None:
+        terminal, output = Console(stderr=True), Console()
+        self._has_bars = shown and shows_bars(terminal) and shows_bars(output)
+        console = terminal if self._has_bars else output
+        console.quiet = not shown
+        self._log = EventLog(console)
+        self._bars = progress_bars(console, disable=not self._has_bars)
+        self._all = {
+            name: _Account(kind=name.rpartition(" ")[0], total=total)
+            for name, total in totals.items()
+        }
+        self._since: float | None = None
+        self._overall = self._bars.add_task("", total=1.0, gap="", left="")
+
+    def __enter__(self) -> BenchProgress:
+        """Show the bars."""
+        self._refresh()
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove the bars."""
+        self._bars.stop()
+
+    def write(self, text: str) -> None:
+        """Tell of an event that is none of a training's own."""
+        self._log.write(text)
+
+    def keep(self, name: str, last: CurvePoint, *, finished: bool) -> None:
+        """Tell what is kept of a training from an earlier bench.
+
+        Args:
+            name: Of the training.
+            last: Its latest evaluation.
+            finished: Whether it had come to its end.
+        """
+        one = self._all[name]
+        one.finished = finished
+        one.measure(last)
+        one.done = one.kept = one.total if finished else min(last.timesteps, one.total)
+        how_far = "finished" if finished else one.share
+        self._log.write(f"kept      {name}: {joined(how_far, last.summary)}")
+        self._refresh()
+
+    def move(self, name: str, moment: Moment) -> None:
+        """Tell how far a training has come; the first time, that it has begun.
+
+        Args:
+            name: Of the training.
+            moment: How far.
+        """
+        one = self._all[name]
+        one.done = moment.timesteps
+        one.measure(moment.evaluation)
+        gap = gap_text(moment.evaluation)
+        if one.row is None:
+            one.kept, one.since = one.done, self._log.elapsed
+            self._since = one.since if self._since is None else self._since
+            one.row = self._bars.add_task(name, total=one.total, gap="", left="")
+            if not self._has_bars:
+                resumed = joined(f"resumed   {name}: {one.share}", gap)
+                self._log.write(resumed if one.kept else f"started   {name}")
+        left = self._log.left(one.done - one.kept, one.total - one.done, one.since)
+        self._bars.update(one.row, completed=one.done, gap=gap, left=left)
+        self._refresh()
+
+    def finish(self, name: str, end: Finished) -> None:
+        """Tell that a training has come to its end, unless it is known to have been at it before.
+
+        Args:
+            name: Of the training.
+            end: What has come of it.
+        """
+        one = self._all[name]
+        if one.finished:
+            return
+        one.done, one.finished = one.total, True
+        if one.row is not None:
+            self._bars.remove_task(one.row)
+        left = self._refresh()
+        text = joined(f"gap {end.gap:.6f}", f"{end.cpu_seconds:.1f} CPU-s", left)
+        self._log.write(f"finished  {name}: {text}")
+
+    def _refresh(self) -> str:
+        """Move the bar for all trainings; returns the time that is left, as a text."""
+        done, todo = self._work()
+        left = self._log.left(done, todo, self._since or 0.0)
+        count = sum(one.finished for one in self._all.values())
+        self._bars.update(
+            self._overall,
+            description=f"{count} of {len(self._all)} trainings",
+            completed=done / (done + todo) if done + todo else 0.0,
+            left=left,
+        )
+        return left
+
+    def _work(self) -> tuple[float, float]:
+        """CPU-seconds that this bench has spent on trainings, and those that are left of them.
+
+        A step of a training takes as long as it took up to its latest evaluation. Of a training
+        without one it takes as long as in others of its kind; if there is none, as in all.
+        """
+        known = [one for one in self._all.values() if one.evaluated]
+        done = todo = 0.0
+        for one in self._all.values() if known else ():
+            like = [other for other in known if other.kind == one.kind] or known
+            like = [one] if one.evaluated else like
+            rate = sum(other.seconds for other in like) / sum(other.evaluated for other in like)
+            done += rate * (one.done - one.kept)
+            todo += rate * (one.total - one.done)
+        return done, todo
