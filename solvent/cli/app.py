@@ -72,14 +72,15 @@ def list_(
     ] = None,
 ) -> None:
     """Show games, environments, baselines and algorithms, or the parameters of one game."""
-    from solvent.cli.parameters import spec_named
-    from solvent.cli.printing import show_games, show_parameters
+    from solvent.cli.listing import show_game, show_games
+    from solvent.cli.parameters import environments, meant_by, spec_named
 
     console = Console()
     if game is None:
         show_games(console)
     else:
-        show_parameters(console, spec_named(game))
+        environment = environments().get(game, (None, None))[1]
+        show_game(console, spec_named(game), game, environment, meant_by(game))
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -261,7 +262,7 @@ def train(
 
     Run again after an interruption, it goes on from the last checkpoint.
     """
-    from solvent.cli.parameters import find_environment
+    from solvent.cli.parameters import find_environment, game_of_request
 
     environment, parameters = find_environment(game, ctx.args)
 
@@ -280,7 +281,8 @@ def train(
             exploring_starts=exploring_starts,
             resume=not fresh,
         )
-    show_training(Console(), result)
+    asked = game_of_request({"environment": environment, "env_kwargs": parameters})
+    show_training(Console(), result, None if asked is None else asked.info)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -390,7 +392,7 @@ def score(
     if json:
         typer.echo(score_json(table, policy, solution, result, location, top))
     else:
-        show_score(Console(), table, policy, solution, result, location, top)
+        show_score(Console(), table, policy, solution, result, location, top, rules)
 
 
 def _network_policy(

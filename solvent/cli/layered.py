@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from solvent.cli.errors import interruptible
-from solvent.cli.printing import facts
+from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import Plan, make_plan
 from solvent.exact.layered.resources import (

@@ -15,7 +15,7 @@ from solvent.baselines import all_baselines
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.cli.errors import interruptible
 from solvent.cli.parameters import game_of_request, open_solution
-from solvent.cli.printing import facts
+from solvent.cli.tables import facts
 from solvent.exact import read_request
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.envs.registration import load_env_creator
 
 from solvent.exact import SolvedGame, StoreError, read_request, solve
 from solvent.model import Game
@@ -108,6 +109,11 @@ def _written(name: str, words: Sequence[str]) -> tuple[str, Mapping[str, Any], d
         spec, environment = known[name]
         return spec.name, environment.parameters, parse_parameters(words)
     return name, {}, parse_parameters(words)
+
+
+def meant_by(name: str) -> Mapping[str, Any]:
+    """The parameters that a game's name stands for, as an environment or another word has them."""
+    return _written(name, ())[1]
 
 
 def read_game(name: str, words: Sequence[str] = ()) -> Game:
@@ -243,10 +249,26 @@ def spec_named(name: str) -> GameSpec:
     _published(own, {})
 
     def published(**parameters: Any) -> Game:
-        """A Gymnasium environment that publishes its table; parameters go to gymnasium.make."""
         return _published(own, parameters)
 
+    published.__doc__, signature = _of_gymnasium(own)
+    published.__signature__ = signature  # type: ignore[attr-defined]
     return GameSpec(name=own, make=published)
+
+
+def _of_gymnasium(env_id: str) -> tuple[str, inspect.Signature]:
+    """What an environment of Gymnasium's is, and what it takes, as far as its class says."""
+    env = gym.spec(env_id)
+    creator = env.entry_point
+    made = load_env_creator(creator) if isinstance(creator, str) else creator
+    assert made is not None
+    about = " ".join((inspect.getdoc(made) or "").strip().partition("\n\n")[0].split())
+    parameters = [
+        one.replace(default=env.kwargs.get(one.name, one.default))
+        for one in inspect.signature(made).parameters.values()
+        if one.name != "render_mode"
+    ]
+    return about.partition(". ")[0], inspect.Signature(parameters)
 
 
 def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, Any]]:

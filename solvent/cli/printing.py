@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import math
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Table
 
-from solvent.baselines import GENERIC
+from solvent.cli.tables import facts, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.exact.bench_records import TaskRecord
 from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
-from solvent.model.registry import GameSpec, broken_games, game_specs, load
+from solvent.model.game import Labelled, Placed
+from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import exact, small
@@ -31,9 +28,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 """A gap below this is none."""
 
-ALGORITHMS = ("ppo", "dqn", "maskable_ppo", "masked_dqn")
-"""Those of `solvent.training`, which takes seconds to load."""
-
 MOST_ACTIONS = 3
 """More actions than this have no column each."""
 
@@ -43,27 +37,8 @@ OF_A_STRATEGY = 3
 STARTS = 6
 """How many states of the start distribution are shown."""
 
-
-def facts(rows: Mapping[str, str]) -> Table:
-    """A table of two columns without lines."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, text in rows.items():
-        table.add_row(name, escape(text))
-    return table
-
-
-def columns(console: Console, *names: str, numbers: Collection[str] = ()) -> Table:
-    """An empty table without lines; columns of numbers are flushed right and never broken."""
-    gap = 2 if console.width >= 100 else 1
-    table = Table(box=None, padding=(0, gap, 0, 0), header_style="dim")
-    for name in names:
-        is_number = name in numbers
-        table.add_column(
-            name, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
-        )
-    return table
+WIDEST_FIELD = 12
+"""A field of a state with longer texts, in characters, may be broken between words."""
 
 
 def varying_fields(states: Sequence[Any]) -> list[int]:
@@ -79,13 +54,24 @@ def game_text(info: GameInfo) -> str:
     return info.name + (f": {parameters}" if parameters else "")
 
 
+def value_text(info: GameInfo, value: float) -> str:
+    """The value of a game with its unit; of a game for two to whom, and a chance to both."""
+    scale = ValueScale(info)
+    for_two = info.players == 2
+    about = [scale.meaning, "to player 0" if for_two and not scale.is_chance else ""]
+    meaning = ", ".join(filter(None, about))
+    text = f"{value:.9g}" + (f"  ({meaning})" if meaning else "")
+    if for_two and scale.is_chance:
+        text += f"\n{ValueScale(info, 1).of(value):.9g}  to player 1"
+    return text
+
+
 def show_solution(console: Console, solved: SolvedGame) -> None:
     """The optimum, its bracket, and the best choices at the start."""
     table = solved.table if isinstance(solved, SolvedTable) else None
-    meaning = ValueScale(solved.game.info).meaning
     rows = {
         "game": game_text(solved.game.info),
-        "value": f"{solved.value:.9g}{meaning and f'  ({meaning})'}",
+        "value": value_text(solved.game.info, solved.value),
         "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
         "method": solved.method,
     }
@@ -96,36 +82,57 @@ def show_solution(console: Console, solved: SolvedGame) -> None:
     first = list(starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
     states = first if table is None else table.states
-    console.print(_start_table(console, solved, {s: starts[s] for s in first}, states))
+    _show_starts(console, solved, {s: starts[s] for s in first}, states)
     if len(starts) > STARTS:
         console.print(f"and {len(starts) - STARTS:,} other starts", style="dim")
 
 
-def _start_table(
+def _show_starts(
     console: Console, solved: SolvedGame, starts: Mapping[Any, float], states: Sequence[Any]
-) -> Table:
+) -> None:
     """States with their value and best choice, and the value of each action if these are few."""
-    values = {state: _action_values(solved, state) for state in starts}
+    values = {state: _named_values(solved, state) for state in starts}
     actions = list(dict.fromkeys(name for named in values.values() for name in named))
     if len(actions) > MOST_ACTIONS:
         actions = []
-    has_fields = hasattr(states[0], "_fields")
-    shown = varying_fields(states)
-    names = [states[0]._fields[place] if has_fields else "state" for place in shown]
-    table = columns(
-        console, *names, "chance", "value", "best", *actions,
-        numbers={*names, "chance", "value", *actions},
-    )  # fmt: skip
-    for state, chance in starts.items():
-        fields = state if has_fields else (state,)
-        table.add_row(
-            *(escape(str(fields[place])) for place in shown),
-            f"{chance:.2g}",
-            f"{solved.value_of(state):.6f}",
-            escape(_best(solved, state)),
-            *(f"{values[state][name]:.6f}" if name in values[state] else "" for name in actions),
-        )
-    return table
+    best = {state: _best_choices(solved, state) for state in starts}
+    choices = list(dict.fromkeys(name for named in best.values() for name in named))
+    columns: dict[str, list[str]] = _fields(solved.game, list(starts), states)
+    numbers = {name for name, cells in columns.items() if max(map(len, cells)) <= WIDEST_FIELD}
+    columns["chance"] = [f"{chance:.2g}" for chance in starts.values()]
+    columns["value"] = [f"{solved.value_of(state):.6f}" for state in starts]
+    for name in choices:
+        columns[name] = [best[state].get(name, "") for state in starts]
+    for name in actions:
+        columns[name] = [
+            f"{values[state][name]:.6f}" if name in values[state] else "" for state in starts
+        ]
+    rows = list(zip(*columns.values(), strict=True))
+    show_rows(console, list(columns), rows, numbers={*numbers, "chance", "value", *actions})
+
+
+def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str, list[str]]:
+    """What tells states apart: their place in words, or else their fields that are not all alike.
+
+    Args:
+        game: The rules.
+        shown: The states.
+        states: All states of the game, or those that are known.
+    """
+    if isinstance(game, Placed):
+        columns = {"place": [game.place(state) for state in shown]}
+        if len(set(columns["place"])) == len(shown):
+            return columns
+        # Several states are at one place: their fields tell which.
+        return columns | _columns(shown, varying_fields(shown))
+    columns = _columns(shown, varying_fields(states))
+    return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def _columns(shown: Sequence[Any], places: Sequence[int]) -> dict[str, list[str]]:
+    names: Sequence[str] = getattr(shown[0], "_fields", ("state",))
+    fields = [state if hasattr(shown[0], "_fields") else (state,) for state in shown]
+    return {names[place]: [str(one[place]) for one in fields] for place in places}
 
 
 def solution_json(solved: SolvedGame) -> str:
@@ -163,20 +170,25 @@ def show_score(
     result: Score,
     location: GapLocation | None,
     top: int,
+    rules: Game | None = None,
 ) -> None:
-    """The value of a policy, and the states in which it loses most unless episodes have no end."""
-    rows = {
-        "policy": policy.name,
-        "game": game_text(game.info),
-        "value": f"{result.value:.9g}",
-        "optimum": f"{result.optimum:.9g}",
-        "gap": f"{result.optimality_gap:.9g}",
-        "normalized": f"{result.normalized:.6f}  (0 uniform play, 1 the optimum)",
-        "worst start": f"{result.worst_start_gap:.9g} lost from "
-        f"{state_text(game, result.worst_start)}",
-    }
-    if result.exploitability is not None:
-        rows["exploitability"] = f"{result.exploitability:.9g}"
+    """The value of a policy, and the states in which it loses most unless episodes have no end.
+
+    Args:
+        console: Where to print.
+        game: The table.
+        policy: Whose score it is.
+        solution: Of the table.
+        result: The score.
+        location: Of the gap; None if an episode need not end.
+        top: How many states are shown.
+        rules: Of the table, for words that only they know.
+    """
+    rows = {"policy": policy.name, "game": game_text(game.info)}
+    if game.info.players == 2:
+        rows["player"] = f"{policy.player}, against a best response"
+    rows |= score_rows(game.info, result, policy.player)
+    rows["worst start"] += f" lost from {_state_text(game, rules, result.worst_start)}"
     console.print(facts(rows))
     if result.optimality_gap < ROUNDING:
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
@@ -185,40 +197,101 @@ def show_score(
         console.print("\nPlay need not end, so nothing is counted by state.")
         return
     losses = attribute_gap(game, policy, solution, location, top, actions=OF_A_STRATEGY)
-    shown = varying_fields(game.states)
-    alike = [] if len(losses.worst) < 2 else _alike(losses, shown)
-    shown = [place for place in shown if place not in alike]
-    names = [losses.field_names[place] for place in shown]
+    meaning = ValueScale(game.info).meaning
+    console.print(f"\n[bold]Where the gap is lost[/]{meaning and f'  ({meaning})'}")
+    states = [state.state for state in losses.worst]
+    fields, alike = _losing_fields(game, rules, losses)
     numbers = ("share", "lost", "visits", "per visit")
-    table = columns(console, *numbers, *names, "chooses", "best", numbers={*numbers, *names})
-    for state in losses.worst:
-        table.add_row(
-            f"{100 * state.share:.1f}%",
-            small(state.contribution),
-            small(state.visits),
-            small(state.loss),
-            *(escape(str(state.fields[place])) for place in shown),
-            escape(state.chosen),
-            escape(state.best),
-        )
-    console.print("\n[bold]Where the gap is lost[/]")
+    columns = {
+        "share": [f"{100 * state.share:.1f}%" for state in losses.worst],
+        "lost": [small(state.contribution) for state in losses.worst],
+        "visits": [small(state.visits) for state in losses.worst],
+        "per visit": [small(state.loss) for state in losses.worst],
+        **fields,
+    }
+    if isinstance(rules, Labelled):
+        for name, of in (("chooses", policy), ("best", solution.policies[policy.player])):
+            columns[name] = [_in_words(rules, of, state, game.index[state]) for state in states]
+    else:
+        columns["chooses"] = [state.chosen for state in losses.worst]
+        columns["best"] = [state.best for state in losses.worst]
     if alike:
-        first = losses.worst[0].fields
-        same = (f"{losses.field_names[k]} {'none' if first[k] == '' else first[k]}" for k in alike)
-        console.print(escape(f"in each of these: {', '.join(same)}"), style="dim")
-    console.print(table)
+        console.print(escape(f"in each of these: {alike}"), style="dim")
+    narrow = {name for name, cells in fields.items() if max(map(len, cells)) <= WIDEST_FIELD}
+    rows_of = list(zip(*columns.values(), strict=True))
+    show_rows(console, list(columns), rows_of, numbers={*numbers, *narrow})
     share = sum(state.share for state in losses.worst)
     console.print(
         f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "
         f"lost; all of them lose {losses.total:.9g}",
         style="dim",
+        highlight=False,
     )
     if losses.given_up > ROUNDING:
         console.print(
             f"The best response gives up {losses.given_up:.9g} elsewhere to get there; the rest is "
             f"the gap.",
             style="dim",
+            highlight=False,
         )
+
+
+def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]:
+    """The figures of a policy with their unit.
+
+    Args:
+        info: Of the game.
+        result: The score, whose values are to the player: what one side wins the other loses.
+        player: Whose policy it is.
+    """
+    scale = ValueScale(info, player)
+    sign = 1 if player == 0 else -1
+    meaning = f"  ({scale.meaning})" if scale.meaning else ""
+
+    def lost(gap: float) -> str:
+        if scale.is_chance:
+            return f"{gap:.9g}  ({scale.difference(gap)})"
+        return f"{gap:.9g} {info.unit}".rstrip()
+
+    rows = {
+        "value": f"{scale.of(sign * result.value):.9g}{meaning}",
+        "optimum": f"{scale.of(sign * result.optimum):.9g}{meaning}",
+        "gap": lost(result.optimality_gap),
+        "normalized": f"{result.normalized:.6f}  (0 uniform play, 1 the optimum)",
+        "worst start": lost(result.worst_start_gap),
+    }
+    if result.exploitability is not None:
+        rows["exploitability"] = lost(result.exploitability)
+    return rows
+
+
+def _losing_fields(
+    game: TabularGame, rules: Game | None, losses: GapAttribution
+) -> tuple[dict[str, list[str]], str]:
+    """What tells the losing states apart, by name, and what is the same in all of them."""
+    states = [state.state for state in losses.worst]
+    if isinstance(rules, Placed):
+        return {"place": [rules.place(state) for state in states]}, ""
+    shown = varying_fields(game.states)
+    alike = [] if len(states) < 2 else _alike(losses, shown)
+    columns = _columns(states, [place for place in shown if place not in alike])
+    first = losses.worst[0].fields
+    same = (f"{losses.field_names[k]} {'none' if first[k] == '' else first[k]}" for k in alike)
+    return columns, ", ".join(same)
+
+
+def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, index: int) -> str:
+    """What a policy chooses in a state in which actions have words of their own."""
+    words = rules.labels(state)
+    chances = enumerate(policy.probabilities[index].tolist())
+    named = {action: chance for action, chance in chances if action in words}
+    names = [words.get(action, "") for action in range(max(words) + 1)]
+    return strategy_text(names, named, OF_A_STRATEGY)
+
+
+def _state_text(game: TabularGame, rules: Game | None, state: Any) -> str:
+    """A state in words."""
+    return rules.place(state) if isinstance(rules, Placed) else state_text(game, state)
 
 
 def _alike(losses: GapAttribution, places: list[int]) -> list[int]:
@@ -263,50 +336,27 @@ def score_json(
     )
 
 
-def show_games(console: Console) -> None:
-    """Every game with its environments and baselines, and what any game may have."""
-    broken = dict(broken_games())
-    for spec in game_specs().values():
-        try:
-            summary = _summary(spec)
-            own = () if spec.baselines is None else load(spec.baselines)
-        except (ValueError, ImportError) as error:
-            broken[spec.name] = str(error)
-            continue
-        console.print(f"[bold]{escape(spec.name)}[/]  {escape(summary)}", highlight=False)
-        rows = {" ".join(["also as", *spec.shorthands]): ""} if spec.shorthands else {}
-        for env_id, entry in spec.environments.items():
-            changed = ", ".join(f"{name} {value}" for name, value in entry.parameters.items())
-            against = f"against {entry.opponent}" if entry.opponent else ""
-            optimum = "" if entry.optimum is None else f"optimum {entry.optimum:.6f}"
-            rows[env_id] = "; ".join(filter(None, (changed, against, optimum)))
-        if spec.pettingzoo is not None:
-            rows[f"solvent/{spec.name}-v0"] = "PettingZoo"
-        if own:
-            rows["baselines"] = ", ".join(own)
-        console.print(Padding(facts(rows), (0, 0, 1, 2)))
-    rest = {"baselines of any game": ", ".join(GENERIC), "algorithms": ", ".join(ALGORITHMS)}
-    console.print(facts(rest))
-    for name, cause in broken.items():
-        console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
+def show_training(console: Console, result: TrainingResult, info: GameInfo | None) -> None:
+    """What a training has come to, seat by seat where it learned both.
 
-
-def _summary(spec: GameSpec) -> str:
-    """What a game is, in the first line of its maker's docstring."""
-    return (inspect.getdoc(spec.maker()) or "").partition("\n")[0]
-
-
-def show_training(console: Console, result: TrainingResult) -> None:
-    """What a training has come to, seat by seat where it learned both."""
+    Args:
+        console: Where to print.
+        result: Of the training.
+        info: Of the game; None if it is not known, so that values have no unit.
+    """
     rows = {
         "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
         f"{result.cpu_seconds:.1f} CPU seconds"
     }
+    meaning = "" if info is None else ValueScale(info).meaning
+    unit = f"  ({meaning})" if meaning else ""
     if result.networks:
         last = result.curve[-1]
-        rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring"
+        rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}"
         rows["next"] = f"solvent score {result.folder / 'network.npz'}"
     elif len(result.scores) > 1:
+        if unit:
+            rows["unit"] = meaning
         for seat, mode in enumerate(result.mode_scores):
             rows[f"seat {seat}"] = (
                 f"exploitability {mode.optimality_gap:.9g}  "
@@ -317,7 +367,7 @@ def show_training(console: Console, result: TrainingResult) -> None:
     else:
         sampled, mode = result.score, result.mode_score
         rows |= {
-            "optimum": f"{mode.optimum:.9g}",
+            "optimum": f"{mode.optimum:.9g}{unit}",
             "value": f"{mode.value:.9g}  (as sampled {sampled.value:.9g})",
             "gap": f"{mode.optimality_gap:.9g}  (as sampled {sampled.optimality_gap:.9g})",
             "normalized": f"{mode.normalized:.6f}  (0 uniform play, 1 the optimum)",
@@ -329,57 +379,63 @@ def show_training(console: Console, result: TrainingResult) -> None:
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
     """The agents and baselines of a bench against the optimum."""
     for task in tasks:
-        numbers = ("value", "gap", "normalized", "worst start")
-        if task.for_two:
-            numbers = ("value", "exploitability", "normalized", "worse seat")
+        scales = _scales(task)
+        meaning = scales[0].meaning if scales else ""
         console.print(
-            f"\n[bold]{escape(task.env)}[/]  optimum {task.optimum:.6f} "
-            f"in [{task.bracket[0]:.12f}, {task.bracket[1]:.12f}]",
+            f"\n[bold]{escape(task.env)}[/]  optimum {task.optimum:.6f}"
+            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:.12f}, "
+            f"{task.bracket[1]:.12f}]",
             highlight=False,
         )
-        table = columns(console, "policy", *numbers, numbers=numbers)
-        rows = [
-            (a.mode_gap, a.name, a.mode_value, a.mode_normalized, a.mode_worst_start_gap)
-            for a in task.agents
-        ]
-        rows += [(b.gap, b.name, b.value, b.normalized, b.worst_start_gap) for b in task.baselines]
-        for gap, name, value, normalized, worst in sorted(rows):
-            table.add_row(escape(name), exact(value), small(gap), exact(normalized), small(worst))
-        console.print(table)
+        values = ["seat 0", "seat 1"] if task.for_two else ["value"]
+        gap, worst = ("exploitability", "worse seat") if task.for_two else ("gap", "worst start")
+        numbers = [*values, gap, "normalized", worst]
+        rows = []
+        for a in task.agents:
+            cells = _values(task, a.mode_exploitability, a.mode_value, scales)
+            rows.append((a.mode_gap, a.name, cells, a.mode_normalized, a.mode_worst_start_gap))
+        for b in task.baselines:
+            cells = _values(task, b.exploitability, b.value, scales)
+            rows.append((b.gap, b.name, cells, b.normalized, b.worst_start_gap))
+        show_rows(
+            console,
+            ["policy", *numbers],
+            [
+                (name, *map(exact, cells), small(lost), exact(normalized), small(most))
+                for lost, name, cells, normalized, most in sorted(rows)
+            ],
+            numbers=numbers,
+        )
     console.print("Agents take their most probable action; all numbers are exact.", style="dim")
+    if any(task.for_two for task in tasks):
+        console.print(
+            "A seat's value is what its policy gets there against a best response.", style="dim"
+        )
 
 
-def show_parameters(console: Console, spec: GameSpec) -> None:
-    """What a game takes."""
-    maker = spec.maker()
-    text = inspect.getdoc(maker) or ""
-    meanings = _documented_arguments(text)
-    console.print(f"[bold]{escape(spec.name)}[/]  {escape(text.partition(chr(10))[0])}\n")
-    table = columns(console, "option", "default", "meaning")
-    for parameter in inspect.signature(maker).parameters.values():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            continue
-        default = "none" if parameter.default is None else str(parameter.default)
-        if parameter.default is parameter.empty:
-            default = "needed"
-        option = "--" + parameter.name.replace("_", "-")
-        table.add_row(option, escape(default), escape(meanings.get(parameter.name, "")))
-    console.print(table)
+def _scales(task: TaskRecord) -> tuple[ValueScale, ...]:
+    """How the values of a task are read in seat 0 and seat 1; none if its game is not known."""
+    try:
+        info = make_game(task.game, **task.parameters).info
+    except (ValueError, OSError, ImportError):
+        return ()
+    return ValueScale(info, 0), ValueScale(info, 1)
 
 
-def _documented_arguments(text: str) -> dict[str, str]:
-    """The entries under ``Args:`` in a docstring of Google's convention, without its markup."""
-    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
-    entries = re.findall(
-        r"^    (\w+): (.*?)(?=^    \w+: |\Z)",
-        section[1] if section else "",
-        re.MULTILINE | re.DOTALL,
-    )
-    plain = {name: re.sub(r":\w+:`~?([^`]*\.)?([^`]+)`", r"\2", body) for name, body in entries}
-    return {
-        name: " ".join(body.replace("``", "").replace("`", "").split())
-        for name, body in plain.items()
-    }
+def _values(
+    task: TaskRecord,
+    exploitability: tuple[float, float] | None,
+    value: float,
+    scales: Sequence[ValueScale],
+) -> list[float]:
+    """What a policy gets, or a pair of them in each seat against a best response."""
+    if not task.for_two:
+        return [value]
+    if exploitability is None or not scales:
+        return [math.nan, math.nan]
+    return [
+        scale.of(task.optimum) - lost for scale, lost in zip(scales, exploitability, strict=True)
+    ]
 
 
 def _starts(game: Game) -> dict[Any, float]:
@@ -406,6 +462,30 @@ def _action_values(solved: SolvedGame, state: Any) -> dict[str, float]:
     names = solved.game.info.actions[choosing[0]]
     values = solved.action_values(state, choosing[0])
     return {names[action]: value for action, value in values.items()}
+
+
+def _named_values(solved: SolvedGame, state: Any) -> dict[str, float]:
+    """The same with the words that actions have in this state, if they have any."""
+    if not isinstance(solved.game, Labelled):
+        return _action_values(solved, state)
+    words = solved.game.labels(state)
+    if len(words) < 2:
+        return {}
+    return {words[action]: value for action, value in solved.action_values(state, 0).items()}
+
+
+def _best_choices(solved: SolvedGame, state: Any) -> dict[str, str]:
+    """What is best in a state, under a heading for each player who has a choice."""
+    game = solved.game
+    choosing = _deciders(game, state)
+    if len(choosing) == 2:
+        names = game.info.actions
+        return {f"player {p}": strategy_text(names[p], solved.policy(state, p)) for p in choosing}
+    if isinstance(game, Labelled) and not game.is_terminal(state):
+        words = game.labels(state)
+        names_here = [words.get(action, "") for action in range(max(words) + 1)]
+        return {"best": strategy_text(names_here, solved.policy(state, 0))}
+    return {"best": _best(solved, state)}
 
 
 def _best(solved: SolvedGame, state: Any) -> str:

@@ -8,7 +8,6 @@ from rich.columns import Columns
 from rich.console import Console
 from rich.table import Table
 
-from solvent.cli.printing import columns
 from solvent.games.football.chart import Chart
 from solvent.games.football.report.sheets import Call, both_sides
 from solvent.games.football.ruleset import Ruleset
@@ -42,15 +41,17 @@ def show_sheet(console: Console, chart: Chart, ruleset: Ruleset, sheet: CallShee
     offence, defence = both_sides(chart, sheet)
     console.print(
         Columns(
-            [_table(console, "offence", offence), _table(console, "defence", defence)],
+            [_table("offence", offence), _table("defence", defence)],
             padding=(0, 4),
         )
     )
 
 
-def _table(console: Console, side: str, calls: list[Call]) -> Table:
-    numbers = ("probability", "loss")
-    table = columns(console, side, *numbers, numbers=numbers)
+def _table(side: str, calls: list[Call]) -> Table:
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+    table.add_column(side)
+    for name in ("probability", "points lost"):
+        table.add_column(name, justify="right", no_wrap=True)
     for call in calls:
         style = None if call.chance > 0 else "dim"
         table.add_row(call.name, f"{100 * call.chance:.2f}%", f"{call.loss:.4f}", style=style)

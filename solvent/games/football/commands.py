@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from solvent.cli.parameters import parse_parameters, parse_value
 
@@ -94,7 +93,7 @@ def check(
     ] = None,
 ) -> None:
     """Check a chart; the first thing that is wrong is said with its row and column."""
-    from solvent.cli.printing import facts
+    from solvent.cli.tables import facts
     from solvent.exact.store import write_atomically
     from solvent.games.football.chart_files import chart_bytes, load_chart
 
@@ -117,17 +116,23 @@ def check(
 
 @chart_commands.command()
 def show(source: ChartArgument) -> None:
-    """Print a chart, a line per play and a column per defence."""
-    from solvent.cli.printing import columns
-    from solvent.games.football.chart import cell_text
+    """Print a chart: a line per play and a column per defence, then the punts."""
+    from solvent.cli.tables import show_blocks, show_rows
+    from solvent.games.football.chart import KICK_COLUMNS, cell_text
     from solvent.games.football.chart_files import load_chart
 
     loaded = load_chart(source)
     console = Console()
-    table = columns(console, "play", *loaded.letters)
-    for heading, cells in loaded.columns.items():
-        table.add_row(heading, *(escape(cell_text(cell)) for cell in cells))
-    console.print(table)
+    texts = {
+        heading: [cell_text(cell) for cell in cells] for heading, cells in loaded.columns.items()
+    }
+    plays = [(heading, *row) for heading, row in texts.items() if heading not in KICK_COLUMNS]
+    show_blocks(console, ("play", *loaded.letters), plays)
+    console.print()
+    # A punt has many results, so that its cells are wide: a line per defence.
+    punts = [texts[heading] for heading in KICK_COLUMNS]
+    headings = ("", *(f"punt {heading}" for heading in KICK_COLUMNS))
+    show_rows(console, headings, list(zip(loaded.letters, *punts, strict=True)))
 
 
 @chart_commands.command()
@@ -148,7 +153,7 @@ def points(
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
-    from solvent.cli.printing import columns, facts
+    from solvent.cli.tables import facts, show_rows
     from solvent.exact.store import write_atomically
 
     rules = _rules(source, ruleset, other_chart)
@@ -183,10 +188,11 @@ def points(
     console.print(facts(shown))
     sides = [values] if other is None else [values, other]
     headings = ["first down", "first down of the other side"][: len(sides)]
-    table = columns(console, "yards to the goal", *headings)
-    for yards in (1, *range(5, rules[0].ruleset.field, 5)):
-        table.add_row(str(yards), *(f"{side.first_down[yards - 1]:.4f}" for side in sides))
-    console.print(table)
+    rows = [
+        (str(yards), *(f"{side.first_down[yards - 1]:.4f}" for side in sides))
+        for yards in (1, *range(5, rules[0].ruleset.field, 5))
+    ]
+    show_rows(console, ("yards to the goal", *headings), rows, numbers=headings)
     if out is not None:
         write_atomically(out, values.json_text().encode())
         typer.echo(f"expected points: {out}")

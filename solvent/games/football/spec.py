@@ -30,7 +30,6 @@ SPEC = GameSpec(
     choices={
         "form": "solvent.games.football_clock.forms:ALL_FORMS",
         "chart": "solvent.games.football.chart_files:SHIPPED",
-        "other_chart": "solvent.games.football.chart_files:SHIPPED",
     },
     players="solvent.games.football_clock.baselines.players:PLAYERS",
     painter="solvent.games.football.field_picture:paint_pitch",

@@ -42,7 +42,7 @@ def test_a_sheet_says_what_both_sides_call() -> None:
     assert lines[0] == "4th and 2 at the other's 38 on chart dice"
     assert re.fullmatch(r"-?\d\.\d{6} points to the offence", lines[1])
     for call in ("quick kick", "field goal", "punt", "A", "F"):
-        assert re.search(rf"\b{call} +\d+\.\d\d% \d+\.\d{{4}}", result.stdout)
+        assert re.search(rf"\b{call} +\d+\.\d\d% +\d+\.\d{{4}}", result.stdout)
 
 
 @pytest.mark.usefixtures("solved")

@@ -1,0 +1,232 @@
+"""``solvent list``: the games with all that belongs to them, and one game with its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+
+from solvent.baselines import GENERIC
+from solvent.baselines.baseline import Baseline
+from solvent.cli.tables import Facts, facts, show_rows
+from solvent.model import Game, ValueScale
+from solvent.model.registry import (
+    Environment,
+    GameSpec,
+    broken_games,
+    game_specs,
+    load,
+)
+
+ALGORITHMS: Mapping[str, str] = {
+    "ppo": "policy gradients; the environment replaces illegal actions",
+    "dqn": "deep Q-learning; the environment replaces illegal actions",
+    "maskable_ppo": "policy gradients over the legal actions only",
+    "masked_dqn": "deep Q-learning over the legal actions only",
+    "mirror_descent": "self-play where both act at once; needs --self-play",
+}
+"""Those of `solvent.training`, which takes seconds to load, and what each is for."""
+
+SPREAD = (
+    'A Spread is a number, 12, a range, 2:24, or numbers with weights, {"6": 1, "12": 3}: the '
+    "game then begins at random."
+)
+
+
+def show_games(console: Console) -> None:
+    """Every game with its environments, forms and baselines, and what any game may have."""
+    broken = dict(broken_games())
+    for spec in game_specs().values():
+        try:
+            rows = _game_rows(spec)
+            summary = _summary(spec.maker())
+        except (ValueError, ImportError, OSError) as error:
+            broken[spec.name] = str(error)
+            continue
+        console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
+        console.print(Padding(escape(summary), (0, 0, 0, 2)), highlight=False)
+        console.print(Padding(facts(rows, style="dim"), (0, 0, 0, 2)))
+        console.print()
+    console.print("[bold]any game[/]")
+    generic = {name: one.description for name, one in GENERIC.items()}
+    common: Facts = {"baselines": generic, "algorithms": ALGORITHMS}
+    console.print(Padding(facts(common, style="dim"), (0, 0, 0, 2)))
+    console.print(
+        "\nsolvent list GAME shows the rules, the parameters and the baselines of one game.\n"
+        "GAME may also be an environment that Gymnasium has, such as FrozenLake-v1, or where to "
+        "find a game: file.py or module:Class.",
+        style="dim",
+        highlight=False,
+    )
+    for name, cause in broken.items():
+        console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
+
+
+def _game_rows(spec: GameSpec) -> dict[str, str | Facts]:
+    """What belongs to a game: ids and other words for it, names that it allows, baselines."""
+    rows: dict[str, str | Facts] = dict(_names(spec))
+    for parameter in spec.choices:
+        rows[_option(parameter)] = ", ".join(spec.names_for(parameter))
+    if own := _own_baselines(spec):
+        rows["baselines"] = ", ".join(own)
+    return rows
+
+
+def _names(spec: GameSpec) -> Facts:
+    """The ids of a game, and other words for it."""
+    rows: dict[str, Facts] = {}
+    if spec.shorthands:
+        rows["also"] = dict(_shorthand(spec, word) for word in spec.shorthands)
+    if spec.environments:
+        rows["Gymnasium"] = {
+            env_id: _environment_text(spec, one) for env_id, one in spec.environments.items()
+        }
+    if spec.pettingzoo is not None:
+        rows["PettingZoo"] = {f"solvent/{spec.name}-v0": _options(spec.pettingzoo)}
+    return rows
+
+
+def show_game(
+    console: Console,
+    spec: GameSpec,
+    name: str = "",
+    environment: Environment | None = None,
+    meant: Mapping[str, Any] | None = None,
+) -> None:
+    """What one game is and takes.
+
+    Args:
+        console: Where to print.
+        spec: Of the game.
+        name: As it was asked for, such as an environment of the game or another word for it.
+        environment: That the name stands for, if it does.
+        meant: The parameters that the name stands for.
+    """
+    maker = spec.maker()
+    meant = {} if meant is None else meant
+    console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
+    console.print(escape(spec.rules or _summary(maker)), highlight=False)
+    rows: dict[str, str | Facts] = {}
+    if environment is not None:
+        rows[name] = _environment_text(spec, environment)
+    elif meant:
+        rows[name] = f"{spec.name} {_options(meant)}"
+    else:
+        rows |= _names(spec)
+    if meaning := _meaning(spec, meant):
+        rows["value"] = meaning
+    if rows:
+        console.print()
+        console.print(facts(rows))
+    _show_parameters(console, spec, maker, meant)
+    own = _own_baselines(spec)
+    described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}
+    console.print("\n[bold]Baselines[/]")
+    show_rows(console, ("name", "policy"), list(described.items()))
+
+
+def _show_parameters(
+    console: Console, spec: GameSpec, maker: Callable[..., Game], meant: Mapping[str, Any]
+) -> None:
+    """The options of a game with their defaults, and the names that they allow."""
+    text = inspect.getdoc(maker) or ""
+    meanings = _documented_arguments(text)
+    rows = []
+    for parameter in inspect.signature(maker).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        default = meant.get(parameter.name, parameter.default)
+        shown = "needed" if default is parameter.empty else _written(default)
+        meaning = meanings.get(parameter.name, "")
+        names = spec.names_for(parameter.name)
+        if any(name not in meaning for name in names):
+            meaning = f"{meaning} Names: {', '.join(names)}.".lstrip()
+        rows.append((_option(parameter.name), shown, meaning))
+    if not rows:
+        return
+    console.print("\n[bold]Parameters[/]")
+    if any(meaning for *_, meaning in rows):
+        show_rows(console, ("option", "default", "meaning"), rows)
+    else:
+        show_rows(console, ("option", "default"), [row[:2] for row in rows])
+    if any("Spread" in meaning for *_, meaning in rows):
+        console.print()
+        console.print(escape(SPREAD), style="dim", highlight=False)
+
+
+def _environment_text(spec: GameSpec, environment: Environment) -> str:
+    """What is special of an environment: parameters, the opponent, and the optimum with unit."""
+    changed = _options(environment.parameters)
+    against = f"against {environment.opponent}" if environment.opponent else ""
+    optimum = ""
+    if environment.optimum is not None:
+        meaning = _meaning(spec, environment.parameters)
+        optimum = f"optimum {environment.optimum:.6f}{meaning and f' ({meaning})'}"
+    return "; ".join(filter(None, (changed, against, optimum)))
+
+
+def _shorthand(spec: GameSpec, word: str) -> tuple[str, str]:
+    """Another word for a game, and what it stands for."""
+    meant = f"= {spec.name} {_options(spec.shorthands[word])}".rstrip()
+    if spec.argument is None:
+        return word, meant
+    argument = spec.argument.upper()
+    return f"{word} {argument}", f"{meant} {_option(spec.argument)} {argument}"
+
+
+def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:
+    """What the values of a game are; empty if it does not say, or needs more parameters."""
+    try:
+        return ValueScale(spec.maker()(**parameters).info).meaning
+    except (ValueError, TypeError, OSError, ImportError):
+        return ""
+
+
+def _own_baselines(spec: GameSpec) -> Mapping[str, Baseline]:
+    """The baselines that a game adds."""
+    return {} if spec.baselines is None else load(spec.baselines)
+
+
+def _options(parameters: Mapping[str, Any]) -> str:
+    """Parameters as they are written on the command line."""
+    return " ".join(f"{_option(name)} {_written(value)}" for name, value in parameters.items())
+
+
+def _option(parameter: str) -> str:
+    """A parameter as it is written on the command line."""
+    return "--" + parameter.replace("_", "-")
+
+
+def _written(value: Any) -> str:
+    """A value as it is written on the command line."""
+    if value is None:
+        return "none"
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) is int for v in value):
+        return f"{value[0]}:{value[1]}"
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def _summary(maker: Callable[..., Game]) -> str:
+    """What a game is, in the first line of its maker's docstring."""
+    return (inspect.getdoc(maker) or "").partition("\n")[0]
+
+
+def _documented_arguments(text: str) -> dict[str, str]:
+    """The entries under ``Args:`` in a docstring of Google's convention, without its markup."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    entries = re.findall(
+        r"^    (\w+): (.*?)(?=^    \w+: |\Z)",
+        section[1] if section else "",
+        re.MULTILINE | re.DOTALL,
+    )
+    plain = {name: re.sub(r":\w+:`~?([^`]*\.)?([^`]+)`", r"\2", body) for name, body in entries}
+    return {
+        name: " ".join(body.replace("``", "").replace("`", "").split())
+        for name, body in plain.items()
+    }

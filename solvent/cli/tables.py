@@ -1,0 +1,147 @@
+"""Tables that fit the terminal: no number is broken or cut, and no text within a word.
+
+A table that does not fit is laid out in another way, each of its rows as a list of its entries.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+LEAST_TEXT = 16
+"""A column of text that would have to be narrower, in characters, does not fit."""
+
+_SHARE = re.compile(r" (?=[\d.]+%)")
+_NARROW = "\N{NO-BREAK SPACE}"
+
+
+Facts: TypeAlias = Mapping[str, "str | Facts"]
+"""Texts by name; in the place of a text there may be further ones."""
+
+
+def facts(rows: Facts, *, style: str = "bold") -> Table:
+    """A table of two columns without lines.
+
+    Args:
+        rows: The names and the texts.
+        style: Of the names.
+    """
+    table = Table.grid(padding=(0, 2), pad_edge=False)
+    table.add_column(style=style, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in rows.items():
+        inner = escape(text) if isinstance(text, str) else facts(text, style="")
+        table.add_row(escape(name), inner)
+    return table
+
+
+def show_rows(
+    console: Console,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Collection[str] = (),
+) -> None:
+    """Print a table without lines, or where it is too wide each row as a list of its entries.
+
+    Args:
+        console: Where to; its width is that of the table at most.
+        names: Of the columns.
+        rows: Their cells as texts, as many as there are names.
+        numbers: The columns of numbers, which are flushed right. The others are wrapped between
+            words where that is necessary.
+    """
+    layout = _layout(console, names, rows, numbers)
+    if layout is None:
+        for number, row in enumerate(rows):
+            if number:
+                console.print()
+            entries = zip(names, row, strict=True)
+            console.print(facts({name: cell for name, cell in entries if cell}))
+        return
+    widths, gap = layout
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+    for name, width in zip(names, widths, strict=True):
+        justify = "right" if name in numbers else "left"
+        table.add_column(_wrapped(name, width), justify=justify, width=width)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(_wrapped(cell, w) for cell, w in zip(row, widths, strict=True)))
+    console.print(table)
+
+
+def show_blocks(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table of many columns in as few blocks of them below each other as fit.
+
+    Args:
+        console: Where to; its width is that of a block at most.
+        names: Of the columns; the first one begins every block.
+        rows: Their cells as texts, as many as there are names.
+    """
+    count = len(names) - 1
+    for blocks in range(1, count + 1):
+        size = -(-count // blocks)
+        chosen = [[0, *range(1, count + 1)[at : at + size]] for at in range(0, count, size)]
+        tables = [
+            ([names[k] for k in own], [[row[k] for k in own] for row in rows]) for own in chosen
+        ]
+        if all(_layout(console, *table) for table in tables):
+            break
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        show_rows(console, *table)
+
+
+def _layout(
+    console: Console,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Collection[str] = (),
+) -> tuple[list[int], int] | None:
+    """The widths of columns and the gap between them; None if they do not fit the terminal."""
+    gap = 2 if console.width >= 100 else 1
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    widths = _widths(names, columns, numbers, console.width - gap * (len(names) - 1))
+    return None if widths is None else (widths, gap)
+
+
+def _widths(
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    numbers: Collection[str],
+    room: int,
+) -> list[int] | None:
+    """How wide each column is to be; None if they do not fit."""
+    wanted, least = [], []
+    for name, cells in zip(names, columns, strict=True):
+        widest = max((cell_len(cell) for cell in cells), default=0)
+        wanted.append(max(widest, cell_len(name)))
+        words = max(map(_longest_word, (name, *cells)))
+        floor = min(widest, LEAST_TEXT)
+        least.append(max(_longest_word(name), widest) if name in numbers else max(words, floor))
+    while sum(wanted) > room:
+        # The widest of those that can give way.
+        free = [place for place, width in enumerate(wanted) if width > least[place]]
+        if not free:
+            return None
+        wanted[max(free, key=wanted.__getitem__)] -= 1
+    return wanted
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, _SHARE.sub(_NARROW, text).split(" ")), default=0)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """A text in lines of a width; a name stays with the share that follows it."""
+    lines = textwrap.wrap(
+        _SHARE.sub(_NARROW, text), max(width, 1), break_long_words=False, break_on_hyphens=False
+    )
+    return escape("\n".join(lines).replace(_NARROW, " "))
