@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import first_legal, optimal, uniform
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_choice
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
 
@@ -39,7 +39,7 @@ def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
     return {} if spec is None or spec.baselines is None else load(spec.baselines)
 
 
-def baselines_of(game: TabularGame) -> Mapping[str, Baseline]:
+def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
     """The generic baselines and the game's own, which take precedence."""
     return {**GENERIC, **_own(spec_of(game))}
 

@@ -1,16 +1,75 @@
 """Colours that all readers can tell apart, on paper too.
 
-Algorithms have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a shape
-each. Quantities have viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez,
-C. R. Anderton and R. S. Renslow 2018), which are even in lightness; they are interpolated here
-between nine of their colours.
+Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page three
+more of P. Tol, "Colour Schemes" (2021). Algorithms have a shape each besides. Quantities have
+viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and
+R. S. Renslow 2018), which are even in lightness; they are interpolated here between nine of their
+colours.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterable
+from itertools import pairwise, product
+from typing import NamedTuple
+from zlib import crc32
 
 ALGORITHMS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""For pictures that stand alone. On a page they are ``--series-0`` and so on, and fit the dark."""
+
+SHAPES = (
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
+    "M-3.6-3.6h7.2v7.2h-7.2z",
+    "M0-4.8L4.6 3.4H-4.6z",
+    "M0 4.8L4.6-3.4H-4.6z",
+    "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
+    "M0-5.4L1.6-1.6L5.4 0L1.6 1.6L0 5.4L-1.6 1.6L-5.4 0L-1.6-1.6z",
+)
+"""Paths around the origin, a little over 8 wide: circle, square, two triangles, cross, star."""
+
+BASELINE_SHAPE = "M0-4.4L4.4 0L0 4.4L-4.4 0z"
+"""A diamond, which no algorithm has."""
+
+
+class Mark(NamedTuple):
+    """How an algorithm is drawn.
+
+    Attributes:
+        colour: Of its lines and marks, for CSS and SVG.
+        shape: Of its marks, one of :data:`SHAPES`.
+    """
+
+    colour: str
+    shape: str
+
+
+OWN_MARKS = ("ppo", "dqn", "maskable_ppo", "masked_dqn", "mirror_descent")
+"""Algorithms with a colour and a shape of their own, in the order of both."""
+
+OTHER_COLOURS = range(5, 9)
+"""The numbers of the colours that all other algorithms share."""
+
+
+def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
+    """A colour and a shape for each algorithm, the same on every page.
+
+    Another algorithm than those of :data:`OWN_MARKS` has what its name says, or the next pair that
+    is free if two names say the same.
+
+    Args:
+        names: Of all algorithms of a page.
+    """
+    pairs = {name: (number, number) for number, name in enumerate(OWN_MARKS)}
+    others = list(product(OTHER_COLOURS, range(len(SHAPES))))
+    for name in sorted(set(names) - set(OWN_MARKS)):
+        first = crc32(name.encode()) % len(others)
+        order = others[first:] + others[:first]
+        pairs[name] = next((p for p in order if p not in pairs.values()), order[0])
+    return {
+        name: Mark(f"var(--series-{colour})", SHAPES[shape])
+        for name, (colour, shape) in pairs.items()
+    }
+
 
 VIRIDIS = (
     "#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30",

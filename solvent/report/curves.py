@@ -1,4 +1,4 @@
-"""Learning curves: the value with the optimum as a line, and the gap on a log axis.
+"""Learning curves: the value with the optimum as a line, and the gap in decades with a lane for 0.
 
 The points were computed exactly while the network was trained. Of the networks of that time only
 the last is kept, so that they are drawn as recorded; where a curve's end is not what the last
@@ -12,11 +12,9 @@ from math import isfinite
 
 from solvent.exact.bench_records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
+from solvent.report.colours import Mark
 from solvent.report.numbers import small, whole
-from solvent.report.panel import Axis, Panel, decades
-
-LEAST_GAP = 1e-6
-"""Smaller gaps are drawn here."""
+from solvent.report.panel import Axis, Panel, gap_axis
 
 ROUNDING = 1e-9
 """How far the end of a curve may be from what the policies give."""
@@ -28,10 +26,26 @@ Curves = Mapping[str, Sequence[Evaluation]]
 """The learning curve of each agent, by the agent's name."""
 
 
-def panels(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> tuple[str, str]:
-    """The charts of a task: the value, or for two the exploitability, and the gap in decades."""
+Marks = Mapping[str, Mark]
+"""The colour and the shape of each algorithm."""
+
+
+def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
+    """The charts of a task: the value, or for two the exploitability, and the gap in decades.
+
+    Args:
+        task: With its agents and baselines.
+        curves: Of the agents.
+        marks: Of their algorithms.
+        unit: What values are counted in.
+    """
     draw = exploitability_panel if task.for_two else value_panel
-    return draw(task, curves, colours), gap_panel(task, curves, colours)
+    return draw(task, curves, marks, unit), gap_panel(task, curves, marks, unit)
+
+
+def named(quantity: str, unit: str) -> str:
+    """The name of an axis with its unit."""
+    return f"{quantity} ({unit})" if unit else quantity
 
 
 def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
@@ -56,26 +70,26 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
     return tuple(said)
 
 
-def exploitability_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
+def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
     gaps = [gap for curve in curves.values() for p in curve for gap in (p.gap, p.mode_gap)]
     largest = max((gap for gap in gaps if isfinite(gap)), default=1.0)
     panel = Panel(
         f"Recorded exploitability over the training on {task.env}",
-        "exploitability",
+        named("exploitability", unit),
         _steps(curves),
         Axis(-0.06 * max(largest, 1e-9), 1.06 * max(largest, 1e-9)),
         ALONG,
     )
-    for baseline in sorted(task.baselines, key=lambda b: -b.gap):
+    for baseline in task.baselines:
         if 0.01 * largest < baseline.gap <= largest:
             panel.level(baseline.gap, baseline.name, "baseline")
     panel.level(0.0, "optimum 0", "optimum")
-    _draw_gaps(panel, task, curves, colours)
+    _draw_gaps(panel, task, curves, marks)
     return panel.drawn()
 
 
-def value_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
+def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The value over the training, with the optimum and the baselines as lines."""
     values = [
         v
@@ -87,50 +101,46 @@ def value_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) ->
     margin = 0.06 * max(task.optimum - min(values), 1e-9)
     panel = Panel(
         f"Recorded value over the training on {task.env}",
-        "value",
+        named("value", unit),
         _steps(curves),
         Axis(min(values) - margin, task.optimum + margin),
         ALONG,
     )
-    panel.level(task.optimum, f"optimum {task.optimum:.6g}", "optimum")
-    for baseline in sorted(task.baselines, key=lambda b: -b.value):
+    panel.level(task.optimum, f"optimum {task.optimum:.4g}", "optimum")
+    for baseline in task.baselines:
         if panel.y.low < baseline.value < task.optimum:
             panel.level(baseline.value, baseline.name, "baseline")
     for agent in task.agents:
-        curve, colour = curves[agent.name], colours[agent.algorithm]
+        curve = curves[agent.name]
         steps = [point.timesteps for point in curve]
         sampled, mode = ([p.value for p in curve], [p.mode_value for p in curve])
-        _draw_both(panel, agent, steps, sampled, mode, colour)
+        _draw_both(panel, agent, steps, sampled, mode, marks[agent.algorithm])
     return panel.drawn()
 
 
-def gap_panel(task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> str:
+def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
     gaps = [
-        own
-        for curve in curves.values()
-        for point in curve
-        for own in (point.gap, point.mode_gap)
-        if isfinite(own)
+        own for curve in curves.values() for point in curve for own in (point.gap, point.mode_gap)
     ]
     panel = Panel(
         f"Recorded {gap} over the training on {task.env}",
-        gap,
+        named(gap, unit),
         _steps(curves),
-        decades(gaps, least=LEAST_GAP),
+        gap_axis(gaps),
         ALONG,
     )
-    _draw_gaps(panel, task, curves, colours)
+    _draw_gaps(panel, task, curves, marks)
     return panel.drawn()
 
 
-def _draw_gaps(panel: Panel, task: TaskRecord, curves: Curves, colours: Mapping[str, str]) -> None:
+def _draw_gaps(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks) -> None:
     for agent in task.agents:
-        curve, colour = curves[agent.name], colours[agent.algorithm]
+        curve = curves[agent.name]
         steps = [point.timesteps for point in curve]
         sampled, mode = ([p.gap for p in curve], [p.mode_gap for p in curve])
-        _draw_both(panel, agent, steps, sampled, mode, colour)
+        _draw_both(panel, agent, steps, sampled, mode, marks[agent.algorithm])
 
 
 def _draw_both(
@@ -139,7 +149,7 @@ def _draw_both(
     steps: list[int],
     sampled: list[float],
     mode: list[float],
-    colour: str,
+    mark: Mark,
 ) -> None:
     """An agent's curve as it is sampled, dashed, and that of its greedy policy."""
     for name, numbers, dashed in (
@@ -150,7 +160,8 @@ def _draw_both(
         # What could not be proved has no place.
         known = [pair for pair in zip(steps, numbers, strict=True) if isfinite(pair[1])]
         xs, ys = [x for x, _ in known], [y for _, y in known]
-        panel.line(xs, ys, colour, text, dashed=dashed)
+        shape = "" if dashed else mark.shape
+        panel.line(xs, ys, mark.colour, text, dashed=dashed, shape=shape)
 
 
 def _steps(curves: Curves) -> Axis:

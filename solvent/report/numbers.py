@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+ROUNDING = 1e-12
+"""What is smaller is rounding, and written and drawn as 0."""
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -18,10 +21,10 @@ def brief(value: float) -> str:
 
 
 def small(value: float) -> str:
-    """A gap, with three significant digits; what is below 1e-12 is rounding and written 0."""
+    """A gap, with three significant digits; what is below :data:`ROUNDING` is 0."""
     if not math.isfinite(value):
         return "–"
-    if abs(value) < 1e-12:
+    if abs(value) < ROUNDING:
         return "0"
     power = math.floor(math.log10(abs(value)))
     if power >= -4:
@@ -40,8 +43,10 @@ def tick(value: float) -> str:
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:g}{letter}"
-    if 0 < value < 1e-3:
-        return _power_of_ten(round(math.log10(value)))
+    if 0 < abs(value) < 2e-3:
+        digits, power = f"{value:.2e}".split("e")
+        times = f"{float(digits):g}"
+        return f"{times}×{_power_of_ten(int(power))}".removeprefix("1×").replace("-", "−")
     return f"{value:.6g}"
 
 

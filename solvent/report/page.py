@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import getdoc
+from math import isfinite, isnan
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
+from solvent.baselines import baselines_of
 from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
 from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
-from solvent.report.colours import ALGORITHMS
+from solvent.report.colours import BASELINE_SHAPE, Mark, algorithm_marks
 from solvent.report.cross_play import CrossPlayMatrix, cross_play_of
-from solvent.report.curves import ends, panels
-from solvent.report.distances import Distances, distances
+from solvent.report.curves import ends, named, panels
+from solvent.report.distances import distances, rows_of
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import brief, exact, small, whole
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask, game_task, solve_task
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
+OPTIMAL = "optimal"
+"""The baseline that is the optimum."""
+
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmRow:
-    """An algorithm over its seeds; estimates are None for fewer than three."""
+    """An algorithm over its seeds; an estimate is None if a run has no such number."""
 
     name: str
     seeds: int
@@ -35,28 +41,79 @@ class AlgorithmRow:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyRow:
+    """What tables show of a policy, or of one for each seat.
+
+    Attributes:
+        values: To each seat's own player, against a best response where there is one.
+        gaps: The gap; for two the mean of both, and that of each seat.
+        normalized: 0 for the uniform policy, 1 for the optimum.
+        worst_start: The largest gap from a single start; None for two.
+    """
+
+    values: tuple[float, ...]
+    gaps: tuple[float, ...]
+    normalized: float
+    worst_start: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An agent with its greedy policy and its policy as sampled."""
+
+    agent: AgentRecord
+    greedy: PolicyRow
+    sampled: PolicyRow
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """A baseline with a line on what it does."""
+
+    name: str
+    description: str
+    policy: PolicyRow
+
+
+@dataclass(frozen=True, slots=True)
 class TaskView:
     """What the template shows of a task.
 
-    Of a game without a table `states` and `model_hash` are None. `curve_ends` says which curves do
-    not end where their agents are.
+    Of a game without a table `states` and `model_hash` are None. `optima` are the values of optimal
+    play to each seat's own player. `agents` and `baselines` are in the order of their gaps.
+    `curve_ends` says which curves do not end where their agents are.
     """
 
     anchor: str
     task: TaskRecord
+    about: str
+    optima: tuple[float, ...]
     states: int | None
     method: str
     model_hash: str | None
     meaning: str
-    colours: dict[str, str]
-    agents: tuple[AgentRecord, ...]
+    marks: Mapping[str, Mark]
+    agents: tuple[AgentRow, ...]
+    baselines: tuple[BaselineRow, ...]
     algorithms: tuple[AlgorithmRow, ...]
-    distances: Distances | None
+    distances: str
     curves: tuple[str, ...]
     curve_ends: tuple[str, ...]
     attributions: tuple[tuple[AgentRecord, str, GapAttribution], ...]
     cross_play: CrossPlayMatrix | None
     sections: tuple[Section, ...]
+
+    @property
+    def best(self) -> tuple[AgentRow, ...]:
+        """The agents with the least gap of the greedy policy: one, or all that are equal."""
+        return tuple(
+            row for row in self.agents if row.greedy.gaps[0] <= self.agents[0].greedy.gaps[0]
+        )
+
+    @property
+    def best_baseline(self) -> BaselineRow | None:
+        """The baseline with the least gap but the optimum itself."""
+        return next((row for row in self.baselines if row.name != OPTIMAL), None)
 
 
 def write_report(
@@ -96,7 +153,9 @@ def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Sectio
     """
     if isinstance(subject, str | Path):
         folder = Path(subject)
-        views = [_view(solve_task(task, folder)) for task in read_results(folder)]
+        tasks = read_results(folder)
+        marks = algorithm_marks(agent.algorithm for task in tasks for agent in task.agents)
+        views = [_view(solve_task(task, folder), marks) for task in tasks]
     else:
         views = [_view_game(subject)]
     return _page([replace(view, sections=(*view.sections, *sections)) for view in views])
@@ -111,35 +170,35 @@ def _page(views: Sequence[TaskView]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    environment.globals |= {"baseline_shape": BASELINE_SHAPE, "least_seeds": LEAST_SEEDS}
     scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
+    one = views[0].task.env if len(views) == 1 else None
     return environment.get_template("page.html.j2").render(
+        title=one or f"Bench of {len(views)} environments",
         tasks=views,
         overall=_overall(tuple(view.task for view in views)),
-        scripts=list(scripts),
-        style=Path(__file__).with_name("page.css").read_text(encoding="utf-8"),
+        scripts=[*scripts, _beside("save.js")],
+        style=_beside("page.css"),
         version=__version__,
     )
 
 
-def _view(solved: SolvedTask) -> TaskView:
+def _beside(name: str) -> str:
+    """The text of a file that lies beside this one."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _view(solved: SolvedTask, marks: Mapping[str, Mark]) -> TaskView:
     task = solved.task
-    colours = {
-        name: ALGORITHMS[number % len(ALGORITHMS)]
-        for number, name in enumerate(dict.fromkeys(agent.algorithm for agent in task.agents))
-    }
     curves = {item.agent.name: item.curve for item in solved.agents}
-    return TaskView(
-        anchor=task.env.rpartition("/")[2],
-        task=task,
+    view = _general(task, solved.game, solved.solution.method, marks)
+    meaning = view.meaning.partition(",")[0]
+    return replace(
+        view,
         states=solved.table.n_states,
-        method=solved.solution.method,
         model_hash=solved.table.model_hash,
-        meaning=ValueScale(solved.game.info).meaning,
-        colours=colours,
-        agents=tuple(sorted(task.agents, key=lambda agent: agent.mode_gap)),
         algorithms=_algorithms(task),
-        distances=distances(task) if task.agents or task.baselines else None,
-        curves=panels(task, curves, colours) if curves else (),
+        curves=panels(task, curves, marks, meaning) if curves else (),
         curve_ends=ends(task, curves),
         attributions=tuple(
             (
@@ -147,12 +206,115 @@ def _view(solved: SolvedTask) -> TaskView:
                 f", seat {policy.player}" if task.for_two else "",
                 attribute_gap(solved.table, policy, solved.solution, location),
             )
-            for item in sorted(solved.agents, key=lambda item: item.agent.mode_gap)
+            for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)
         ),
         cross_play=cross_play_of(solved) if solved.table.info.players == 2 else None,
         sections=_sections(solved),
     )
+
+
+def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark]) -> TaskView:
+    """What is shown of every task, with a table or without."""
+    descriptions = _descriptions(game)
+    meaning = ValueScale(game.info).meaning
+    seats = range(2 if task.for_two else 1)
+    optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in seats)
+    agents = (
+        AgentRow(
+            agent,
+            _policy(
+                optima,
+                agent.mode_value,
+                agent.mode_gap,
+                agent.mode_normalized,
+                agent.mode_worst_start_gap,
+                agent.mode_exploitability,
+            ),
+            _policy(
+                optima,
+                agent.value,
+                agent.gap,
+                agent.normalized,
+                agent.worst_start_gap,
+                agent.exploitability,
+            ),
+        )
+        for agent in task.agents
+    )
+    baselines = (
+        BaselineRow(
+            one.name,
+            descriptions.get(one.name, ""),
+            _policy(
+                optima,
+                one.value,
+                one.gap,
+                one.normalized,
+                one.worst_start_gap,
+                one.exploitability,
+            ),
+        )
+        for one in task.baselines
+    )
+    quantity = "exploitability" if task.for_two else "optimality gap"
+    return TaskView(
+        anchor=task.env.rpartition("/")[2],
+        task=task,
+        about=_about(game),
+        optima=optima,
+        states=None,
+        method=method,
+        model_hash=None,
+        meaning=meaning,
+        marks=marks,
+        agents=tuple(sorted(agents, key=lambda row: _least_first(row.greedy.gaps[0]))),
+        baselines=tuple(sorted(baselines, key=lambda row: _least_first(row.policy.gaps[0]))),
+        algorithms=(),
+        distances=distances(
+            f"Distance from the optimum on {task.env}",
+            named(quantity, meaning),
+            rows_of(task, marks, descriptions),
+        )
+        if task.agents or task.baselines
+        else "",
+        curves=(),
+        curve_ends=(),
+        attributions=(),
+        cross_play=None,
+        sections=(),
+    )
+
+
+def _policy(
+    optima: tuple[float, ...],
+    value: float,
+    gap: float,
+    normalized: float,
+    worst_start: float,
+    pair: tuple[float, float] | None,
+) -> PolicyRow:
+    """A row of figures; for two, each seat's value is the optimum to its player minus its gap."""
+    if pair is None:
+        return PolicyRow((value,), (gap,), normalized, worst_start)
+    values = tuple(optimum - own for optimum, own in zip(optima, pair, strict=True))
+    return PolicyRow(values, (gap, *pair), normalized, None)
+
+
+def _least_first(gap: float) -> tuple[bool, float]:
+    """A key to sort gaps by; what could not be proved comes last."""
+    return isnan(gap), gap
+
+
+def _about(game: Game) -> str:
+    """What a game is, in the first line of its documentation."""
+    spec = spec_of(game)
+    return (getdoc(spec.maker() if spec is not None else type(game)) or "").partition("\n")[0]
+
+
+def _descriptions(game: Game) -> dict[str, str]:
+    """What each baseline of a game does."""
+    return {name: baseline.description for name, baseline in baselines_of(game).items()}
 
 
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
@@ -173,7 +335,7 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
     if known is None:
         solved = solve(subject) if isinstance(subject, Game) else subject
         if isinstance(solved, SolvedTable):
-            return _view(game_task(solved))
+            return _view(game_task(solved), {})
         known = _untabled(solved) or Untabled(solved)
     solved, info = known.solved, known.solved.game.info
     task = TaskRecord(
@@ -185,23 +347,7 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
         agents=(),
         baselines=known.baselines,
     )
-    return TaskView(
-        anchor=info.name,
-        task=task,
-        states=None,
-        method=solved.method,
-        model_hash=None,
-        meaning=ValueScale(solved.game.info).meaning,
-        colours={},
-        agents=(),
-        algorithms=(),
-        distances=distances(task) if task.baselines else None,
-        curves=(),
-        curve_ends=(),
-        attributions=(),
-        cross_play=None,
-        sections=known.sections,
-    )
+    return replace(_general(task, solved.game, solved.method, {}), sections=known.sections)
 
 
 def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
@@ -220,11 +366,12 @@ def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
 
 
 def _overall(tasks: tuple[TaskRecord, ...]) -> tuple[AlgorithmRow, ...]:
-    """Normalized scores over all tasks of the algorithms with enough seeds in more than one."""
+    """Normalized scores over all tasks of the algorithms with agents in more than one."""
     rows = []
     for name in dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents):
         scores = [[a.mode_normalized for a in task.agents if a.algorithm == name] for task in tasks]
-        scores = [own for own in scores if len(own) >= LEAST_SEEDS]
+        # Where uniform play is optimal, nothing can be normalized.
+        scores = [own for own in scores if own and all(map(isfinite, own))]
         if len(scores) > 1:
             rows.append(AlgorithmRow(name, sum(map(len, scores)), None, estimate(scores)))
     return tuple(rows)

@@ -9,7 +9,7 @@ needs no packages of 90 MB, which take a second to import.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -18,12 +18,20 @@ import numpy as np
 
 from solvent.exact import write_atomically
 from solvent.model.arrays import Ints
-from solvent.report.numbers import tick
+from solvent.report.numbers import ROUNDING, tick
 
 WIDTH, HEIGHT = 460, 300
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 42
 LABEL = 12
 """Least vertical distance of two labels."""
+LETTER = 7.2
+"""Width of a letter, about; there is no font to measure. Names of levels are a little smaller."""
+LEADER = 16
+"""Room between the end of a level and its label, for the line that joins them."""
+ZERO_LANE = 0.14
+"""The share of an axis of gaps from 0 to the first decade; the break is in the middle of it."""
+MOST_DECADES = 8
+"""Of more decades, not every one has a label."""
 KEYS = 24
 """Height of the legend below a chart."""
 STYLE = (
@@ -41,29 +49,37 @@ class Axis:
     """An axis from `low` to `high`.
 
     Attributes:
-        low: The number at its beginning.
+        low: The number at its beginning, or after the lane of 0 if it has one.
         high: The number at its end.
         logarithmic: Whether equal steps are equal ratios; then `low` must be positive.
+        zero: The share of a logarithmic axis, at its beginning, that is a lane for the number 0,
+            which decades never reach. All that counts as 0, below
+            :data:`~solvent.report.numbers.ROUNDING`, is at the very beginning; nothing else is.
     """
 
     low: float
     high: float
     logarithmic: bool = False
+    zero: float = 0.0
 
     def share(self, number: float) -> float:
         """How far along the axis a number stands, within 0..1; outside it, at the nearer end."""
-        if self.logarithmic:
-            number = max(number, self.low)
-            part = math.log(number / self.low) / math.log(self.high / self.low)
-        else:
+        if not self.logarithmic:
             part = (number - self.low) / (self.high - self.low)
-        return min(max(part, 0.0), 1.0)
+            return min(max(part, 0.0), 1.0)
+        if self.zero and number < ROUNDING:
+            return 0.0
+        number = min(max(number, self.low), self.high)
+        part = math.log(number / self.low) / math.log(self.high / self.low)
+        return self.zero + (1 - self.zero) * part
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Round numbers along the axis: powers of ten, or some `about` equal steps."""
+        """Round numbers along the axis: 0 and powers of ten, or some `about` equal steps."""
         if self.logarithmic:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.log10(self.high) + 1e-9
-            return [10.0**power for power in range(first, math.floor(last) + 1)]
+            powers = range(first, math.floor(last) + 1)
+            every = -(-len(powers) // MOST_DECADES)
+            return [0.0] * bool(self.zero) + [10.0**power for power in powers[::every]]
         rough = (self.high - self.low) / about
         power = 10.0 ** math.floor(math.log10(rough))
         step = min((m * power for m in (1, 2, 5, 10)), key=lambda step: abs(step - rough))
@@ -71,12 +87,34 @@ class Axis:
         return [number * step for number in range(first, last + 1)]
 
 
-def decades(numbers: list[float], *, least: float) -> Axis:
-    """A logarithmic axis of whole decades around the numbers, none below `least`."""
-    positive = [max(number, least) for number in numbers if number > 0] or [least]
+def gap_axis(gaps: Sequence[float]) -> Axis:
+    """An axis for gaps: whole decades around those that are positive, and a lane for 0.
+
+    Args:
+        gaps: What is to be drawn; those that are not finite have no place.
+    """
+    positive = [gap for gap in gaps if gap >= ROUNDING and math.isfinite(gap)] or [0.1]
     low = math.floor(math.log10(min(positive)) + 1e-9)
     high = math.ceil(math.log10(max(positive)) - 1e-9)
-    return Axis(10.0**low, 10.0 ** max(high, low + 1), logarithmic=True)
+    return Axis(10.0**low, 10.0 ** max(high, low + 1), logarithmic=True, zero=ZERO_LANE)
+
+
+def spread(places: Sequence[float], low: float, high: float) -> list[float]:
+    """Places moved apart to at least :data:`LABEL`, as near to where they were as order allows.
+
+    Args:
+        places: In ascending order.
+        low: None is below.
+        high: None is above, if there is room for all.
+    """
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + LABEL if moved else low))
+    limit = high
+    for number in reversed(range(len(moved))):
+        moved[number] = min(moved[number], limit)
+        limit = moved[number] - LABEL
+    return moved
 
 
 class Panel:
@@ -92,20 +130,29 @@ class Panel:
 
     def __init__(self, title: str, quantity: str, x: Axis, y: Axis, along: str) -> None:
         self.title, self.quantity, self.x, self.y, self.along = title, quantity, x, y, along
-        self.parts: list[str] = []
-        self.lowest_label = 0.0
+        self.levels: list[tuple[float, str, str]] = []
+        self.parts: list[Callable[[], str]] = []
+
+    @property
+    def right(self) -> float:
+        """Room at the right, in which the names of levels are."""
+        # The optimum is in bold.
+        widths = [len(label) * (1.1 if kind == "optimum" else 1) for _, label, kind in self.levels]
+        longest = max(widths, default=0)
+        return RIGHT + LEADER + 0.9 * LETTER * longest if longest else RIGHT
 
     def level(self, value: float, label: str, kind: str) -> None:
-        """A horizontal line with its name; levels are added from the highest to the lowest."""
-        height = self._y(value)
-        place = max(height - 3, self.lowest_label + LABEL)
-        self.lowest_label = place
-        self.parts.append(
-            f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
-            f'y1="{height:.1f}" y2="{height:.1f}"/>'
-            f'<text class="{kind}" x="{WIDTH - RIGHT - 2}" y="{place:.1f}" '
-            f'text-anchor="end">{escape(label)}</text>'
-        )
+        """A horizontal line with its name beside it."""
+        self.levels.append((value, label, kind))
+
+        def drawn() -> str:
+            height = self._y(value)
+            return (
+                f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - self.right:g}" '
+                f'y1="{height:.1f}" y2="{height:.1f}"/>'
+            )
+
+        self.parts.append(drawn)
 
     def line(
         self,
@@ -116,24 +163,47 @@ class Panel:
         *,
         dashed: bool,
         wide: bool = False,
+        shape: str = "",
     ) -> None:
-        """A curve; the text shows when it is pointed at."""
-        points = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in zip(xs, ys, strict=True))
-        kind = "sampled" if dashed else "mode"
-        width = ' style="stroke-width:3.2"' if wide else ""
-        self.parts.append(
-            f'<polyline class="{kind}" stroke="{colour}"{width} points="{points}">'
-            f"<title>{escape(text)}</title></polyline>"
-        )
+        """A curve.
+
+        Args:
+            xs: Of its points.
+            ys: Of its points.
+            colour: Of the line.
+            text: Shows when it is pointed at.
+            dashed: Whether it is one of those that are drawn dashed.
+            wide: Whether it is wider than others.
+            shape: A path around the origin, drawn at the last point.
+        """
+
+        def drawn() -> str:
+            points = " ".join(
+                f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in zip(xs, ys, strict=True)
+            )
+            kind = "sampled" if dashed else "mode"
+            width = ' style="stroke-width:3.2"' if wide else ""
+            line = (
+                f'<polyline class="{kind}" stroke="{colour}"{width} points="{points}">'
+                f"<title>{escape(text)}</title></polyline>"
+            )
+            if not (shape and xs):
+                return line
+            end = f"translate({self._x(xs[-1]):.1f} {self._y(ys[-1]):.1f})"
+            return f'{line}<path class="end" fill="{colour}" transform="{end}" d="{shape}"/>'
+
+        self.parts.append(drawn)
 
     def dots(self, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
         """Points of one kind."""
-        places = "".join(
-            f"M{self._x(x):.1f} {self._y(y):.1f}h0" for x, y in zip(xs, ys, strict=True)
-        )
-        self.parts.append(
-            f'<path d="{places}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
-        )
+
+        def drawn() -> str:
+            places = "".join(
+                f"M{self._x(x):.1f} {self._y(y):.1f}h0" for x, y in zip(xs, ys, strict=True)
+            )
+            return f'<path d="{places}" stroke="{colour}" stroke-width="4" stroke-linecap="round"/>'
+
+        self.parts.append(drawn)
 
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
@@ -141,34 +211,75 @@ class Panel:
 
     def inside(self) -> str:
         """What is drawn, without the frame."""
+        right = WIDTH - self.right
         grid = []
         for number in self.y.ticks():
             height = self._y(number)
+            kind = "optimum" if self.y.zero and not number else "grid"
             grid.append(
-                f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" '
+                f'<line class="{kind}" x1="{LEFT}" x2="{right:g}" '
                 f'y1="{height:.1f}" y2="{height:.1f}"/>'
                 f'<text x="{LEFT - 6}" y="{height + 4:.1f}" text-anchor="end">{tick(number)}</text>'
             )
+        if self.y.zero:
+            top, bottom = self._y(self.y.low), self._y(0.0)
+            grid.append(break_mark(LEFT, (top + bottom) / 2, right - LEFT, upright=True))
         for number in self.x.ticks(4):
-            place = self._x(number)
+            # The last number stays within the chart.
+            half = LETTER * len(tick(number)) / 2
+            place = min(self._x(number), WIDTH - half)
             grid.append(
                 f'<text x="{place:.1f}" y="{HEIGHT - BOTTOM + 16}" '
                 f'text-anchor="middle">{tick(number)}</text>'
             )
         middle = TOP + (HEIGHT - TOP - BOTTOM) / 2
+        parts = "".join(part() for part in self.parts)
         return (
-            f"<title>{escape(self.title)}</title>{''.join(grid)}{''.join(self.parts)}"
-            f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" '
+            f"<title>{escape(self.title)}</title>{''.join(grid)}{parts}{self._names()}"
+            f'<text x="{(LEFT + right) / 2:g}" y="{HEIGHT - 6}" '
             f'text-anchor="middle">{escape(self.along)}</text>'
             f'<text transform="translate(12 {middle}) rotate(-90)" '
             f'text-anchor="middle">{escape(self.quantity)}</text>'
         )
 
+    def _names(self) -> str:
+        """The names of the levels, apart from each other, each joined to its line."""
+        named = sorted((self._y(value), label, kind) for value, label, kind in self.levels if label)
+        heights = [height for height, _, _ in named]
+        end, begin = WIDTH - self.right, WIDTH - self.right + LEADER
+        return "".join(
+            f'<path class="leader" d="M{end + 2:g} {height:.1f}L{begin - 3:g} {place:.1f}"/>'
+            f'<text class="{kind}" x="{begin:g}" y="{place + 4:.1f}">{escape(label)}</text>'
+            for (height, label, kind), place in zip(
+                named, spread(heights, TOP, HEIGHT - BOTTOM), strict=True
+            )
+        )
+
     def _x(self, value: float) -> float:
-        return LEFT + self.x.share(value) * (WIDTH - LEFT - RIGHT)
+        return LEFT + self.x.share(value) * (WIDTH - LEFT - self.right)
 
     def _y(self, value: float) -> float:
         return HEIGHT - BOTTOM - self.y.share(value) * (HEIGHT - TOP - BOTTOM)
+
+
+def break_mark(x: float, y: float, long: float, *, upright: bool) -> str:
+    """The break of an axis: a strip across the chart, and two strokes where the axis is.
+
+    Args:
+        x: Of the end of the strip at which the axis is.
+        y: Of the same end.
+        long: The length of the strip, to the right from there, or if not `upright` upwards.
+        upright: Whether the axis is.
+    """
+    if upright:
+        strip = f'<rect class="break" x="{x}" y="{y - 4:.1f}" width="{long:g}" height="8"/>'
+        strokes = "".join(f"M{x - 6} {y + at:.1f}l12-5" for at in (-1, 6))
+    else:
+        strip = (
+            f'<rect class="break" x="{x - 4:.1f}" y="{y - long:g}" width="8" height="{long:g}"/>'
+        )
+        strokes = "".join(f"M{x + at:.1f} {y + 6:g}l5-12" for at in (-6, 1))
+    return f'{strip}<path class="break" d="{strokes}"/>'
 
 
 def side_by_side(title: str, parts: Sequence[str], width: int, height: int) -> str:

@@ -1,8 +1,9 @@
-"""The mean of an algorithm over seeds, and how sure one can be of it.
+"""The mean of an algorithm over seeds, and how far its runs are from each other.
 
 The interquartile mean and its stratified bootstrap interval are those of R. Agarwal et al., "Deep
 reinforcement learning at the edge of the statistical precipice", NeurIPS 2021: the quarter of the
 runs at either end is left out; to bootstrap, runs are drawn with replacement within each task.
+Three runs bear no interval: of fewer than ten, the least and the largest are told instead.
 """
 
 from __future__ import annotations
@@ -14,17 +15,25 @@ import numpy as np
 
 from solvent.model.arrays import Floats
 
-LEAST_SEEDS = 3
-"""With fewer runs an interval means nothing and none is given."""
+LEAST_SEEDS = 10
+"""With fewer runs of a task there is no interval but the range of the runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An interquartile mean with its 95% interval."""
+    """An interquartile mean over runs.
+
+    Attributes:
+        mean: The mean.
+        low: The least run, or the lower end of the interval.
+        high: The largest run, or the upper end of the interval.
+        is_interval: Whether `low` and `high` are the ends of the 95% bootstrap interval.
+    """
 
     mean: float
     low: float
     high: float
+    is_interval: bool
 
 
 def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
@@ -51,13 +60,18 @@ def estimate(
         seed: Of the bootstrap; the same scores give the same interval.
 
     Returns:
-        None if a task has fewer than :data:`LEAST_SEEDS` runs.
+        With an interval if every task has :data:`LEAST_SEEDS` runs, else with the range of all
+        runs; None if there are no runs, or not all of them have a finite score.
     """
-    if not tasks or min(len(scores) for scores in tasks) < LEAST_SEEDS:
+    runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
+    if not runs or not all(np.isfinite(scores).all() for scores in runs):
         return None
+    mean = float(interquartile_mean(*runs))
+    if min(map(len, runs)) < LEAST_SEEDS:
+        every = np.concatenate(runs)
+        return Estimate(mean, float(every.min()), float(every.max()), is_interval=False)
     from scipy.stats import bootstrap
 
-    runs = [np.asarray(scores, float) for scores in tasks]
     # Runs of different tasks are samples of their own, drawn independently: that stratifies.
     interval = bootstrap(
         runs,
@@ -67,4 +81,4 @@ def estimate(
         method="percentile",
         rng=np.random.default_rng(seed),
     ).confidence_interval
-    return Estimate(float(interquartile_mean(*runs)), float(interval.low), float(interval.high))
+    return Estimate(mean, float(interval.low), float(interval.high), is_interval=True)

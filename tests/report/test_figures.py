@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,18 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.exact import locate_gap, solve
-from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
+from solvent.exact.bench_records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.choices import choice_text
-from solvent.report.colours import CIVIDIS, VIRIDIS, shade
+from solvent.report.colours import CIVIDIS, OWN_MARKS, VIRIDIS, algorithm_marks, shade
 from solvent.report.curves import panels
-from solvent.report.distances import distances
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.numbers import brief, exact, small, tick, whole
-from solvent.report.panel import Axis, decades
+from solvent.report.panel import LABEL, Axis, gap_axis, spread
 from solvent.report.statistics import estimate, interquartile_mean
 
 
@@ -34,29 +33,47 @@ def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end() -> None:
     assert interquartile_mean(np.array([1.0, 2, 6])) == 3
 
 
-def test_fewer_than_three_seeds_have_no_interval() -> None:
-    assert estimate([[0.1, 0.2]]) is None
-    assert estimate([[0.1, 0.2, 0.3], [0.1]]) is None
+def test_fewer_than_ten_seeds_have_their_range() -> None:
+    """An interval of three runs would say more than three runs can."""
+    scores = np.random.default_rng(1).random(10)
+    nine, ten = estimate([scores[:9].tolist()]), estimate([scores.tolist()])
+    assert nine is not None
+    assert ten is not None
+    assert not nine.is_interval
+    assert (nine.low, nine.high) == (scores[:9].min(), scores[:9].max())
+    assert ten.is_interval
+    assert scores.min() < ten.low < ten.mean < ten.high < scores.max()
+    both = estimate([scores.tolist(), [0.0, 2.0]])
+    assert both is not None
+    assert not both.is_interval
+    assert (both.low, both.high) == (0.0, 2.0)
+
+
+def test_what_cannot_be_averaged_has_no_estimate() -> None:
     assert estimate([]) is None
+    assert estimate([[]]) is None
+    assert estimate([[0.1, math.nan]]) is None
+    assert estimate([[0.1, math.inf]]) is None
 
 
 def test_an_interval_holds_its_mean_and_shrinks_with_more_seeds() -> None:
     random = np.random.default_rng(0)
-    few, many = estimate([random.random(5)]), estimate([random.random(200)])
+    few, many = estimate([random.random(12)]), estimate([random.random(200)])
     assert few is not None
     assert many is not None
     assert few.low < few.mean < few.high
     assert many.low < many.mean < many.high
     assert many.high - many.low < (few.high - few.low) / 2
-    constant = estimate([[0.5] * 4])
+    constant = estimate([[0.5] * 10])
     assert constant is not None
     assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
 
 
 def test_tasks_are_drawn_from_apart() -> None:
     # Two tasks with constant scores: every stratified draw is the same, so there is no spread.
-    both = estimate([[0.0] * 4, [1.0] * 4])
+    both = estimate([[0.0] * 10, [1.0] * 10])
     assert both is not None
+    assert both.is_interval
     assert both.low == both.mean == both.high == 0.5
 
 
@@ -74,31 +91,50 @@ def test_linear_ticks_are_few_round_and_within_the_axis(low: float, span: float)
     assert steps == pytest.approx(np.full(len(steps), steps[0]), rel=1e-3)
 
 
-def test_logarithmic_axes_take_whole_decades() -> None:
-    axis = decades([0.3, 0.004, 0.0], least=1e-6)
+def test_axes_of_gaps_take_whole_decades_and_a_lane_for_0() -> None:
+    axis = gap_axis([0.3, 0.004, 0.0, math.inf, math.nan])
     assert (axis.low, axis.high) == pytest.approx((1e-3, 1.0))
-    assert axis.ticks() == pytest.approx([1e-3, 1e-2, 1e-1, 1.0])
-    assert axis.share(1e-3) == 0
-    assert axis.share(math.sqrt(1e-3)) == pytest.approx(0.5)
+    assert axis.ticks() == pytest.approx([0, 1e-3, 1e-2, 1e-1, 1.0])
     assert axis.share(0.0) == 0
-    assert decades([0.0], least=1e-6).low == pytest.approx(1e-6)
+    assert axis.share(1e-3) == pytest.approx(axis.zero)
+    assert axis.share(1.0) == 1
+    middle = axis.share(1e-3) + (axis.share(1.0) - axis.share(1e-3)) / 2
+    assert axis.share(math.sqrt(1e-3)) == pytest.approx(middle)
 
 
-def test_nearer_policies_stand_further_right(results: Path) -> None:
-    task = read_results(results)[0]
-    chart = distances(task)
-    gaps = {agent.name: agent.mode_gap for agent in task.agents}
-    places = {
-        dot.text.partition(":")[0]: dot.place
-        for row in chart.rows
-        for dot in row.dots
-        if row.algorithm and not dot.sampled
-    }
-    assert sorted(gaps, key=gaps.__getitem__) == sorted(places, key=lambda name: -places[name])
-    [optimal] = [row for row in chart.rows if row.name == "optimal"]
-    assert optimal.dots[0].place == 100
-    assert chart.rows[0] == optimal
-    assert max(places.values()) < 100
+@given(st.lists(st.one_of(st.just(0.0), st.floats(1e-15, 1e9)), min_size=1))
+def test_what_counts_as_0_and_nothing_else_is_at_0(gaps: list[float]) -> None:
+    axis = gap_axis(gaps)
+    for gap in gaps:
+        assert (axis.share(gap) == 0) == (small(gap) == "0")
+        if small(gap) != "0":
+            assert axis.share(gap) >= axis.zero * (1 - 1e-9)
+            power = (axis.share(gap) - axis.zero) / (1 - axis.zero)
+            assert axis.low * (axis.high / axis.low) ** power == pytest.approx(gap, rel=1e-6)
+    assert axis.share(-1e-13) == 0
+    assert len(axis.ticks()) <= 9
+
+
+@given(st.lists(st.floats(0, 200), min_size=1, max_size=12))
+def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
+    places = sorted(places)
+    moved = spread(places, 0, 200)
+    assert all(later - earlier >= LABEL - 1e-9 for earlier, later in pairwise(moved))
+    assert moved[0] >= 0
+    assert moved[-1] <= 200
+    if all(later - earlier >= LABEL for earlier, later in pairwise(places)):
+        assert moved == places
+
+
+def test_every_algorithm_has_one_mark_on_all_pages() -> None:
+    names = [*OWN_MARKS, "a2c", "sac", "trpo", "my own"]
+    marks = algorithm_marks(names)
+    assert len(set(marks.values())) == len(names)
+    assert len({marks[name].colour for name in OWN_MARKS}) == len(OWN_MARKS)
+    own = {marks[name].colour for name in OWN_MARKS}
+    for name in names:
+        assert algorithm_marks([name])[name] == marks[name]
+        assert (marks[name].colour in own) == (name in OWN_MARKS)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +159,8 @@ def test_other_numbers() -> None:
     assert exact(-0.25) == "−0.250000"
     assert brief(-0.98765) == "−0.9877"
     assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
-    assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5)] == [
-        "0", "0.25", "250k", "1.5M", "0.01", "10⁻⁵",
+    assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5, 4e-4, -2e-4)] == [
+        "0", "0.25", "250k", "1.5M", "0.01", "10⁻⁵", "4×10⁻⁴", "−2×10⁻⁴",
     ]  # fmt: skip
 
 
@@ -167,7 +203,7 @@ def test_what_could_not_be_proved_has_no_place_in_a_curve(pair: tuple[float, flo
     )
     task = TaskRecord("solvent/Test-v0", "test", {}, 0.5, (0.5, 0.5), (agent,), ())
     for curve in ([unknown, *known], [known[0], unknown, known[1]]):
-        for drawn in panels(task, {agent.name: curve}, {"ppo": "#123456"}):
+        for drawn in panels(task, {agent.name: curve}, algorithm_marks(["ppo"])):
             [*lines] = re.findall(r'points="([^"]*)"', drawn)
             assert len(lines) == 2
             for line in lines:

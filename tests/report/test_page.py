@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from solvent.baselines import baseline_policies
+from solvent.baselines import GENERIC, baseline_policies
 from solvent.exact import StoreError, score, solve
 from solvent.games import make_game
 from solvent.model import compile_game
+from solvent.report import page as page_module
 from solvent.report import write_report
+from solvent.report.numbers import small
 from solvent.report.page import render
 from solvent.report.statistics import estimate
 
@@ -31,6 +33,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.rows: dict[tuple[str, str], list[float]] = {}
         self._row: list[float] | None = None
+        self.task = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -41,12 +44,11 @@ class Page(HTMLParser):
         if tag == "section":
             self.task = given.get("id") or ""
         if tag == "tr":
-            name = given.get("data-agent") or given.get("data-baseline")
+            kinds = ("data-agent", "data-baseline", "data-summary")
+            name = next((given[kind] for kind in kinds if kind in given), None)
             self._row = self.rows.setdefault((self.task, name), []) if name else None
         if tag == "td" and self._row is not None and given.get("data-value"):
             self._row.append(float(given["data-value"] or "nan"))
-        if tag == "td" and self._row is not None and given.get("data-seats"):
-            self._row += map(float, (given["data-seats"] or "").split())
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
@@ -81,23 +83,43 @@ def test_every_element_is_closed(page: Page) -> None:
 def test_the_numbers_of_agents_are_those_of_the_results(
     page: Page, tasks: list[dict[str, Any]]
 ) -> None:
-    four = ("value", "gap", "normalized", "worst_start_gap")
-    keys = [*(f"mode_{key}" for key in four), *four, "timesteps", "cpu_seconds"]
     for task in tasks:
         anchor = task["env"].partition("/")[2]
         for agent in task["agents"]:
-            assert page.rows[anchor, agent["name"]] == numbers(agent, keys)
+            recorded = [agent["timesteps"], agent["cpu_seconds"]]
+            expected = [*numbers(task, agent, "mode_"), *recorded, *numbers(task, agent)]
+            assert page.rows[anchor, agent["name"]] == pytest.approx(expected, abs=1e-15)
         for baseline in task["baselines"]:
-            assert page.rows[anchor, baseline["name"]] == numbers(baseline, four)
+            expected = numbers(task, baseline)
+            assert page.rows[anchor, baseline["name"]] == pytest.approx(expected, abs=1e-15)
 
 
-def numbers(record: dict[str, Any], keys: Iterable[str]) -> list[float]:
-    """In place of the worst start, both seats' exploitability if there are two."""
-    found: list[float] = []
-    for key in keys:
-        pair = record.get(key.replace("worst_start_gap", "exploitability"))
-        found += pair if isinstance(pair, list) else [record[key]]
-    return found
+def numbers(task: dict[str, Any], record: dict[str, Any], prefix: str = "") -> list[float]:
+    """Value, gap, normalized and worst start; for two the value and the gap of each seat."""
+    gap, normalized = record[f"{prefix}gap"], record[f"{prefix}normalized"]
+    pair = record.get(f"{prefix}exploitability")
+    if pair is None:
+        return [record[f"{prefix}value"], gap, normalized, record[f"{prefix}worst_start_gap"]]
+    optimum = task["optimum"]
+    # Pig and Greed are won or lost, so that the second seat has what is left of 1.
+    return [optimum - pair[0], 1 - optimum - pair[1], gap, *pair, normalized]
+
+
+def test_values_of_two_seats_are_on_the_scale_of_the_optimum(
+    page: Page, tasks: list[dict[str, Any]]
+) -> None:
+    """Each seat's value is its own player's, and no mean of opposite signs."""
+    for task in tasks[1:]:
+        anchor, game = task["env"].partition("/")[2], make_game(task["game"], **task["parameters"])
+        table = compile_game(game)
+        for name in ("optimal", "uniform"):
+            policies = [baseline_policies(table, [name], player=seat)[name] for seat in (0, 1)]
+            first, second = (score(table, policy).value for policy in policies)
+            # To player 0 in a game of chances, what the other one's policy leaves.
+            assert page.rows[anchor, name][:2] == pytest.approx([first, 1 + second], abs=1e-12)
+        best = page.rows[anchor, "optimal"]
+        assert sum(best[:2]) == pytest.approx(1)
+        assert f"{best[0]:.6f}" == f"{task['optimum']:.6f}"
 
 
 def test_optimum_and_bracket_are_those_of_the_results(
@@ -162,20 +184,90 @@ def test_the_attribution_says_that_the_gap_is_what_is_lost_less_what_is_given_up
     for part, is_for_two in ((combat, False), (for_two, True)):
         sums = re.findall(r'data-total="([^"]+)" data-given-up="([^"]+)"', part)
         assert any(float(given) > 1e-9 * float(lost) for lost, given in sums) == is_for_two
-        assert ("The gap is what is lost, less what a best response gives up" in part) == is_for_two
-        assert ("Together that is the gap." in part) != is_for_two
+        less = ", less what the best response gives up to meet them," if is_for_two else ""
+        assert f"The losses of all states{less} sum to the gap." in part
         shares = [float(share) for share in re.findall(r'"--share: ([^"]+)"', part)]
         assert shares
         assert all(0 <= share <= 1 for share in shares)
 
 
-def test_the_intervals_are_those_of_the_seeds(page: Page, text: str, tasks: Any) -> None:
-    three = [a for a in tasks[0]["agents"] if a["algorithm"] == "ppo"]
-    gap = estimate([[agent["mode_gap"] for agent in three]])
-    assert gap is not None
-    assert f'data-value="{gap.mean}"' in text
-    # One seed of dqn, one of ppo on Pig and two on Greed have none.
-    assert text.count('<td class="n">–</td>') == 6
+def test_below_ten_seeds_there_is_a_range_and_no_interval(text: str, tasks: Any) -> None:
+    three = [a["mode_gap"] for a in tasks[0]["agents"] if a["algorithm"] == "ppo"]
+    shown = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
+    assert f"range [{small(min(three))}, {small(max(three))}]" in shown
+    assert 'data-ends="interval"' not in text
+    assert "95% [" not in shown
+    # Three seeds of ppo and two of it on Greed have a range, a single seed has none. Over all
+    # environments ppo has one, and dqn none: it is in one only.
+    assert text.count('data-ends="range"') == 2 + 2 + 1
+
+
+def test_from_ten_seeds_on_there_is_an_interval(
+    tmp_path: Path, task_maker: Callable[..., dict[str, Any]]
+) -> None:
+    parameters = {"skill_difference": 0, "stamina": 3, "opponent_stamina": 2, "luck": 2}
+    runs = [("ppo", 10), ("dqn", 9)]
+    task = task_maker(tmp_path, "solvent/Combat-v0", "ff-combat", parameters, runs)
+    (tmp_path / "results.json").write_text(json.dumps({"tasks": [task]}))
+    text = render(tmp_path)
+    found = dict(re.findall(r'<tr data-seeds="(\d+)">(.*?)</tr>', text, re.DOTALL))
+    for seeds, kind in (("10", "interval"), ("9", "range")):
+        assert set(re.findall(r'data-ends="(\w+)"', found[seeds])) == {kind}
+    gaps = [agent["mode_gap"] for agent in task["agents"] if agent["algorithm"] == "ppo"]
+    expected = estimate([gaps])
+    assert expected is not None
+    assert f"[{small(expected.low)}, {small(expected.high)}]" in found["10"]
+
+
+def test_the_summary_has_the_best_of_the_tables(page: Page, text: str, tasks: Any) -> None:
+    """A row's best agent and baseline have the least gaps of the chapter's tables."""
+    rows = re.findall(r'<tr data-summary="([^"]+)">(.*?)</tr>', text, re.DOTALL)
+    assert [anchor for anchor, _ in rows] == [task["env"].partition("/")[2] for task in tasks]
+    for (anchor, row), task in zip(rows, tasks, strict=True):
+        place = 2 if len(page.rows[anchor, "uniform"]) == 6 else 1
+        found = {}
+        for kind in ("agents", "baselines"):
+            gaps = {
+                one["name"]: page.rows[anchor, one["name"]][place]
+                for one in task[kind]
+                if one["name"] != "optimal"
+            }
+            found[kind] = min(gaps.items(), key=lambda pair: pair[1])
+        (best, gap), (baseline, its_gap) = found["agents"], found["baselines"]
+        worst = next(a["mode_worst_start_gap"] for a in task["agents"] if a["name"] == best)
+        assert re.findall(r'data-best="([^"]+)"', row) == [best]
+        assert re.findall(r'data-best-baseline="([^"]+)"', row) == [baseline]
+        assert page.rows["", anchor] == [task["optimum"], gap, worst, its_gap]
+        assert f'href="#{anchor}"' in row
+
+
+def test_a_page_says_what_it_is_of(text: str) -> None:
+    for tag in ("title", "h1"):
+        assert re.search(rf"<{tag}>Bench of 3 environments\b", text)
+    of_a_game = render(make_game("pig", target=5))
+    assert re.search(r"<title>pig\b", of_a_game)
+    assert "<h1>pig</h1>" in of_a_game
+    assert "<h2>Summary</h2>" not in of_a_game
+
+
+def test_baselines_are_explained_where_they_are_named(text: str) -> None:
+    rows = re.findall(
+        r'<tr data-baseline="([^"]+)">.*?<span class="about">([^<]*)<', text, re.DOTALL
+    )
+    assert {name for name, _ in rows} == {"optimal", "uniform"}
+    for name, said in rows:
+        assert said == GENERIC[name].description
+
+
+def test_every_ink_has_a_light_and_a_dark_form_and_paper_is_light() -> None:
+    style = Path(page_module.__file__).with_name("page.css").read_text("utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    inks, others = (set(re.findall(r"(--[\w-]+): (?=#)", block)) for block in (light, dark))
+    assert inks == others
+    assert "@media screen and (prefers-color-scheme: dark)" in style
+    rest = style.replace(light, "").replace(dark, "")
+    assert re.findall(r"#[0-9a-f]{3,6}\b", rest) == []
+    assert set(re.findall(r"var\((--[\w-]+)", style)) - {"--share"} <= inks
 
 
 def test_the_same_results_give_the_same_page(results: Path, text: str) -> None:
@@ -257,9 +349,10 @@ def test_a_game_has_a_page_without_any_training(
     for baseline in seats[0]:
         gaps = [score(table, own[baseline], solution).optimality_gap for own in seats]
         row = page.rows[name, baseline]
-        assert row[1] == pytest.approx(sum(gaps) / len(gaps), abs=1e-15)
         if len(gaps) == 2:
-            assert row[3:] == gaps
+            assert row[2:5] == pytest.approx([sum(gaps) / 2, *gaps], abs=1e-15)
+        else:
+            assert row[1] == gaps[0]
     assert words in text
     assert "<h3>Agents</h3>" not in text
     assert "Learning curves" not in text

@@ -195,7 +195,8 @@ def tampered_curve(folder: Path, change: Callable[[list[dict[str, str]]], None])
 def test_curves_steps_and_times_are_called_recorded(written: dict[str, Path]) -> None:
     text = render(written["one"])
     assert "<h3>Learning curves, as recorded</h3>" in text
-    assert re.search(r'<th colspan="2" class="group">recorded</th>', text)
+    heads = re.findall(r'<th class="n">([^<]+),<br>recorded</th>', text)
+    assert heads == ["steps", "CPU s"]
     lines = re.findall(r"<polyline [^>]*><title>([^<]*)</title>", text)
     assert lines
     assert all(line.endswith("in the end, as recorded") for line in lines)

@@ -14,6 +14,7 @@ import solvent
 from solvent.envs import TabularVectorEnv
 from solvent.model import TabularGame
 from solvent.registration import register_envs
+from solvent.report.colours import OWN_MARKS
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
 from solvent.training.hyperparameters import prepare, tuned
 
@@ -135,3 +136,7 @@ def test_python_in_the_file_is_read_like_a_literal() -> None:
         "net_arch": {"pi": [32], "vf": [64, 64]},
         "ortho_init": False,
     }
+
+
+def test_every_algorithm_has_a_colour_and_a_shape_of_its_own_in_reports() -> None:
+    assert set(SELF_PLAY_ALGORITHMS) == set(OWN_MARKS)

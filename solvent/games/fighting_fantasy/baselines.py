@@ -74,7 +74,7 @@ def defensive(at: Moments, damage: Damage) -> Bools:
 
 
 def coarse(at: Moments, damage: Damage) -> Bools:
-    """The general principles of Johnston 2022, Fig. 4 (ii), as far as the text gives them.
+    """Johnston's general principles (2022, Fig. 4 ii), as far as the text gives them.
 
     The figure itself was not at hand; this is a reconstruction. Section 2.4 says in words: first
     ask whether a test is more likely to fail than to succeed (l < 6.5), then how likely a round
@@ -104,7 +104,7 @@ def coarse(at: Moments, damage: Damage) -> Bools:
 
 
 def tree(at: Moments, damage: Damage) -> Bools:
-    """The classification tree of Johnston 2022, Fig. 4 (i), learned from the optimum."""
+    """Johnston's classification tree (2022, Fig. 4 i), learned from the optimum."""
     features = np.stack((at.difference, at.luck, at.hero, at.opponent), axis=1)
     code = fit_paper_tree(damage).predict(features)
     return np.where(at.won, np.isin(code, (1, 3)), np.isin(code, (1, 2)))
