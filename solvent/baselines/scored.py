@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from solvent.baselines import baseline_policies
-from solvent.exact import Solution, score
+from solvent.exact import ImproperGameError, Solution, score
 from solvent.exact.bench_records import BaselineRecord, figures
 from solvent.model import TabularGame
 
@@ -18,10 +18,20 @@ def score_baselines(
     Args:
         game: The game.
         solution: Of `game`.
-        names: Of the baselines; all that the game has, if left out.
+        names: Of the baselines; all that the game has and whose play ends, if left out.
+
+    Raises:
+        ImproperGameError: If the play of a baseline that is named need not end and costs.
     """
     seats = [baseline_policies(game, names, player=p) for p in range(game.info.players)]
-    return tuple(
-        BaselineRecord(name, **figures([score(game, own[name], solution) for own in seats]))
-        for name in seats[0]
-    )
+    records = []
+    for name in seats[0]:
+        try:
+            scores = [score(game, own[name], solution) for own in seats]
+        except ImproperGameError:
+            # It costs for ever, as running into a wall of CliffWalking: there is no finite gap.
+            if names is not None:
+                raise
+        else:
+            records.append(BaselineRecord(name, **figures(scores)))
+    return tuple(records)

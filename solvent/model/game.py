@@ -122,7 +122,7 @@ class Game(Protocol):
     Rewards are undiscounted, so a value is a probability or a number of points.
 
     What a game may have beyond this is a protocol each: :class:`Alternating`,
-    :class:`Labelled`, :class:`Placed`, :class:`Abridged`,
+    :class:`Labelled`, :class:`Placed`, :class:`Mapped`, :class:`Abridged`,
     :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`).
     """
 
@@ -180,6 +180,18 @@ class Placed(Protocol):
 
     def place(self, state: Any) -> str:
         """The place, in a few words."""
+        ...
+
+
+@runtime_checkable
+class Mapped(Protocol):
+    """A game whose states stand on a board, which their own fields do not say."""
+
+    def coordinates(self, state: Any) -> Mapping[str, Any]:
+        """Where a state stands: the row from the top, the column, and whatever else sets it apart.
+
+        The names and their number are the same for all states.
+        """
         ...
 
 

@@ -7,14 +7,19 @@ own games. Nothing of Gymnasium is imported.
 An optimum depends on the kernel, the start distribution, the discount, the horizon and the class
 of policies. Here they are: the dictionary as given; the start as given; no discount; no time
 limit (Gymnasium's wrapper adds one, which is not part of ``P``); all policies.
+
+``P`` only has numbers. The names of actions, and the board that the numbers of states count, are in
+Gymnasium's documentation; :data:`DOCUMENTED` has them by the environment's class, so that they hold
+under every id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +28,44 @@ from numpy.typing import NDArray
 from solvent.model import WINS, GameInfo, JointAction, Outcome
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
+
+
+Board = Mapping[str, Sequence[Any]]
+"""The values of each coordinate. States are numbered row by row, the last coordinate fastest."""
+
+
+class Documented(NamedTuple):
+    """What Gymnasium's documentation says of an environment, and its attributes do not.
+
+    Attributes:
+        actions: Their names, in the order of their numbers.
+        board: What the number of a state stands for, if no attribute says so.
+    """
+
+    actions: tuple[str, ...]
+    board: Board | None = None
+
+
+_STANDS = ("red", "green", "yellow", "blue")
+
+DOCUMENTED: Mapping[str, Documented] = {
+    "gymnasium.envs.toy_text.frozen_lake:FrozenLakeEnv": Documented(
+        ("left", "down", "right", "up")
+    ),
+    "gymnasium.envs.toy_text.cliffwalking:CliffWalkingEnv": Documented(
+        ("up", "right", "down", "left")
+    ),
+    "gymnasium.envs.toy_text.taxi:TaxiEnv": Documented(
+        ("south", "north", "east", "west", "pick up", "drop off"),
+        {
+            "row": range(5),
+            "column": range(5),
+            "passenger": (*_STANDS, "in the taxi"),
+            "destination": _STANDS,
+        },
+    ),
+}
+"""By ``module:class`` of the environment, or of a class that it inherits from."""
 
 
 class Cell(NamedTuple):
@@ -40,27 +83,50 @@ class GymnasiumTable:
         transitions: The dictionary ``P``.
         start: Probability of each state at the start, one entry per state of ``P``.
         name: For tables and messages.
+        actions: The names of actions, in the order of their numbers; the numbers if left out.
+        board: The values of each coordinate, such as ``{"row": range(4), "column": range(4)}``,
+            of states that are numbered row by row; the states are numbers alone if left out.
 
     Raises:
         ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or
-            one is negative or not a number, a next state is not in the dictionary, or the states
-            are not numbered 0, 1, 2 and so on.
+            one is negative or not a number, a next state is not in the dictionary, the states
+            are not numbered 0, 1, 2 and so on, or there are not as many names of actions or
+            places on the board as the dictionary has.
     """
 
     transitions: Transitions
     start: Sequence[float]
     name: str = "gymnasium-table"
+    actions: Sequence[str] = ()
+    board: Board = field(default_factory=dict)
 
     @classmethod
     def from_env(cls, env: Any, name: str | None = None) -> GymnasiumTable:
-        """Read ``P`` and ``initial_state_distrib`` off a toy-text environment."""
+        """Read ``P`` and ``initial_state_distrib`` off a toy-text environment.
+
+        The board is read off ``shape``, or ``nrow`` and ``ncol``, where these fit; the names of
+        actions and other boards are those of :data:`DOCUMENTED`.
+
+        Args:
+            env: The environment.
+            name: For tables and messages; the environment's id if left out.
+
+        Raises:
+            ValueError: If it lacks one of the two attributes, or as for the class.
+        """
         env = env.unwrapped
         for attribute in ("P", "initial_state_distrib"):
             if not hasattr(env, attribute):
                 raise ValueError(f"{type(env).__name__} has no {attribute}; toy-text envs have it")
         spec = getattr(env, "spec", None)
+        documented = _documented(env)
+        fits = len(documented.actions) == _width(env.P)
         return cls(
-            env.P, env.initial_state_distrib, name or (spec.id if spec else "gymnasium-table")
+            env.P,
+            env.initial_state_distrib,
+            name or (spec.id if spec else "gymnasium-table"),
+            documented.actions if fits else (),
+            _board(env, documented.board or {}),
         )
 
     def __post_init__(self) -> None:
@@ -83,15 +149,20 @@ class GymnasiumTable:
                 for _, target, _, _ in branches:
                     if target not in self.transitions:
                         raise ValueError(f"P[{state}][{action}] leads to unknown state {target}")
+        width, places = _width(self.transitions), prod(map(len, self.board.values()))
+        if self.actions and len(self.actions) != width:
+            raise ValueError(f"actions has {len(self.actions)} names for {width} actions")
+        if self.board and places != len(self.transitions):
+            raise ValueError(f"board has {places} places for {len(self.transitions)} states")
 
     @cached_property
     def info(self) -> GameInfo:
         """Players and actions; the reward range is not known from the dictionary."""
-        width = 1 + max(max(actions) for actions in self.transitions.values())
+        numbers = range(_width(self.transitions))
         return GameInfo(
             name=self.name,
             players=1,
-            actions=(tuple(str(a) for a in range(width)),),
+            actions=(tuple(self.actions) or tuple(map(str, numbers)),),
             acyclic=False,
             reward_range=(-np.inf, np.inf),
             sources=("the environment's own P",),
@@ -140,9 +211,43 @@ class GymnasiumTable:
             [state.number / max(len(self.transitions) - 1, 1), float(state.over)], np.float32
         )
 
+    def coordinates(self, state: Cell) -> Mapping[str, Any]:
+        """Where on the board a state is; its number alone if there is no board."""
+        if not self.board:
+            return {"state": state.number}
+        places = np.unravel_index(state.number, [len(values) for values in self.board.values()])
+        return {
+            name: values[int(place)]
+            for (name, values), place in zip(self.board.items(), places, strict=True)
+        }
+
     def draw(self, state: Cell) -> str:
-        """The state's number."""
-        return f"state {state.number}{' (over)' if state.over else ''}"
+        """The state's number, and where on the board it is."""
+        places = [f"{name} {value}" for name, value in self.coordinates(state).items()]
+        where = f": {', '.join(places)}" if self.board else ""
+        return f"state {state.number}{where}{' (over)' if state.over else ''}"
+
+
+def _width(transitions: Transitions) -> int:
+    """How many actions there are."""
+    return 1 + max((action for actions in transitions.values() for action in actions), default=-1)
+
+
+def _documented(env: Any) -> Documented:
+    """What is documented of an environment; nothing for one that is not known."""
+    for kind in type(env).__mro__:
+        if known := DOCUMENTED.get(f"{kind.__module__}:{kind.__qualname__}"):
+            return known
+    return Documented(())
+
+
+def _board(env: Any, documented: Board) -> Board:
+    """The board that fits the environment's states: by its attributes, or as documented."""
+    shape = getattr(env, "shape", (getattr(env, "nrow", 0), getattr(env, "ncol", 0)))
+    is_pair = isinstance(shape, tuple) and len(shape) == 2
+    if is_pair and all(isinstance(n, int) for n in shape) and prod(shape) == len(env.P):
+        return {"row": range(shape[0]), "column": range(shape[1])}
+    return documented if prod(map(len, documented.values())) == len(env.P) else {}
 
 
 def _check_weights(weights: Sequence[float], name: str) -> None:

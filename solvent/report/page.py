@@ -24,6 +24,7 @@ from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import brief, exact, small, whole
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask, game_task, solve_task
+from solvent.report.state_map import state_map_section
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
 OPTIMAL = "optimal"
@@ -318,9 +319,10 @@ def _descriptions(game: Game) -> dict[str, str]:
 
 
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
-    """The sections that a game adds; none for a game that adds nothing."""
+    """The sections that a game adds; its values and policy for a game that adds nothing."""
     spec = spec_of(solved.table)
-    return tuple(spec.ask("sections", solved) or ()) if spec is not None else ()
+    own = None if spec is None else spec.ask("sections", solved)
+    return tuple(own or (state_map_section(solved),))
 
 
 def _untabled(subject: Game | SolvedGame) -> Untabled | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from solvent.exact import solve
-from solvent.games import GymnasiumTable
 from solvent.model import compile_game
+from solvent.model.gymnasium_table import Cell, GymnasiumTable
 
 
 def coin(heads: float, tails: float) -> dict[int, Any]:
@@ -34,6 +35,68 @@ def coin(heads: float, tails: float) -> dict[int, Any]:
 def test_a_wrong_dictionary_is_refused(transitions: Any, start: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         GymnasiumTable(transitions, start)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"actions": ("wait", "toss")}, "2 names for 1 actions"),
+        ({"board": {"row": range(2), "column": range(3)}}, "6 places for 1 states"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(parts: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GymnasiumTable(coin(0.5, 0.5), [1], **parts)
+
+
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "CliffWalking-v1", "Taxi-v4"])
+def test_directions_lead_where_their_names_say(name: str) -> None:
+    """On every square some branch of a direction is one square on in it, or a wall is there."""
+    game = GymnasiumTable.from_env(gym.make(name))
+    rows, columns = (len(game.board[axis]) for axis in ("row", "column"))
+    steps = {"left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0)}
+    steps |= {"west": (0, -1), "east": (0, 1), "north": (-1, 0), "south": (1, 0)}
+    moved = 0
+    for number in game.transitions:
+        cell = Cell(number, over=False)
+        at = game.coordinates(cell)
+        for action, label in enumerate(game.info.actions[0]):
+            if label not in steps:
+                continue
+            row, column = at["row"] + steps[label][0], at["column"] + steps[label][1]
+            on = {**at, "row": row, "column": column}
+            reached = [
+                game.coordinates(outcome.state)
+                for outcome in game.transition(cell, (action,))
+                if outcome.state.number != number
+            ]
+            inside = 0 <= row < rows and 0 <= column < columns
+            moved += on in reached
+            # A cliff sends back to the start; Taxi has walls between squares; ends stay ends.
+            assert inside or on not in reached
+    assert moved > 0.6 * 4 * len(game.transitions) * (name != "FrozenLake-v1")
+    assert moved > 0
+
+
+def test_the_board_is_that_of_the_environment() -> None:
+    """Taxi says itself what its numbers stand for."""
+    taxi = gym.make("Taxi-v4")
+    game = GymnasiumTable.from_env(taxi)
+    parts: Any = taxi.unwrapped
+    for number in (0, 123, 499):
+        row, column, passenger, destination = parts.decode(number)
+        assert game.coordinates(Cell(number, over=False)) == {
+            "row": row,
+            "column": column,
+            "passenger": ("red", "green", "yellow", "blue", "in the taxi")[passenger],
+            "destination": ("red", "green", "yellow", "blue")[destination],
+        }
+    assert game.draw(Cell(123, over=True)).startswith("state 123: row 1, column 1, passenger")
+    small = GymnasiumTable.from_env(gym.make("FrozenLake-v1", desc=["SFF", "FFG"]))
+    assert {axis: len(values) for axis, values in small.board.items()} == {"row": 2, "column": 3}
+    plain = GymnasiumTable(coin(0.5, 0.5), [1])
+    assert plain.info.actions == (("0",),)
+    assert plain.draw(Cell(0, over=False)) == "state 0"
 
 
 def test_rare_branches_are_kept() -> None:

@@ -1,0 +1,497 @@
+"""Values and policy of any game, as a map over two fields of its states.
+
+The reader chooses the two fields and the values of the others; a script draws the map from numbers
+that are embedded here. A field is what a state's named tuple or dataclass has, tuples within them
+taken apart, or a coordinate of a game that is :class:`~solvent.model.game.Mapped`.
+
+A page stays below a few megabytes: of a field with very many values every k-th is shown; then of
+each state only the best action; then only some slices, those that optimal play visits most. The
+page says what is left out.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from html import escape
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solvent.exact import state_visitation
+from solvent.model import TabularGame, TabularPolicy, ValueScale
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.game import Mapped
+from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
+from solvent.report.sections import Section
+from solvent.report.solved import ScoredAgent, SolvedTask
+
+MOST_VALUES = 250
+"""Of a field with more values only every k-th is shown."""
+MOST_ACTIONS = 6
+"""Of a state with more actions the best ones are listed."""
+MOST_BYTES = 1_500_000
+"""Of embedded numbers, before they are written as text."""
+ROW = 20
+"""States that are a single number are wrapped into rows of this many."""
+TIE = 1e-9
+"""An action that loses less than this is as good as the best, in units of the largest value if
+that is larger than 1."""
+NONE = 65535
+"""Stands for no action."""
+
+ACTIONS = (*ALGORITHMS, "#f0e442", "#8c8c8c")
+"""Colours of up to eight actions; more have a scale."""
+
+_ARROWS = {"left": "←", "down": "↓", "right": "→", "up": "↑"}
+SIGNS = {**_ARROWS, "west": "←", "south": "↓", "east": "→", "north": "↑"}
+"""Of actions that are directions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """One field of the cells of a map.
+
+    Attributes:
+        name: Of the field.
+        values: In the order of the axis.
+        place: [C] the number of each cell's value.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    place: Ints
+
+    @property
+    def is_number(self) -> bool:
+        """Whether all values are numbers, which a slider can run through."""
+        return all(isinstance(value, int | float) for value in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """A policy in the states of a map, and what each action leads to.
+
+    Attributes:
+        name: Whose choices they are; empty if there is one player, or the players take turns.
+        action: [N, K] the actions of each state, the policy's most probable one first and then by
+            their values; :data:`NONE` where there are fewer.
+        value: [N, K] their values to player 0; NaN where there are fewer.
+        chance: [N, K] their probabilities.
+        tied: [N] how many of them are as good as the best.
+    """
+
+    name: str
+    action: Ints
+    value: Floats
+    chance: Floats
+    tied: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class StateMap:
+    """All that a map shows.
+
+    A cell is a state in which play goes on or, on the board of a game, also one in which it ends.
+
+    Attributes:
+        table: The game.
+        states: [N] the states in which play goes on.
+        ends: The others.
+        fields: That take more than one value, or the only one.
+        board: Whether the first of them counts rows from the top.
+        texts: Of all states, where their fields are but a way to wrap a long row.
+        value: [C] the value of a state, or the reward with which an end is entered, NaN if that
+            differs; to player 0.
+        start: [C] whether an episode may begin there.
+        choices: One, or one for each of two players who act at the same time.
+        omitted: What the map leaves out, in a sentence; empty if nothing.
+    """
+
+    table: TabularGame
+    states: Ints
+    ends: Ints
+    fields: tuple[Field, ...]
+    board: bool
+    texts: tuple[str, ...]
+    value: Floats
+    start: Bools
+    choices: tuple[Choices, ...]
+    omitted: str
+
+
+def state_map_section(solved: SolvedTask) -> Section:
+    """Values and policy of a solved game, and what its agents choose instead.
+
+    Raises:
+        ValueError: If the game puts two states on one place of its board.
+    """
+    found = state_map(solved)
+    template = Path(__file__).with_name("state_map.html").read_text(encoding="utf-8")
+    data = json.dumps(embedded(found, solved), separators=(",", ":")).replace("<", "\\u003c")
+    meaning = ValueScale(solved.table.info).meaning
+    of = " to player 0" if solved.table.info.players == 2 else ""
+    html = (
+        template.replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
+        .replace("{{omitted}}", escape(found.omitted))
+        .replace("{{data}}", data)
+    )
+    script = Path(__file__).with_name("state_map.js").read_text(encoding="utf-8")
+    return Section("Values and policy", html, script)
+
+
+def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
+    """The map of a solved game.
+
+    Args:
+        solved: The game; its agents are not looked at.
+        most_bytes: Of embedded numbers.
+    """
+    table = solved.table
+    states = np.flatnonzero(~table.terminal)
+    board = isinstance(solved.game, Mapped)
+    ends = _shown_ends(solved) if board else states[:0]
+    columns = _columns(solved, np.concatenate((states, ends)))
+    told, texts = _fields(columns)
+    board = board and len(columns) > 1
+    kept, omitted = _every_kth(told)
+    width = max(mask.shape[1] for mask in table.mask)
+    seats = 1 if table.info.players == 1 or table.turn is not None else 2
+    each = 4 + 2 * len(told) + 5 * len(solved.agents) * seats
+    for actions in (min(MOST_ACTIONS, width), 1):
+        size = each + seats * (1 + 10 * actions)
+        if kept.sum() * size <= most_bytes:
+            break
+    if kept.sum() * size > most_bytes:
+        kept, more = _most_visited(solved, told, kept, most_bytes // size)
+        omitted = f"{omitted} {more}".strip()
+    cells = np.concatenate((states, ends))[kept]
+    states = states[kept[: len(states)]]
+    return StateMap(
+        table=table,
+        states=states,
+        ends=cells[len(states) :],
+        fields=_compact(told, kept),
+        board=board,
+        texts=texts,
+        value=np.concatenate(
+            (solved.solution.values[states], _entering_reward(table)[cells[len(states) :]])
+        ),
+        start=table.initial[cells] > 0,
+        choices=tuple(
+            _choices(solved, states, player, actions) for player in ((None,), (0, 1))[seats - 1]
+        ),
+        omitted=omitted,
+    )
+
+
+def embedded(found: StateMap, solved: SolvedTask) -> dict[str, Any]:
+    """What the script reads: arrays as little-endian numbers in base64."""
+    names = list(dict.fromkeys(chain.from_iterable(found.table.info.actions)))
+    agents = [_agent(agent, found) for agent in solved.agents]
+    used = [choice.action[:, 0] for choice in found.choices]
+    used += [seat["chosen"] for agent in agents for seat in agent["seats"]]
+    return {
+        "fields": [
+            {
+                "name": field.name,
+                "values": [_text(value) for value in field.values],
+                "number": field.is_number,
+                "place": _packed(field.place, "<u2"),
+            }
+            for field in found.fields
+        ],
+        "board": found.board,
+        "axes": axes(found),
+        "left_out": bool(found.omitted),
+        "texts": found.texts,
+        "cells": len(found.value),
+        "states": len(found.states),
+        "value": _packed(found.value, "<f4"),
+        "start": np.flatnonzero(found.start).tolist() if found.start.sum() <= 100 else [],
+        "actions": names,
+        "signs": signs(names),
+        "colours": action_colours(used, len(names)),
+        "scale": VIRIDIS,
+        "players": found.table.info.players,
+        "choices": [
+            {
+                "name": choice.name,
+                "action": _packed(choice.action, "<u2"),
+                "value": _packed(choice.value, "<f4"),
+                "chance": _packed(choice.chance, "<f4") if _is_mixed(choice) else "",
+                "tied": _packed(choice.tied, "<u2"),
+            }
+            for choice in found.choices
+        ],
+        "agents": [
+            {
+                "name": agent["name"],
+                "seats": [
+                    {
+                        "chosen": _packed(seat["chosen"], "<u2"),
+                        "loss": _packed(seat["loss"], "<f4"),
+                    }
+                    for seat in agent["seats"]
+                ],
+            }
+            for agent in agents
+        ],
+    }
+
+
+def signs(names: Sequence[str]) -> list[str]:
+    """A sign for each action: an arrow for a direction, else as many letters as tell it apart.
+
+    What all names begin with is left out, as in ``order 1`` and ``order 2``.
+    """
+    words = [name.split() for name in names]
+    common = 0
+    while len(names) > 1 and all(len(word) > common + 1 for word in words):
+        if len({word[common] for word in words}) > 1:
+            break
+        common += 1
+    short = [" ".join(word[common:]) for word in words]
+    letters = [_shortest(name, short) for name in short]
+    return [SIGNS.get(name.lower(), own) for name, own in zip(names, letters, strict=True)]
+
+
+def _shortest(name: str, names: Sequence[str]) -> str:
+    """The fewest letters with which no other name begins; initials where the name has two words."""
+    for letters in range(1, len(name)):
+        if sum(other.startswith(name[:letters]) for other in names) == 1:
+            return name[:letters].strip()
+    return name
+
+
+def action_colours(used: Sequence[Ints], count: int) -> list[str]:
+    """A colour for each action that is chosen anywhere; the others have none.
+
+    Args:
+        used: The actions that are chosen, by their numbers.
+        count: How many actions there are.
+    """
+    chosen = sorted(set(np.unique(np.concatenate(used)).tolist()) - {NONE})
+    colours = [""] * count
+    for place, action in enumerate(chosen):
+        share = place / max(len(chosen) - 1, 1)
+        colours[action] = ACTIONS[place] if len(chosen) <= len(ACTIONS) else shade(CIVIDIS, share)
+    return colours
+
+
+def _is_mixed(choice: Choices) -> bool:
+    return bool(((choice.chance > TIE) & (choice.chance < 1 - TIE)).any())
+
+
+def _shown_ends(solved: SolvedTask) -> Ints:
+    """The states in which play ends, but those at the place of one in which it goes on."""
+    game, table = solved.game, solved.table
+    assert isinstance(game, Mapped)
+    where = [tuple(game.coordinates(state).values()) for state in table.states]
+    taken = {place for place, over in zip(where, table.terminal, strict=True) if not over}
+    if len(taken) < np.count_nonzero(~table.terminal):
+        raise ValueError(f"{table.info.name} puts two states on one place of its board")
+    return np.array(
+        [s for s in np.flatnonzero(table.terminal).tolist() if where[s] not in taken], np.int64
+    )
+
+
+def _columns(solved: SolvedTask, cells: Ints) -> dict[str, list[Any]]:
+    """The values of each field, by its name; one field if states differ in what they have."""
+    game, states = solved.game, solved.table.states
+    if isinstance(game, Mapped):
+        rows: list[Mapping[str, Any]] = [game.coordinates(states[s]) for s in cells.tolist()]
+    else:
+        rows = [dict(_flat(states[s])) for s in cells.tolist()]
+    if any(row.keys() != rows[0].keys() for row in rows):
+        rows = [{"state": states[s]} for s in cells.tolist()]
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _flat(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a state with their names; a field that has fields of its own is taken apart."""
+    parts: Iterator[tuple[str, Any]]
+    if isinstance(state, tuple) and state:
+        own = getattr(state, "_fields", [f"[{number}]" for number in range(len(state))])
+        parts = ((str(part), value) for part, value in zip(own, state, strict=True))
+    elif is_dataclass(state) and not isinstance(state, type):
+        parts = ((part.name, getattr(state, part.name)) for part in fields(state))
+    else:
+        yield name or "state", state
+        return
+    for part, value in parts:
+        space = "" if part.startswith("[") else " "
+        yield from _flat(value, f"{name}{space}{part}".strip().replace("_", " "))
+
+
+def _fields(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+    """The fields that vary, and the texts of states of which a single number is wrapped."""
+    told = []
+    for name, column in columns.items():
+        values = _sorted(set(column))
+        number = {value: i for i, value in enumerate(values)}
+        place = np.array([number[value] for value in column], np.int64)
+        told.append(Field(name, values, place))
+    varying = tuple(one for one in told if len(one.values) > 1) or (told[0],)
+    if len(varying) > 1 or len(varying[0].values) <= ROW:
+        return varying, ()
+    [only] = varying
+    texts = tuple(_text(value) for value in only.values)
+    return (
+        Field(f"{only.name} from", tuple(texts[::ROW]), only.place // ROW),
+        Field("and", tuple(f"+{n}" for n in range(ROW)), only.place % ROW),
+    ), texts
+
+
+def _sorted(values: set[Any]) -> tuple[Any, ...]:
+    """In ascending order; by their texts if they have no order, as sets have none."""
+    if not any(isinstance(value, Set) for value in values):
+        with suppress(TypeError):
+            return tuple(sorted(values))
+    return tuple(sorted(values, key=lambda value: (type(value).__name__, _text(value))))
+
+
+def _text(value: Any) -> str:
+    """A field's value for a reader; the members of a set in an order of their own."""
+    return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
+
+
+def _every_kth(told: Sequence[Field]) -> tuple[Bools, str]:
+    """Which cells are on every k-th value of each field, and a sentence about those that are not.
+
+    The field has at most :data:`MOST_VALUES` values then.
+    """
+    kept = np.ones(len(told[0].place), bool)
+    sentences = []
+    for one in told:
+        step = -(-len(one.values) // MOST_VALUES)
+        if step > 1:
+            kept &= one.place % step == 0
+            sentences.append(f"Of {one.name} one value in {step} is shown.")
+    return kept, " ".join(sentences)
+
+
+def _most_visited(
+    solved: SolvedTask, told: Sequence[Field], kept: Bools, most: int
+) -> tuple[Bools, str]:
+    """Whole slices, the most visited first, until there are `most` cells.
+
+    A slice is all cells that agree in every field but the two that the map begins with.
+    """
+    table = solved.table
+    both = solved.solution.policies[: table.info.players]
+    visits = state_visitation(table, *both)[np.flatnonzero(~table.terminal)]
+    visits = np.pad(visits, (0, len(kept) - len(visits)))
+    shown = (0, 1) if isinstance(solved.game, Mapped) else first_two(told)
+    fixed = [one for n, one in enumerate(told) if n not in shown]
+    group = np.zeros(len(kept), np.int64)
+    for one in fixed:
+        _, group = np.unique(group * len(one.values) + one.place, return_inverse=True)
+    size = np.bincount(group, weights=kept)
+    weight = grouped_sum(group, visits, len(size))
+    order = np.argsort(-weight, kind="stable")
+    fits = order[np.cumsum(size[order]) <= most]
+    chosen = kept & np.isin(group, fits if len(fits) else order[:1])
+    sentence = (
+        f"Of {len(kept):,} cells {int(chosen.sum()):,} are shown: the slices that optimal play "
+        "visits most."
+    )
+    return chosen, sentence
+
+
+def first_two(told: Sequence[Field]) -> tuple[int, ...]:
+    """The fields with which the map begins: the two with most values, in their order."""
+    most = sorted(range(len(told)), key=lambda n: -len(told[n].values))[:2]
+    return tuple(sorted(most))
+
+
+def axes(found: StateMap) -> list[int]:
+    """The fields that a map begins with: across and up, or the column and the row of a board."""
+    first = list(first_two(found.fields))
+    return [1, 0] if found.board or found.texts else first
+
+
+def _compact(told: Sequence[Field], kept: Bools) -> tuple[Field, ...]:
+    """The same fields with the values alone that the kept cells have."""
+    fields_ = []
+    for one in told:
+        used, place = np.unique(one.place[kept], return_inverse=True)
+        fields_.append(Field(one.name, tuple(one.values[n] for n in used.tolist()), place))
+    return tuple(fields_)
+
+
+def _entering_reward(table: TabularGame) -> Floats:
+    """[S] the reward with which a state is entered; NaN if it differs or there is none."""
+    least, most = np.full(table.n_states, np.inf), np.full(table.n_states, -np.inf)
+    np.minimum.at(least, table.next_state, table.outcome_reward)
+    np.maximum.at(most, table.next_state, table.outcome_reward)
+    return np.where(least == most, least, np.nan)
+
+
+def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) -> Choices:
+    """The best actions of a player, or where that is None of whoever is on turn."""
+    table = solved.table
+    info = table.info
+    turn = np.zeros(table.n_states, np.int64) if table.turn is None else table.turn
+    names = list(dict.fromkeys(chain.from_iterable(info.actions)))
+    shape = len(states), most
+    action = np.full(shape, NONE, np.int64)
+    value, chance = np.full(shape, np.nan), np.zeros(shape)
+    tied = np.zeros(len(states), np.int64)
+    for me in (0, 1)[: info.players] if player is None else (player,):
+        own = np.flatnonzero(turn[states] == me) if player is None else np.arange(len(states))
+        at = states[own]
+        worth = _action_values(solved, me)[at]
+        sign = 1 if me == 0 else -1
+        gain = np.where(np.isnan(worth), -np.inf, sign * worth)
+        probable = solved.solution.policies[me].probabilities[at]
+        order = np.lexsort((-gain, -probable), axis=1)[:, :most]
+        best = gain.max(axis=1, keepdims=True)
+        number = np.array([names.index(name) for name in info.actions[me]])
+        count = order.shape[1]
+        legal = np.isfinite(np.take_along_axis(gain, order, axis=1))
+        action[own, :count] = np.where(legal, number[order], NONE)
+        value[own, :count] = np.take_along_axis(worth, order, axis=1)
+        chance[own, :count] = np.take_along_axis(probable, order, axis=1)
+        tied[own] = (gain >= best - TIE * np.maximum(np.abs(best), 1)).sum(axis=1)
+    name = "" if player is None else f"player {player}"
+    return Choices(name, action, value, chance, np.minimum(tied, most))
+
+
+def _action_values(solved: SolvedTask, player: int) -> Floats:
+    """[S, A] what each action leads to against the other's optimal strategy, NaN if not legal."""
+    table, solution = solved.table, solved.solution
+    other = 1 - player
+    shape = table.mask[player].shape
+    weight = solution.policies[other].probabilities[table.row_state, table.row_action[other]]
+    cell = table.row_state * shape[1] + table.row_action[player]
+    summed = grouped_sum(cell, weight * solution.action_values, shape[0] * shape[1])
+    return np.where(table.mask[player], summed.reshape(shape), np.nan)
+
+
+def _agent(agent: ScoredAgent, found: StateMap) -> dict[str, Any]:
+    """What an agent's greedy policy chooses in the states of a map, and what that loses."""
+    table, states = found.table, found.states
+    names = list(dict.fromkeys(chain.from_iterable(table.info.actions)))
+
+    def chosen(policy: TabularPolicy) -> Ints:
+        number = np.array([names.index(name) for name in table.info.actions[policy.player]])
+        return np.asarray(number[policy.probabilities[states].argmax(axis=1)])
+
+    seats = [
+        {"chosen": chosen(policy), "loss": location.loss[states]}
+        for policy, location in zip(agent.policies, agent.locations, strict=True)
+    ]
+    if table.turn is not None and len(seats) == 2:
+        first = table.turn[states] == 0
+        seats = [{key: np.where(first, seats[0][key], seats[1][key]) for key in seats[0]}]
+    return {"name": agent.agent.name, "seats": seats}
+
+
+def _packed(numbers: Floats | Ints, kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers).astype(kind).tobytes()).decode()

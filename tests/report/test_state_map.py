@@ -1,0 +1,319 @@
+"""The map of values and policy: what the page embeds is the solution, for any kind of game."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from random_games import RandomGame
+from two_players import OneShot
+
+from solvent.exact import SolvedTable, locate_gap, solve
+from solvent.model import GameInfo, Outcome, TabularPolicy
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.report import state_map
+from solvent.report.page import render
+from solvent.report.solved import ScoredAgent, SolvedTask
+from solvent.report.state_map import NONE, action_colours, signs, state_map_section
+
+
+def lake(**parameters: Any) -> GymnasiumTable:
+    return GymnasiumTable.from_env(gym.make("FrozenLake-v1", **parameters))
+
+
+def solved_task(game: Any) -> SolvedTask:
+    """Without a record, whose baselines take long to score."""
+    solved = cast(SolvedTable, solve(game))
+    return SolvedTask(cast(Any, None), game, solved.table, solved.solution, ())
+
+
+class Embedded:
+    """The numbers of a section, read back as the script reads them."""
+
+    def __init__(self, html: str) -> None:
+        [text] = re.findall(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)
+        self.data = json.loads(text)
+        self.fields = {
+            field["name"]: [field["values"][n] for n in self.read(field["place"], "<u2")]
+            for field in self.data["fields"]
+        }
+        self.value = self.read(self.data["value"], "<f4")
+        self.states = self.data["states"]
+
+    @staticmethod
+    def read(text: str, kind: str) -> Any:
+        return np.frombuffer(base64.b64decode(text), kind)
+
+    def choices(self, seat: int = 0) -> Any:
+        """Actions, values, probabilities (or None) and ties; [N, K], and [N] for the last."""
+        own = self.data["choices"][seat]
+        shape = self.states, -1
+        return (
+            self.read(own["action"], "<u2").reshape(shape),
+            self.read(own["value"], "<f4").reshape(shape),
+            self.read(own["chance"], "<f4").reshape(shape) if own["chance"] else None,
+            self.read(own["tied"], "<u2"),
+        )
+
+    def at(self, **fields: Any) -> int:
+        """The cell with these values."""
+        [cell] = [
+            n
+            for n in range(self.data["cells"])
+            if all(self.fields[name][n] == str(value) for name, value in fields.items())
+        ]
+        return cell
+
+
+def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
+    solved = solved_task(lake())
+    found = Embedded(state_map_section(solved).html)
+    assert found.data["board"]
+    assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == ["column", "row"]
+    assert found.value[found.at(row=0, column=0)] == pytest.approx(14 / 17, abs=1e-7)
+    assert found.data["start"] == [found.at(row=0, column=0)]
+    assert found.data["actions"] == ["left", "down", "right", "up"]
+    assert found.data["signs"] == ["←", "↓", "→", "↑"]
+    actions, values, chances, _ = found.choices()
+    assert chances is None
+    policy = solved.solution.policies[0].probabilities
+    holes = {5, 7, 11, 12}
+    for s, (number, over) in enumerate(cast(Any, solved.table.states)):
+        cell = found.at(row=number // 4, column=number % 4)
+        assert over == (cell >= found.states) == (number in {*holes, 15})
+        if over:
+            assert found.value[cell] == (number == 15)
+            continue
+        assert found.value[cell] == np.float32(solved.solution.values[s])
+        assert actions[cell, 0] == policy[s].argmax()
+        assert sorted(actions[cell]) == [0, 1, 2, 3]
+        row = solved.table.row_start[s]
+        assert values[cell].tolist() == [
+            np.float32(solved.solution.action_values[row + a]) for a in actions[cell]
+        ]
+    # Beside the goal it is best to head for the wall: no slip leads back up then.
+    assert found.data["signs"][actions[found.at(row=3, column=2), 0]] == "↓"
+
+
+def test_actions_that_are_as_good_are_counted() -> None:
+    solved = solved_task(lake(desc=["SFF", "FFF", "FFG"], is_slippery=False))
+    found = Embedded(state_map_section(solved).html)
+    *_, tied = found.choices()
+    assert set(tied.tolist()) == {4}  # Nothing costs time, so that every way leads to the goal.
+    table = GymnasiumTable({0: {0: [(1, 0, 1, True)], 1: [(1, 0, 0, True)]}}, [1])
+    assert Embedded(state_map_section(solved_task(table)).html).choices()[-1].tolist() == [1]
+
+
+@pytest.mark.parametrize("game", [OneShot(), RandomGame(3, "simultaneous", cyclic=True)])
+def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
+    solved = cast(SolvedTable, solve(game))
+    found = Embedded(state_map_section(solved_task(game)).html)
+    live = np.flatnonzero(~solved.table.terminal)
+    assert [choice["name"] for choice in found.data["choices"]] == ["player 0", "player 1"]
+    for player in (0, 1):
+        actions, values, chances, _ = found.choices(player)
+        for n, s in enumerate(live.tolist()):
+            state = solved.table.states[s]
+            worth, chosen = solved.action_values(state, player), solved.policy(state, player)
+            legal = actions[n] != NONE
+            assert set(actions[n][legal].tolist()) == set(worth)
+            assert values[n][legal] == pytest.approx(
+                [worth[a] for a in actions[n][legal]], rel=1e-6
+            )
+            if chances is not None:
+                assert chances[n][legal] == pytest.approx([chosen[a] for a in actions[n][legal]])
+            assert chosen[int(actions[n, 0])] == max(chosen.values())
+
+
+class Hand(NamedTuple):
+    """Whose turn it is, both scores, and an action that is named as the page's markup."""
+
+    turn: int
+    scores: tuple[int, int]
+    note: str = "</script><b>"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Whoever is on turn adds 1, or with equal chances 0 or 3; the first at the goal wins."""
+
+    goal: int = 6
+
+    @property
+    def info(self) -> GameInfo:
+        return GameInfo(
+            name="race",
+            players=2,
+            actions=(("walk", "jump"), ("jump", "walk")),
+            acyclic=False,
+            reward_range=(-1.0, 1.0),
+            sources=("made up",),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        return (Outcome(Fraction(1), Hand(0, (0, 0))),)
+
+    def turn(self, state: Hand) -> int:
+        return state.turn
+
+    def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
+        return ((0, 1), (1,)) if state.turn == 0 else ((0,), (0, 1))
+
+    def transition(self, state: Hand, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        jumps = self.info.actions[state.turn][joint_action[state.turn]] == "jump"
+        steps = {0: Fraction(1, 2), 3: Fraction(1, 2)} if jumps else {1: Fraction(1)}
+        outcomes = []
+        for step, chance in steps.items():
+            scores = list(state.scores)
+            scores[state.turn] = min(scores[state.turn] + step, self.goal)
+            won = scores[state.turn] == self.goal
+            after = Hand(1 - state.turn, cast("tuple[int, int]", tuple(scores)))
+            outcomes.append(Outcome(chance, after, (1 - 2 * state.turn) * won))
+        return tuple(outcomes)
+
+    def is_terminal(self, state: Hand) -> bool:
+        return max(state.scores) == self.goal
+
+    def observe(self, state: Hand, player: int) -> Any:
+        return np.array([state.turn, *state.scores], np.float32)
+
+    def draw(self, state: Hand) -> str:
+        return str(state)
+
+
+def test_players_who_take_turns_share_a_map_of_who_is_on_turn() -> None:
+    solved = cast(SolvedTable, solve(Race()))
+    html = state_map_section(solved_task(Race())).html
+    found = Embedded(html)
+    assert "<b>" not in html.split('<script type="application/json">')[1]
+    assert list(found.fields) == ["turn", "scores[0]", "scores[1]"]  # All notes are the same.
+    assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == list(found.fields)[1:]
+    actions, values, chances, _ = found.choices()
+    assert chances is None
+    assert len(found.data["choices"]) == 1
+    jumps = set()
+    for s, state in enumerate(cast(Any, solved.table.states)):
+        if solved.table.terminal[s]:
+            continue
+        scores = {"scores[0]": state.scores[0], "scores[1]": state.scores[1]}
+        cell = found.at(turn=state.turn, **scores)
+        best = solved.solution.policies[state.turn].probabilities[s].argmax()
+        names = solved.table.info.actions[state.turn]
+        assert found.data["actions"][actions[cell, 0]] == names[best]
+        worth = {names[a]: v for a, v in solved.action_values(state, state.turn).items()}
+        told = [found.data["actions"][a] for a in actions[cell] if a != NONE]
+        assert values[cell][: len(told)] == pytest.approx([worth[a] for a in told], abs=1e-7)
+        jumps.add((state.turn, names[best]))
+    assert jumps == {(0, "walk"), (0, "jump"), (1, "walk"), (1, "jump")}
+
+
+def test_states_without_fields_are_wrapped_into_rows() -> None:
+    number = 45
+    chain = {s: {0: [(1.0, min(s + 1, number - 1), 1.0, s == number - 2)]} for s in range(number)}
+    found = Embedded(state_map_section(solved_task(GymnasiumTable(chain, [1] + [0] * 44))).html)
+    assert list(found.fields) == ["state from", "and"]
+    assert found.data["fields"][0]["values"] == ["0", "20", "40"]
+    for n in range(found.states):
+        state = int(found.fields["state from"][n]) + int(found.fields["and"][n])
+        assert found.data["texts"][state] == str(state)
+        assert found.value[n] == number - 1 - state
+
+
+class Bag(NamedTuple):
+    """A field without an order."""
+
+    holds: frozenset[str]
+    left: int | None
+
+
+def test_values_without_an_order_have_the_same_order_always() -> None:
+    values = {frozenset({"b", "a"}), frozenset({"c"}), frozenset()}
+    assert [state_map._text(v) for v in state_map._sorted(values)] == ["{a, b}", "{c}", "{}"]
+    assert state_map._sorted({3, None, 1}) == (None, 1, 3)
+    assert dict(state_map._flat(Bag(frozenset("a"), None))) == {"holds": {"a"}, "left": None}
+
+
+def test_a_large_game_is_shown_in_part_and_says_so() -> None:
+    taxi = solved_task(GymnasiumTable.from_env(gym.make("Taxi-v4")))
+    whole = state_map.state_map(taxi)
+    assert not whole.omitted
+    assert len(whole.states) == 400
+    part = state_map.state_map(taxi, most_bytes=6000)
+    assert f"Of 404 cells {len(part.value)} are shown" in part.omitted
+    assert 0 < len(part.value) < 404
+    assert part.choices[0].action.shape == (len(part.states), 1)
+    # Slices are whole: 25 squares each, or 24 and an end where the passenger is delivered.
+    _, count = np.unique([part.fields[2].place, part.fields[3].place], axis=1, return_counts=True)
+    assert set(count.tolist()) <= {25, 26}
+    assert (part.value[: len(part.states)] == taxi.solution.values[part.states]).all()
+
+
+def test_of_many_values_every_kth_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_map, "MOST_VALUES", 2)
+    found = state_map.state_map(solved_task(lake()))
+    assert found.omitted == ("Of row one value in 2 is shown. Of column one value in 2 is shown.")
+    assert [field.values for field in found.fields] == [(0, 2), (0, 2)]
+    assert len(found.value) == 4
+
+
+def test_what_an_agent_chooses_and_loses_is_there() -> None:
+    solved = solved_task(lake())
+    policy = TabularPolicy.deterministic(solved.table, np.full(solved.table.n_states, 2))
+    location = locate_gap(solved.table, policy, solved.solution)
+    agent: Any = SimpleNamespace(name="to the <right>")
+    item = ScoredAgent(agent, (), (policy,), (location,))
+    solved = SolvedTask(solved.task, solved.game, solved.table, solved.solution, (item,))
+    found = Embedded(state_map_section(solved).html)
+    [learned] = found.data["agents"]
+    [seat] = learned["seats"]
+    live = np.flatnonzero(~solved.table.terminal)
+    assert found.read(seat["chosen"], "<u2").tolist() == [2] * len(live)
+    assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
+    assert (found.read(seat["loss"], "<f4") > 0.1).any()
+    assert all(found.data["colours"])
+
+
+def test_signs_tell_actions_apart() -> None:
+    assert signs(["run", "pass", "punt", "field goal"]) == ["r", "pa", "pu", "f"]
+    assert signs(["order 0", "order 1", "order 10"]) == ["0", "1", "10"]
+    assert signs(["left", "North", "stay"]) == ["←", "↑", "s"]
+    assert signs(["hold"]) == ["h"]
+    assert signs(["a b", "a c d"]) == ["b", "c"]
+
+
+def test_every_action_that_is_chosen_has_a_colour_of_its_own() -> None:
+    few = action_colours([np.array([3, 1]), np.array([1, NONE])], 5)
+    assert [bool(colour) for colour in few] == [False, True, False, True, False]
+    many = action_colours([np.arange(30)], 30)
+    assert len(set(many)) == 30
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in (*many, few[1], few[3]))
+
+
+class Overlaid(GymnasiumTable):
+    """A board that is too small."""
+
+    def coordinates(self, state: Any) -> dict[str, Any]:
+        return {"row": 0, "column": 0}
+
+
+def test_two_states_on_one_place_are_refused() -> None:
+    game = lake()
+    with pytest.raises(ValueError, match="two states on one place"):
+        state_map_section(solved_task(Overlaid(game.transitions, game.start)))
+
+
+def test_every_game_without_sections_of_its_own_has_the_page() -> None:
+    text = render(OneShot())
+    assert text.count("<h3>Values and policy</h3>") == 1
+    assert text == render(OneShot())
+    assert "http" not in text.split("Values and policy")[1].replace(
+        "http://www.w3.org/2000/svg", ""
+    )
