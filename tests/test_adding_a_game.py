@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from parlour_games import blocks, commands, install, write_package
+from parlour_games import PAGE, blocks, commands, install, write_package
+
+from solvent.model.registry import GameSpec
 
 SOURCE = Path(__file__).parents[1]
 
@@ -89,8 +93,16 @@ def test_the_bench_does_the_packages_tasks(package: Path) -> None:
     assert "parlour/ThreeRolls-v0" in shown
 
 
-def test_the_python_of_the_page(package: Path) -> None:
-    run("\n".join(text for _, title, text in blocks() if title == "in Python"), package)
+def test_each_python_block_of_the_page_runs_alone(package: Path) -> None:
+    alone = [text for _, title, text in blocks() if title == "in Python"]
+    assert len(alone) == 2
+    run(f"for block in {alone!r}: exec(block, {{}})", package)
+
+
+def test_the_page_names_every_field_of_a_spec() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    unnamed = [f.name for f in fields(GameSpec) if not re.search(rf"\b{f.name}(`|=)", page)]
+    assert unnamed == []
 
 
 def test_the_tests_of_the_page(package: Path) -> None:
