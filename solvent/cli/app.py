@@ -144,6 +144,7 @@ def solve(
     from solvent.cli.layered import SolveOptions, solve_layered
     from solvent.cli.parameters import read_game
     from solvent.cli.printing import show_solution, solution_json
+    from solvent.cli.progress import solving
     from solvent.exact import SolvedGame, SolvedTable, save_solution
     from solvent.exact import solve as solve_game
     from solvent.model import compile_game
@@ -152,13 +153,13 @@ def solve(
     options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
-    with Console(stderr=True).status(f"solving {game}"):
+    with solving(game) as progress:
         if save is None:
-            solved: SolvedGame = solve_game(rules)
+            solved: SolvedGame = solve_game(rules, progress=progress)
         else:
             # What is saved is the solution of a table, also of a game with a faster way.
-            table = compile_game(rules)
-            solved = SolvedTable(rules, table, solve_game(table))
+            table = compile_game(rules, progress=progress)
+            solved = SolvedTable(rules, table, solve_game(table, progress=progress))
             save_solution(save, solved.solution)
     if json:
         typer.echo(solution_json(solved))
@@ -341,6 +342,7 @@ def score(
     from solvent import exact
     from solvent.cli.parameters import game_of_training, read_game
     from solvent.cli.printing import score_json, show_score
+    from solvent.cli.progress import solving
     from solvent.model import compile_game
 
     if not policy_file.suffix and not policy_file.exists():
@@ -366,8 +368,8 @@ def score(
         raise ValueError(f"{policy_file}: name the game after a .zip, which does not say it")
     else:
         rules = game_of_training(policy_file)
-    with Console(stderr=True).status("scoring"):
-        table = compile_game(rules)
+    with solving(rules.info.name) as progress:
+        table = compile_game(rules, progress=progress)
         illegal = None
         if is_network:
             policy, illegal = _network_policy(
@@ -383,7 +385,7 @@ def score(
         else:
             policy = exact.load_policy(policy_file, table)
             policy = policy.mode() if mode else policy
-        solution = exact.solve(table)
+        solution = exact.solve(table, progress=progress)
         result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
         try:
             location = exact.locate_gap(table, policy, solution, tolerance=tolerance)
@@ -476,6 +478,7 @@ def report(
     [dim]solvent report --solution second-half --paper-agent --out second-half.html[/]
     """
     from solvent.cli.parameters import read_subject
+    from solvent.cli.progress import working
     from solvent.report import write_report
 
     if [results, game, solution].count(None) != 2:
@@ -488,6 +491,6 @@ def report(
     subject, sections = (
         (results, ()) if results is not None else read_subject(game, solution, ctx.args)
     )
-    with Console(stderr=True).status("drawing"):
+    with working("making the page"):
         page = write_report(subject, out, sections=sections)
     typer.echo(f"report: {page}")

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from solvent.cli.errors import interruptible
+from solvent.cli.printing import value_text
+from solvent.cli.progress import working
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import Plan, make_plan
@@ -35,9 +36,6 @@ from solvent.model.registry import spec_of
 
 if TYPE_CHECKING:
     from solvent.exact.layered.game import Layer, LayeredGame
-
-SPEED_PERIOD = 120.0
-"""Seconds of the past from which the remaining time is concluded."""
 
 
 @dataclass(frozen=True)
@@ -196,32 +194,21 @@ def layer_bar(
         What is to be told of every layer that is done.
     """
     total, left = (sum(map(layered.states, part)) for part in (layered.layers, missing))
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>5.1f}%"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-        console=Console(stderr=True),
-        speed_estimate_period=SPEED_PERIOD,
-        transient=True,
-    )
-    with bar:
-        task = bar.add_task(description, total=total, completed=total - left)
+    done = total - left
+    with working(description, done=done, total=total) as show:
 
         def tell(layer: Layer) -> None:
-            bar.update(task, description=layered.label(layer))
-            bar.advance(task, layered.states(layer))
+            nonlocal done
+            done += layered.states(layer)
+            show(layered.label(layer), done, total)
 
         yield tell
 
 
 def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
-    unit = solution.layered.unit
-    meaning = ", ".join(part for part in (unit, "to player 0") if part)
     rows = {
         "game": _title(solution.game),
-        "value": f"{solution.value:.9g}  ({meaning})",
+        "value": value_text(solution.game.info, solution.value),
         "bracket": f"[{solution.lower:.15g}, {solution.upper:.15g}]",
         "largest gap": f"{solution.largest_gap:.1e} of a matrix game",
         "method": solution.method,
@@ -242,7 +229,7 @@ def _title(game: Game) -> str:
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
     in_folder = options.out is not None
-    with Console(stderr=True).status("solving a sample"):
+    with working("solving a sample"):
         plan = make_plan(layered, in_folder=in_folder)
     if as_json:
         report = {

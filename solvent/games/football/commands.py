@@ -153,15 +153,16 @@ def points(
 
     [dim]solvent chart points mine.csv --out mine.json[/]
     """
+    from solvent.cli.progress import working
     from solvent.cli.tables import facts, show_rows
     from solvent.exact.store import write_atomically
 
     rules = _rules(source, ruleset, other_chart)
-    with Console(stderr=True).status(f"solving {source}") as status:
+    with working(f"solving {source}") as tell:
         solutions = _solved(
             rules,
-            lambda number, residual, _: status.update(
-                f"solving {source}: round {number}, residual {residual:.0e} points"
+            lambda number, residual, _: tell(
+                f"solving {source}: residual {residual:.0e} points, round", number, None
             ),
         )
     solution, other = solutions[0], None
@@ -218,13 +219,14 @@ def sheet(
 
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
+    from solvent.cli.progress import working
     from solvent.games.football.call_sheet_text import read_situation, sheet_json, show_sheet
     from solvent.games.football.solver import call_sheet
 
     sides = _rules(source, ruleset, other_chart)
     rules = sides[0]
     situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
-    with Console(stderr=True).status(f"solving {source}"):
+    with working(f"solving {source}"):
         found = call_sheet(rules, _solved(sides)[0].view, situation)
     if as_json:
         typer.echo(sheet_json(rules.chart, found))

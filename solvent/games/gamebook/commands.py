@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 book_commands = typer.Typer(
     no_args_is_help=True,
@@ -79,6 +78,7 @@ def solve(
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False,
 ) -> None:
     """Solve a gamebook: its value, how best play ends, and which decisions matter most."""
+    from solvent.cli.progress import solving
     from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table
     from solvent.games.gamebook.commands_report import report, report_json
@@ -86,12 +86,13 @@ def solve(
     from solvent.games.gamebook.rules import Gamebook
 
     game = Gamebook(load_book(file), keep=tuple(by or ()))
-    with Console(stderr=True).status(f"solving {file}"):
+    with solving(file.stem) as progress:
         model = game.tabulate_exactly()
         if exact:
             occupancy = optimal_occupancy(model, solve_exactly(model))
         else:
-            occupancy = optimal_occupancy(model.table, solve_table(model.table))
+            solution = solve_table(model.table, progress=progress)
+            occupancy = optimal_occupancy(model.table, solution)
         text = (report_json if json else report)(game, occupancy, decisions)
     typer.echo(text)
 

@@ -1,0 +1,112 @@
+"""How long work tells on the error output how far it has come, and how long it still takes.
+
+On a terminal that is a bar, which appears when the work has taken a second. Elsewhere, as in a pipe
+or a log, it is a line every ten seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TypeAlias
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from solvent.model.progress import OnProgress
+from solvent.model.progress import Progress as Step
+
+PATIENCE = 1.0
+"""Seconds that work takes before its bar appears."""
+
+PERIOD = 10.0
+"""Seconds between two lines where there is no terminal."""
+
+SPEED_PERIOD = 120.0
+"""Seconds of the past from which the remaining time is concluded."""
+
+Tell: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with what is done now, how much of it is done, and how much there is, if known."""
+
+
+@contextmanager
+def working(description: str, *, done: int = 0, total: int | None = None) -> Iterator[Tell]:
+    """Show how far some work has come.
+
+    Args:
+        description: Of the work, until it tells more.
+        done: How much of it was done before.
+        total: How much there is of it; None while that is unknown.
+
+    Yields:
+        What the work is to call as it goes on.
+    """
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[share]}"),
+        TimeElapsedColumn(),
+        TextColumn("[dim]left[/]"),
+        TimeRemainingColumn(),
+        console=console,
+        speed_estimate_period=SPEED_PERIOD,
+        transient=True,
+    )
+    task = bar.add_task(description, total=total, completed=done, share="")
+    ended = Event()
+
+    def show() -> None:
+        if console.is_terminal:
+            if not ended.wait(PATIENCE):
+                bar.start()
+            return
+        while not ended.wait(PERIOD):
+            console.print(_line(bar), highlight=False, soft_wrap=True)
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        one = bar.tasks[task]
+        if total != one.total or done < one.completed:
+            # Another phase: its speed has nothing to do with that of the last one.
+            bar.reset(task, total=total, completed=done)
+        share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
+        bar.update(task, description=what, completed=done, share=share)
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield tell
+    finally:
+        ended.set()
+        thread.join()
+        bar.stop()
+
+
+def _line(bar: Progress) -> str:
+    """What the bar would show, in a line."""
+    [task] = bar.tasks
+    left = task.time_remaining
+    parts = [f"{task.description} {task.fields['share']}".rstrip()]
+    parts += [f"{task.elapsed or 0:.0f} s"]
+    parts += [] if left is None else [f"about {left:.0f} s left"]
+    return ", ".join(parts)
+
+
+@contextmanager
+def solving(description: str) -> Iterator[OnProgress]:
+    """Show how far a solving has come.
+
+    Args:
+        description: Of what is solved.
+
+    Yields:
+        What ``solvent.solve(game, progress=...)`` takes.
+    """
+    with working(f"solving {description}") as tell:
+
+        def progress(step: Step) -> None:
+            states = "" if step.total else " states"
+            tell(f"{step.what} {description}{states}", step.done, step.total)
+
+        yield progress
