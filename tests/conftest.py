@@ -31,7 +31,7 @@ def one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Combat with four agents; for two, Pig, which adds no sections of its own, and Greed."""
+    """Combat with four agents; for two, Pig and Greed."""
     folder = tmp_path_factory.mktemp("results")
     tasks = [
         make_task(folder, "solvent/Combat-v0", "ff-combat", COMBAT, [("ppo", 3), ("dqn", 1)]),

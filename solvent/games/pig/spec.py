@@ -17,4 +17,5 @@ SPEC = GameSpec(
         )
     },
     pettingzoo=SHORT,
+    sections="solvent.games.pig.report:pig_sections",
 )

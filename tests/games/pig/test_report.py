@@ -1,0 +1,123 @@
+"""The hold surface of Pig is the policy's, and that of plain value iteration."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from functools import cache
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from solvent.exact import SolvedTable, solve
+from solvent.games import Pig
+from solvent.games.pig.report import HoldSurface, hold_surface, picture, pig_sections
+from solvent.games.pig.rules import HOLD, Turn
+from solvent.report.solved import SolvedTask
+
+SMALL = Pig(target=18, sides=3)
+"""Where a 1 is so likely that holding pays."""
+
+
+@cache
+def solved(game: Pig) -> SolvedTable:
+    return cast(SolvedTable, solve(game))
+
+
+def surface(game: Pig = SMALL) -> HoldSurface:
+    return hold_surface(solved(game).table, solved(game).solution)
+
+
+def data(game: Pig = SMALL) -> Any:
+    found = solved(game)
+    task = SolvedTask(cast(Any, None), game, found.table, found.solution, ())
+    [section] = pig_sections(task)
+    [text] = re.findall(r'<script type="application/json">(.*?)</script>', section.html, re.DOTALL)
+    return json.loads(text)
+
+
+def rolls_better(target: int, sides: int) -> tuple[Any, Any]:
+    """[own, other, total] what rolling gains over holding by value iteration, and the chances."""
+    own, other, total = np.ogrid[:target, :target, :target]
+    value = np.full((target,) * 3, 0.5)
+    while True:
+        passed = 1 - value[:, :, 0].T[:, :, None]
+        roll = passed / sides + np.zeros_like(value)
+        for face in range(2, sides + 1):
+            on = value[own, other, np.minimum(total + face, target - 1)]
+            roll += np.where(own + total + face >= target, 1.0, on) / sides
+        hold = 1 - value[other, np.minimum(own + total, target - 1), 0]
+        best = np.where(total == 0, roll, np.maximum(roll, hold))
+        if np.abs(best - value).max() < 1e-13:
+            return roll - hold, best[:, :, 0]
+        value = best
+
+
+def test_the_surface_is_that_of_value_iteration() -> None:
+    found = surface()
+    gain, chance = rolls_better(SMALL.target, SMALL.sides)
+    reached = found.action >= 0
+    reached[:, :, 0] = False
+    clear = reached & (np.abs(gain) > 1e-9)
+    assert clear.sum() > 500
+    assert ((found.action == 1) == (gain < 0))[clear].all()
+    begins = ~np.isnan(found.chance)
+    assert found.chance[begins] == pytest.approx(chance[begins], abs=1e-9)
+    assert 0 < (found.hold_at > 0).sum() < begins.sum()
+
+
+def test_the_numbers_of_the_page_are_the_policy_of_either_player() -> None:
+    """A player's optimal action depends on the scores, not on who it is, up to ties."""
+    found, table = data(), solved(SMALL)
+    chance = np.frombuffer(base64.b64decode(found["chance"]), "<f4").reshape(18, 18)
+    seen = 0
+    for state in cast("tuple[Turn, ...]", table.table.states):
+        if state.player == 1 or max(state.scores) >= SMALL.target:
+            continue
+        own, other = state.scores
+        ends = found["holds"][own][other]
+        inside = any(a <= state.total <= b for a, b in zip(ends[::2], ends[1::2], strict=True))
+        chosen = table.policy(state, 0)
+        assert inside == (max(chosen, key=lambda a: chosen[a]) == HOLD)
+        assert state.total in found["totals"]
+        if state.total == 0:
+            assert chance[own, other] == np.float32(table.value_of(state))
+        seen += inside
+    assert seen == (surface().action == 1).sum() > 100
+
+
+def test_the_colours_of_the_map_are_the_smallest_totals() -> None:
+    found = surface()
+    drawn = picture(found)
+    at = found.hold_at
+    colours: dict[str, set[int]] = {}
+    painted = 0
+    for colour, path in re.findall(r'<path stroke="(#\w+)" d="([^"]+)"', drawn):
+        for x, y, length in re.findall(r"M(\d+) (\d+)\.5h(\d+)", path):
+            run = at[int(x) : int(x) + int(length), int(y)]
+            colours.setdefault(colour, set()).update(run.tolist())
+            painted += len(run)
+    assert painted == (at >= 0).sum()
+    assert all(len(totals) == 1 for totals in colours.values())
+    assert len(colours) == len(set(at[at >= 0].tolist())) > 3
+
+
+def test_runs_of_totals_skip_what_no_roll_makes() -> None:
+    action = np.full((9, 9, 9), -1)
+    action[0, 0, [0, 2, 3, 5, 6, 8]] = [0, 0, 1, 1, 0, 1]
+    made = HoldSurface(9, action, np.zeros((9, 9)))
+    assert made.intervals(0, 0) == [3, 5, 8, 8]
+    assert made.intervals(1, 0) == []
+    assert (made.hold_at[0, 0], made.hold_at[1, 0]) == (3, 0)
+    assert picture(made).count("<circle") == 1
+
+
+@pytest.mark.slow
+def test_published_at_41_to_49() -> None:
+    """Hold from 22 on, but roll at 27 (E. Farmer 2014); 21 is the most frequent total."""
+    found = surface(Pig())
+    assert found.intervals(41, 49)[:3] == [22, 26, 28]
+    at = found.hold_at
+    assert np.bincount(at[at > 0]).argmax() == 21
