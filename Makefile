@@ -24,7 +24,7 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help bench test check lint slow mutate core-pinned core-lowest format docs peers learning clean
+.PHONY: help bench test check lint slow mutate core-pinned core-lowest format docs images peers learning clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
@@ -70,7 +70,12 @@ format: $(STAMPS)/test ## format the code and apply the safe fixes
 	$(BIN)/ruff format .
 
 docs: $(STAMPS)/docs ## build the documentation into site/
-	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/scripts/maps.py
+	PYTHONPATH=docs/scripts $(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/scripts/links.py site
+
+images: $(STAMPS)/docs ## play the pictures of the documentation anew
+	$(BIN)/python docs/scripts/images.py
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
 	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env \
@@ -86,7 +91,7 @@ learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (
 	$(BIN)/python benchmarks/difficulty_sweep.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest bench-results site .cache build dist
+	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest bench-results site docs/maps .cache build dist
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -type d -name __pycache__ -prune -exec rm -rf {} +
 
@@ -94,7 +99,7 @@ clean: ## remove what the other targets made
 
 $(STAMPS)/bench: EXTRAS := train,report,cli
 $(STAMPS)/test: EXTRAS := all,dev
-$(STAMPS)/docs: EXTRAS := docs
+$(STAMPS)/docs: EXTRAS := cli,docs,render,report
 $(STAMPS)/peers: EXTRAS := all,bench
 
 $(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml

@@ -38,6 +38,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "maskable_ppo": Algorithm(MaskablePPO, "ppo", masked=True),
     "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
 }
+"""The algorithms that train one learner, by name."""
 
 SELF_PLAY_ALGORITHMS: Mapping[str, Algorithm] = {
     **ALGORITHMS,
