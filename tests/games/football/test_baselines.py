@@ -404,7 +404,7 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
         experiments = " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
         assert (
             f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
-            f"uniform play {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
+            f"the uniform policy {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
         ) in experiments
 
 

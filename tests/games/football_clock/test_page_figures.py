@@ -174,12 +174,11 @@ def test_the_page_of_experiments_has_the_same_agent() -> None:
         return (float(first) + float(second)) / 2
 
     second_half = re.search(
-        r"earlier agent has ([\d.]+) against the optimal player, the agent of now ([\d.]+)\.",
+        r"earlier agent has ([\d.]+) against the optimal player, the current agent ([\d.]+)\.",
         experiments,
     )
     half = re.search(
-        r"a best response gets ([\d.]+) from that agent; "
-        r"from the agent as it is now it gets ([\d.]+)\.",
+        r"A best response gets ([\d.]+) from it, and ([\d.]+) from the current agent\.",
         experiments,
     )
     assert second_half is not None
