@@ -20,18 +20,32 @@ CORE_TESTS := tests/test_core.py tests/model \
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --quiet \
 	--constraint constraints.txt
 
+define NEXT
+@echo
+@echo "The command solvent is in $(VENV). To use it, and what to try next:"
+@echo "    . $(BIN)/activate"
+@echo "    solvent solve FrozenLake-v1      an optimum with its proof"
+@echo "    solvent play ff-combat           play, and see what each choice has cost"
+@echo "    solvent list                     all games and environments"
+endef
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help bench test check lint slow mutate core-pinned core-lowest format docs images peers learning clean
+.PHONY: help install bench test check lint slow mutate core-pinned core-lowest format docs images \
+	peers learning clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
 		while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
 
+install: $(STAMPS)/bench ## only set up the command and what training needs
+	$(NEXT)
+
 bench: $(STAMPS)/bench ## solve, train, score and report: the suite's main job, into bench-results/
 	$(BIN)/solvent bench --out bench-results $(BENCH_ARGS)
+	$(NEXT)
 
 test: lint ## format, lint and types as in `lint`, then the tests
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -7,6 +7,7 @@ and no file of the repository depends on the machine or the package index of who
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import tomllib
 import zipfile
@@ -102,10 +103,24 @@ def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
     expected = {f.relative_to(ROOT).as_posix() for p in shipped for f in package.rglob(p)}
     assert {Path(name).suffix for name in expected} >= {".py", ".typed", ".yml", ".yaml", ".j2"}
     assert expected <= names
-    assert {name.split("/")[0] for name in names} == {
-        "solvent",
-        f"solvent-{PYPROJECT['project']['version']}.dist-info",
-    }
+    info = f"solvent-{PYPROJECT['project']['version']}.dist-info"
+    assert {name.split("/")[0] for name in names} == {"solvent", info}
+    # An index shows the README, but has none of the files beside it.
+    described = zipfile.ZipFile(wheel).read(f"{info}/METADATA").decode()
+    assert "Description-Content-Type: text/markdown" in described
+    assert "# Solvent" in described
+    assert "Quickstart" in described
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", described) == []
+
+
+def test_links_of_the_readme_lead_to_the_address_of_the_files() -> None:
+    description = runpy.run_path(str(ROOT / "hatch_build.py"))["description"]
+    readme = "![Gaps](docs/a.png) [Page](docs/b.md), [DOI](https://doi.org/1)"
+    assert description(readme, "") == " Page, [DOI](https://doi.org/1)"
+    assert description(readme, "https://host/files/") == (
+        "![Gaps](https://host/files/docs/a.png) [Page](https://host/files/docs/b.md), "
+        "[DOI](https://doi.org/1)"
+    )
 
 
 MACHINE = {

@@ -3,24 +3,54 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 from pathlib import Path
 
 import gymnasium as gym
 import pytest
+from typer.testing import CliRunner
 
 import solvent
+from solvent.cli.app import app
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.games.greed.kernel import solve_greed
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 
 
 def test_the_python_of_the_readme_runs() -> None:
     results = doctest.testfile(str(README), module_relative=False)
-    assert results.attempted > 10
+    assert results.attempted > 20
     assert results.failed == 0
+
+
+def test_the_command_has_the_optimum_of_the_demonstration() -> None:
+    [stated] = re.findall(r"^optimum ([\d.]+), and 14/17", TEXT, re.MULTILINE)
+    result = CliRunner().invoke(app, ["solve", "FrozenLake-v1", "--json"], prog_name="solvent")
+    assert f"{json.loads(result.stdout)['value']:.6f}" == stated
+
+
+def test_every_target_of_make_and_every_command_of_the_readme_is_one() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", TEXT, re.MULTILINE))
+    assert {"bench", "install", "test"} <= named <= targets
+    shown = CliRunner().invoke(app, ["--help"], prog_name="solvent").output.partition("Commands")[2]
+    used = set(re.findall(r"(?:^    |^\$ |`)solvent ([a-z]+)", TEXT, re.MULTILINE))
+    assert {"solve", "play", "train", "score"} <= used
+    assert used <= set(re.findall(r"^│ (\w+) ", shown, re.MULTILINE))
+
+
+def test_the_version_of_torch_is_the_pinned_one() -> None:
+    [version] = re.findall(r"torch==([\d.]+)", TEXT)
+    assert f"torch=={version}\n" in (ROOT / "constraints.txt").read_text(encoding="utf-8")
+
+
+def test_the_picture_is_small() -> None:
+    [picture] = re.findall(r"!\[[^\]]+\]\(([^)]+\.png)\)", TEXT)
+    assert 20_000 < (ROOT / picture).stat().st_size < 150_000
 
 
 def optimum(row: str) -> str:
