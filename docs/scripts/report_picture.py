@@ -1,6 +1,6 @@
 """Make the picture of the README anew: the first screen of a report, and a strategy map of it.
 
-    python docs/make_images.py bench-results/report.html
+    python docs/scripts/report_picture.py bench-results/report.html
 
 needs Chromium, as ``chromium`` or the program that ``--browser`` names.
 """
@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-PICTURE = Path(__file__).parent / "images" / "report.png"
+PICTURE = Path(__file__).parents[1] / "images" / "report.png"
 
 WIDTH, HEIGHT = 1240, 900
 """Of each of the two views of the report, in its own pixels; the picture has half as many."""
