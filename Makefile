@@ -118,6 +118,7 @@ $(STAMPS)/peers: EXTRAS := all,bench
 
 $(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
 	@echo "Installing .[$(EXTRAS)] into $(VENV); the first time takes some minutes."
+	@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them."
 	@$(INSTALL) --build-constraint constraints.txt --editable '.[$(EXTRAS)]'
 	@touch $@
 
