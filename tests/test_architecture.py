@@ -53,7 +53,7 @@ ROOMS = {
         "yaml rich",
     ),
     "report": room("model exact baselines lazy", "numpy scipy jinja2"),
-    "play": room("model exact baselines", "numpy"),
+    "play": room("model exact baselines", "numpy platformdirs"),
     "cli": room(
         "model exact envs baselines registration training report play",
         "numpy gymnasium typer click rich yaml",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -13,7 +14,9 @@ import pytest
 from solvent.exact import best_response, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
+from solvent.model.registry import game_specs
 from solvent.play import Record, play
+from solvent.play.prompt import Choices
 
 
 class Session:
@@ -132,11 +135,21 @@ def test_an_action_is_chosen_by_number_name_or_beginning(answer: str) -> None:
     assert [d.action for d in record.decisions] == ["test luck"]
 
 
-@pytest.mark.parametrize("answer", ["", "2", "3", "-1", "fly", "tests luck"])
-def test_anything_else_is_asked_again(answer: str) -> None:
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        ("", "Type a number or a name, or help."),
+        *(
+            (wrong, f"There is no {wrong!r} here. Choose from: 0 keep, 1 test luck.")
+            for wrong in ("2", "-1", "fly")
+        ),
+        ("tests luck", "There is no 'tests luck' here; did you mean 'test luck'?"),
+    ],
+)
+def test_anything_else_is_asked_again_with_a_hint(answer: str, hint: str) -> None:
     session = Session([answer, "keep", "q"])
     record = session.play(SMALL, seed=1)
-    assert f"{answer.strip()!r} is not one of: keep, test luck." in session.text
+    assert hint in session.shown
     assert [d.action for d in record.decisions] == ["keep"]
 
 
@@ -169,6 +182,115 @@ def test_where_there_is_no_choice_nothing_is_asked() -> None:
     assert "There is no choice: keep." in session.shown
 
 
+def test_a_stretch_without_choice_is_said_once() -> None:
+    session = Session([])
+    session.play(FightingFantasy(stamina=9, opponent_stamina=9, luck=0), seed=1)
+    assert session.text.count("There is no choice") == 1
+    assert session.text.count("This round is") > 3
+
+
+def test_every_game_says_its_rules_in_three_lines() -> None:
+    ours = [spec for spec in game_specs().values() if spec.make_is_in("solvent")]
+    assert len(ours) >= 6
+    for spec in ours:
+        lines = spec.rules.splitlines()
+        assert 1 <= len(lines) <= 3, spec.name
+        assert max(map(len, lines)) <= 80, spec.name
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_opening_says_rules_goal_and_who_plays_whom(player: int) -> None:
+    game = Pig(target=8)
+    session = Session(["q"])
+    session.play(game, player=player, seed=2)
+    opening = session.shown[: session.shown.index("Answer by number or name.")]
+    assert game_specs()["pig"].rules in "\n".join(opening)
+    assert "You play to win." in opening
+    who = "You are player 0 and move first." if player == 0 else (
+        "You are player 1; player 0 moves first."
+    )  # fmt: skip
+    assert f"{who} Your opponent plays optimally." in opening
+    uniform = TabularPolicy.uniform(compile_game(game), player=1 - player)
+    against = Session(["q"])
+    against.play(game, player=player, opponent=uniform, seed=2)
+    assert f"{who} Your opponent plays 'uniform'." in against.shown
+
+
+@pytest.mark.parametrize("word", ["help", "h", "HELP"])
+def test_help_repeats_the_rules_and_says_what_actions_do(word: str) -> None:
+    session = Session([word, "q"])
+    session.play(SMALL, seed=1)
+    text = session.text.partition("leaves.")[2]
+    assert game_specs()["ff-combat"].rules in text
+    assert "  0 keep: take the round as it is" in text
+    assert "  1 test luck: roll two dice" in text
+    assert "  ?: " in text
+
+
+def test_without_a_seed_the_one_taken_gives_the_same_dice_again() -> None:
+    first = Session(["keep"] * 20)
+    record = first.play(SMALL)
+    again = re.fullmatch(r"The same dice again: --seed (\d+)\.", first.shown[-1])
+    assert again is not None
+    second = Session(["keep"] * 20)
+    assert second.play(SMALL, seed=int(again[1])) == record
+    assert second.shown == first.shown[:-1]
+
+
+def test_what_is_told_takes_none_of_the_dice() -> None:
+    # The stories of combat use dice of their own: without them all goes the same way.
+    class Silent:
+        """The same game without its story."""
+
+        def __init__(self, game: FightingFantasy) -> None:
+            self.info, self.initial, self.draw = game.info, game.initial, game.draw
+            self.legal_actions, self.transition = game.legal_actions, game.transition
+            self.is_terminal, self.observe = game.is_terminal, game.observe
+
+    told, silent = Session(["1", "0"] * 20), Session(["1", "0"] * 20)
+    record = told.play(SMALL, seed=5)
+    assert silent.play(Silent(SMALL), seed=5) == record
+    assert "Attack" in told.text
+    assert "Attack" not in silent.text
+
+
+def test_answers_that_come_from_a_pipe_are_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("keep\nq\n"))
+    play(SMALL, seed=1)
+    assert "0 keep, 1 test luck > keep\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("names", "numbers", "listed"),
+    [
+        ({0: "keep", 1: "test luck"}, None, "0 keep, 1 test luck"),
+        (dict(enumerate("0123")), None, "0-3"),
+        ({n: f"order {n}" for n in range(4)}, None, "0-3 order that many"),
+        ({1: "roll 1", 2: "roll 2"}, None, "1 roll 1, 2 roll 2"),
+        ({0: "stand", **{n: f"roll {n}" for n in (1, 2, 3, 5)}}, None,
+         "0 stand, 1-3 roll that many, 5 roll 5"),
+        ({7: "kickoff", 8: "onside"}, {1: 7, 2: 8}, "1 kickoff, 2 onside"),
+    ],
+)  # fmt: skip
+def test_actions_are_listed_in_short(
+    names: dict[int, str], numbers: dict[int, int] | None, listed: str
+) -> None:
+    assert Choices(names, numbers or {a: a for a in names}).listed() == listed
+
+
+def test_an_answer_that_means_several_is_told_which() -> None:
+    names = {0: "stand", **{n: f"roll {n}" for n in range(1, 30)}}
+    choices = Choices(names, {n: n for n in names})
+    assert choices.hint("roll") == "'roll' can be 1-29 roll that many."
+    assert choices.hint("rol 4") == "There is no 'rol 4' here; did you mean 'roll 4'?"
+    assert choices.hint("fly") == (
+        "There is no 'fly' here. Choose from: 0 stand, 1-29 roll that many."
+    )
+    assert choices.meant("roll 2") == [2]
+
+
 def test_pig_against_the_optimum() -> None:
     game = Pig(target=10)
     value = solve(compile_game(game)).value
@@ -178,7 +300,6 @@ def test_pig_against_the_optimum() -> None:
         assert record.start_value == pytest.approx(start)
         assert record.cost == 0
         assert record.result in (0, 1)
-        assert f"You are player {player}." in session.shown
         assert any(line.startswith(f"Player {1 - player} chooses: ") for line in session.shown)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from functools import cache
 from math import comb
@@ -61,6 +62,35 @@ def ways_to_sum(total: int, count: int, sides: int = 6) -> int:
         (-1) ** k * comb(count, k) * comb(total - sides * k - 1, count - 1)
         for k in range((total - count) // sides + 1)
     )
+
+
+def dice_showing(total: int, count: int, sides: int, chance: random.Random) -> list[int]:
+    """Fair dice that sum to `total`, one of all such rolls with equal probability.
+
+    Die after die is drawn by how many ways the others have to make up the rest.
+
+    Args:
+        total: The sum.
+        count: How many dice.
+        sides: Faces of each die, numbered from 1.
+        chance: Draws the dice.
+
+    Returns:
+        [count] the faces.
+
+    Raises:
+        ValueError: If no roll has that sum.
+    """
+    if not ways_to_sum(total, count, sides):
+        raise ValueError(f"total is {total}; {count} dice with {sides} sides cannot show it")
+    shown = []
+    for others in reversed(range(count)):
+        faces = range(max(1, total - others * sides), min(sides, total - others) + 1)
+        weights = [ways_to_sum(total - face, others, sides) for face in faces]
+        [face] = chance.choices(faces, weights)
+        shown.append(face)
+        total -= face
+    return shown
 
 
 def _check_dice(count: int, sides: int) -> None:

@@ -19,6 +19,7 @@ of :mod:`solvent.model.tabular` are compiled from it.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -122,8 +123,9 @@ class Game(Protocol):
     Rewards are undiscounted, so a value is a probability or a number of points.
 
     What a game may have beyond this is a protocol each: :class:`Alternating`,
-    :class:`Labelled`, :class:`Placed`, :class:`Mapped`, :class:`Abridged`,
-    :class:`~solvent.model.tabular.Tabulated`, and ``checks`` (:mod:`solvent.model.difficulty`).
+    :class:`Labelled`, :class:`Placed`, :class:`Mapped`, :class:`Abridged`, :class:`Told`,
+    :class:`Explained`, :class:`~solvent.model.tabular.Tabulated`, and ``checks``
+    (:mod:`solvent.model.difficulty`).
     """
 
     @property
@@ -205,4 +207,37 @@ class Abridged(Protocol):
 
     def from_reader(self, state: Any) -> Any:
         """This game's state for one of that game."""
+        ...
+
+
+@runtime_checkable
+class Told(Protocol):
+    """A game that can tell how chance decided; its states say only what came of it."""
+
+    def tell(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        """What happened on the way to an outcome, in one or more lines.
+
+        An outcome puts together all dice that lead to it. Those told are drawn from `dice`, with
+        the probabilities that they have given the outcome.
+
+        Args:
+            state: Before it; None if the outcome is one of the start.
+            joint_action: Of the players; empty at the start.
+            outcome: One of :meth:`Game.transition`, or of :meth:`Game.initial`.
+            dice: Decides what the outcome leaves open.
+
+        Returns:
+            The lines; empty if there is nothing to tell.
+        """
+        ...
+
+
+@runtime_checkable
+class Explained(Protocol):
+    """A game that can say what its actions do."""
+
+    def explain(self, action: int, player: int) -> str:
+        """What an action of a player does, in a few words."""
         ...

@@ -15,7 +15,10 @@ anything: the value of each against the opponent's mixed strategy is V*.
 
 from __future__ import annotations
 
+import builtins
 import random
+import secrets
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -24,7 +27,9 @@ from solvent.exact import SolvedGame, SolvedTable, solve
 from solvent.model import Game, TabularGame, TabularPolicy, against, compile_game
 from solvent.model.parameters import shown
 from solvent.model.registry import spec_of
+from solvent.play.kept import solve_or_open
 from solvent.play.session import (
+    MOST_ADVISED,
     MOST_LISTED,
     NEGLIGIBLE,
     Decision,
@@ -34,6 +39,7 @@ from solvent.play.session import (
 )
 
 __all__ = [
+    "MOST_ADVISED",
     "MOST_LISTED",
     "NEGLIGIBLE",
     "Decision",
@@ -50,7 +56,7 @@ def play(
     opponent: TabularPolicy | None = None,
     seed: int | None = None,
     hints: bool = True,
-    input: Callable[[str], str] = input,
+    input: Callable[[str], str] | None = None,
     output: Callable[[str], object] = print,
 ) -> Record:
     """Let a person play one episode of a game.
@@ -60,9 +66,10 @@ def play(
         player: The person's side, 0 or 1, in a game for two.
         opponent: Policy of the other side, of a game that has a table; the optimal one if left
             out.
-        seed: Of the dice; other dice each time if left out.
+        seed: Of the dice; other dice each time if left out, and the seed is shown at the end.
         hints: Whether ``?`` is answered with the exact value of every action.
-        input: Asks a question and returns the answer; raises EOFError at the end of the input.
+        input: Asks a question and returns the answer; raises EOFError at the end of the input. The
+            built-in function if left out; answers that come from a file or a pipe are echoed.
         output: Shows a text.
 
     Returns:
@@ -80,7 +87,7 @@ def play(
         raise ValueError(f"player is {shown(player)}; allowed in {info.name} are {allowed}")
     strategy: Strategy
     if opponent is None:
-        solved = solve(game) if isinstance(game, Game) else game
+        solved = solve_or_open(game) if isinstance(game, Game) else game
         strategy = partial(solved.policy, player=1 - player)
     else:
         if info.players == 1:
@@ -90,10 +97,32 @@ def play(
         table = game.table if isinstance(game, SolvedTable) else compile_game(rules)
         left = against(table, opponent)
         solved, strategy = SolvedTable(rules, left, solve(left)), partial(_chances, table, opponent)
+    drawn = secrets.randbelow(1_000_000) if seed is None else seed
+    rival = "plays optimally" if opponent is None else f"plays {opponent.name!r}"
     spec = spec_of(rules)
     kind: type[Session] = (spec and spec.ask("play", rules)) or Session
-    dice = random.Random(seed)
-    return kind(solved, player, strategy, dice, hints=hints, ask=input, show=output).play()
+    session = kind(
+        solved,
+        player,
+        strategy,
+        random.Random(drawn),
+        hints=hints,
+        ask=input or partial(_ask, output),
+        show=output,
+        rival=rival,
+    )
+    record = session.play()
+    if seed is None:
+        output(f"The same dice again: --seed {drawn}.")
+    return record
+
+
+def _ask(output: Callable[[str], object], prompt: str) -> str:
+    """Ask on the terminal; elsewhere the answer is shown as well."""
+    answer = builtins.input(prompt)
+    if not sys.stdin.isatty():
+        output(answer)
+    return answer
 
 
 def _chances(table: TabularGame, policy: TabularPolicy, state: Any) -> Mapping[int, float]:

@@ -8,14 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from solvent.exact import SolvedGame
-from solvent.model import Game, JointAction, Outcome, ValueScale
-from solvent.model.game import Abridged, Alternating, Labelled, Placed
+from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
+from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
+from solvent.model.registry import spec_of
+from solvent.play.prompt import Choices
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
 """From a state to the probability of every legal action."""
 
 NEGLIGIBLE = 1e-9
 """A cost below this is rounding, and the action is one of the best."""
+
+MOST_ADVISED = 10
+"""Of more actions than this, the advice lists only the good ones."""
 
 MOST_LISTED = 20
 """Of more decisions than this, the review lists only those that cost something, the dearest."""
@@ -73,6 +78,7 @@ class Session:
         hints: Whether ``?`` is answered.
         ask: Asks a question and returns the answer.
         show: Shows a text.
+        rival: How the opponent plays, in words that follow "your opponent".
     """
 
     def __init__(
@@ -85,16 +91,20 @@ class Session:
         hints: bool,
         ask: Callable[[str], str],
         show: Callable[[str], object],
+        rival: str = "plays optimally",
     ) -> None:
         rules = solved.game
         self.solved, self.player, self.opponent, self.dice = solved, player, opponent, dice
-        self.hints, self.ask, self.show = hints, ask, show
+        self.hints, self.ask, self.show, self.rival = hints, ask, show, rival
         # What is shown may be more than the states that are solved.
         self.game: Game = rules.for_reader() if isinstance(rules, Abridged) else rules
         self.solved_state: Callable[[Any], Any] = (
             rules.from_reader if isinstance(rules, Abridged) else lambda state: state
         )
         self.scale = ValueScale(rules.info, player)
+        # A stream of its own: what is told of the dice decides nothing, and takes none of them.
+        self._teller = random.Random(repr(dice.getstate()))
+        self._forced = False
 
     def value(self, state: Any) -> float:
         """The value of a state to the person, who plays best from there."""
@@ -113,37 +123,63 @@ class Session:
             return {action: labels[action].rstrip(".") for action in legal}
         return {action: self.game.info.actions[self.player][action] for action in legal}
 
-    def menu(self, state: Any, names: Mapping[int, str]) -> str:
-        """What stands before the question; empty if the state's drawing says it."""
-        if isinstance(self.game, Labelled):
-            return ""
-        return "   ".join(f"{action} {name}" for action, name in names.items())
+    def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
+        """The action that each number stands for; where names are numbers, they are meant."""
+        own = {int(name): action for action, name in names.items() if name.isdecimal()}
+        return own or {action: action for action in names}
 
-    def opening(self) -> list[str]:
-        """What is said before the first state."""
-        advice = "? for advice, " if self.hints else ""
-        lines = [f"{self.game.info.name}: choose by number or name, {advice}q to leave."]
-        return lines + [f"You are player {self.player}."] * (self.game.info.players == 2)
+    def role(self, state: Any) -> str:
+        """What stands before the actions in a question."""
+        return ""
+
+    def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
+        """Further words that are answered, each with what it does, and lines for a state."""
+        return {}
+
+    def opening(self, start: Any) -> list[str]:
+        """What is said before the first state: the rules, what counts, who plays, and how."""
+        info = self.game.info
+        spec = spec_of(info)
+        rules = [f"{info.name}", *(spec.rules.splitlines() if spec else [])]
+        goal = "to win" if self.scale.is_chance else f"for {info.unit or 'reward'}"
+        half = "; a tie counts half" if info.unit == WINS_OR_TIES else ""
+        lines = [*rules, "", f"You play {goal}{half}."]
+        if info.players == 2:
+            when = "both sides choose at the same time"
+            if isinstance(self.game, Alternating):
+                first = self.game.turn(start)
+                when = "move first" if first == self.player else f"player {first} moves first"
+            joint = " and " if when == "move first" else "; "
+            lines.append(f"You are player {self.player}{joint}{when}. Your opponent {self.rival}.")
+        more = [f"`{word}` {does}" for word, (does, _) in self.commands().items()]
+        if self.hints:
+            more.insert(0, "`?` shows the value of each action")
+        lines.append("Answer by number or name.")
+        lines.append(f"{', '.join([*more, '`help` shows the rules'])}, `q` leaves.")
+        return lines
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""
-        state = self.roll(self.game.initial()).state
+        start = self.roll(self.game.initial())
+        state = start.state
         record = Record(self.value(state))
-        for line in self.opening():
+        for line in self.opening(state):
             self.show(line)
         reward = 0.0
         try:
+            self.show("")
+            self.tell(None, (), start)
             while not self.game.is_terminal(state):
-                self.show("")
                 self.show(self.game.draw(state))
-                outcome = self.follow(state, self._choose(state, record))
+                joint = self._choose(state, record)
+                outcome = self.follow(state, joint)
                 reward += float(outcome.reward)
                 state = outcome.state
+                self.show("")
         except (EOFError, KeyboardInterrupt, LeaveError):
             self.show("")
             self.show("You leave the game.")
         else:
-            self.show("")
             self.show(self.game.draw(state))
             record.result = self.scale.of(reward)
         for line in self._review(record):
@@ -151,26 +187,93 @@ class Session:
         return record
 
     def follow(self, state: Any, joint: JointAction) -> Outcome:
-        """What comes of both sides' actions."""
-        return self.roll(self.game.transition(state, joint))
+        """What comes of both sides' actions, told."""
+        outcome = self.roll(self.game.transition(state, joint))
+        self.tell(state, joint, outcome)
+        if outcome.reward and not self.scale.is_chance and not self.over(outcome):
+            received = float(outcome.reward) * (1 if self.player == 0 else -1)
+            self.show(f"You receive {received:g}.")
+        return outcome
+
+    def over(self, outcome: Outcome) -> bool:
+        """Whether the episode ends with an outcome."""
+        return self.game.is_terminal(outcome.state)
+
+    def tell(self, state: Any, joint: JointAction, outcome: Outcome) -> None:
+        """Show how chance has decided, if the game can tell it."""
+        if isinstance(self.game, Told):
+            story = self.game.tell(state, joint, outcome, self._teller)
+            if story:
+                self.show(story)
 
     def roll(self, outcomes: Sequence[Outcome]) -> Outcome:
         """One of several outcomes by its probability."""
         [outcome] = self.dice.choices(outcomes, [float(o.probability) for o in outcomes])
         return outcome
 
-    def advice(self, state: Any, names: Mapping[int, str]) -> list[str]:
-        """The value of every action, the best ones marked, and a mixed strategy."""
+    def advice(
+        self, state: Any, names: Mapping[int, str], *, everything: bool = False
+    ) -> list[str]:
+        """The value of every action, the best ones marked, and a mixed strategy.
+
+        Args:
+            state: Where the person is.
+            names: Of the legal actions.
+            everything: Whether all are listed, however many; else of many only the best and those
+                of the mixed strategy, best first, and a sentence about the rest.
+        """
         prices = self._prices(state, names)
         strategy = self.solved.policy(self.solved_state(state), self.player)
-        width = max(map(len, names.values()))
-        lines = ["With the best play afterwards:"]
-        for action, (value, decision) in prices.items():
+        listed, rest = list(prices), []
+        if not everything and len(prices) > MOST_ADVISED:
+            order = sorted(prices, key=lambda action: -prices[action][0])
+            good = sum(prices[a][1].cost == 0 or strategy[a] > 0 for a in order)
+            order.sort(key=lambda a: prices[a][1].cost > 0 and strategy[a] == 0)
+            cut = max(good, MOST_ADVISED // 2)
+            listed, rest = order[:cut], order[cut:]
+        width = max(len(names[action]) for action in listed)
+        meaning = f" ({self.scale.meaning})" if self.scale.meaning else ""
+        lines = [f"With the best play afterwards{meaning}:"]
+        for action in listed:
+            value, decision = prices[action]
             best = "  (best)" if decision.cost == 0 else ""
             share = strategy[action]
             mixed = f"  {100 * share:.1f}% of the mixed strategy" if 0 < share < 1 else ""
             lines.append(f"  {names[action]:{width}}  {self.scale.text(value)}{best}{mixed}")
+        if rest:
+            best_one, worst = (
+                f"{self.scale.text(prices[action][0])} ({names[action]})"
+                for action in (rest[0], rest[-1])
+            )
+            count = f"{len(rest)} others, from" if len(rest) > 1 else "1 other:"
+            span = f"{best_one} down to {worst}" if len(rest) > 1 else best_one
+            lines.append(f"  {count} {span}; `? all` lists all.")
         return lines
+
+    def help(self, state: Any, names: Mapping[int, str]) -> list[str]:
+        """The rules, what each action does, and the commands."""
+        spec = spec_of(self.game)
+        lines = [*(spec.rules.splitlines() if spec else []), "", "What you can do now:"]
+        by_number = {action: number for number, action in self.numbers(state, names).items()}
+        explained: list[tuple[list[int], str]] = []
+        for action in names:
+            text = ""
+            if isinstance(self.game, Explained):
+                text = self.game.explain(action, self.player)
+            if explained and text and explained[-1][1] == text:
+                explained[-1][0].append(action)
+            else:
+                explained.append(([action], text))
+        for actions, text in explained:
+            one = {action: names[action] for action in actions}
+            shown = {number: action for action, number in by_number.items() if action in one}
+            listed = Choices(one, shown).listed()
+            lines.append(f"  {listed}{': ' if text else ''}{text}")
+        lines += ["What else you can type:"]
+        if self.hints:
+            lines.append("  ?: the value of each action; ? all: also where there are many")
+        lines += [f"  {word}: {does}" for word, (does, _) in self.commands().items()]
+        return [*lines, "  q: leave; what your decisions have cost is shown"]
 
     def _choose(self, state: Any, record: Record) -> JointAction:
         """The person's action and the opponent's."""
@@ -181,9 +284,12 @@ class Session:
             names = self.names(state, legal[self.player])
             action = self._ask(state, names)
             record.decisions.append(self._prices(state, names)[action][1])
+            self._forced = False
         elif self.player in acting and not isinstance(self.game, Labelled):
-            name = self.game.info.actions[self.player][action]
-            self.show(f"There is no choice: {name}.")
+            if not self._forced:
+                name = self.game.info.actions[self.player][action]
+                self.show(f"There is no choice: {name}.")
+            self._forced = True
         if self.game.info.players == 1:
             return (action,)
         other = 1 - self.player
@@ -196,22 +302,32 @@ class Session:
 
     def _ask(self, state: Any, names: Mapping[int, str]) -> int:
         """Ask until the answer is one of the legal actions."""
-        menu = self.menu(state, names)
+        choices = Choices(names, self.numbers(state, names))
+        # The drawing of a state has its labels already.
+        menu = "" if isinstance(self.game, Labelled) else self.role(state) + choices.listed()
+        commands = self.commands()
         while True:
-            answer = self.ask(f"{menu} > ".lstrip()).strip().lower()
+            answer = " ".join(self.ask(f"{menu} > ".lstrip()).lower().split())
+            chosen = choices.meant(answer)
             # Before any name that begins so, such as that of the quick kick.
             if answer in ("q", "quit") and answer not in names.values():
                 raise LeaveError
-            chosen = match(answer, names)
-            if chosen is not None:
-                return chosen
-            if answer == "?" and self.hints:
-                for line in self.advice(state, names):
-                    self.show(line)
-            elif answer == "?":
-                self.show("There is no advice in this game.")
+            if len(chosen) == 1:
+                return chosen[0]
+            if answer in ("h", "help"):
+                lines = self.help(state, names)
+            elif answer in ("?", "? all", "?all"):
+                lines = ["There is no advice in this game."]
+                if self.hints:
+                    lines = self.advice(state, names, everything=answer != "?")
+            elif answer in commands:
+                lines = list(commands[answer][1](state))
+            elif not answer:
+                lines = ["Type a number or a name, or help."]
             else:
-                self.show(f"{answer!r} is not one of: {', '.join(names.values())}.")
+                lines = [choices.hint(answer)]
+            for line in lines:
+                self.show(line)
 
     def _prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
         """The value of every action to the person, and what it costs compared with the best."""
@@ -244,24 +360,11 @@ class Session:
         count = len(record.decisions)
         lines.append(f"{count} decision{'' if count == 1 else 's'}, which cost {total} in all.")
         if record.result is not None:
+            unit = "" if self.scale.is_chance else f" {self.game.info.unit}".rstrip()
             chance = record.result - record.start_value + record.cost
             lines.append(
                 f"Optimum at the start {self.scale.text(record.start_value)}, your decisions "
-                f"{self.scale.signed(-record.cost)}, chance {self.scale.signed(chance)}: "
-                f"{self.scale.text(record.result)}."
+                f"{self.scale.signed(0 - record.cost)}, chance {self.scale.signed(chance)}: "
+                f"{self.scale.text(record.result)}{unit}."
             )
         return lines
-
-
-def match(answer: str, names: Mapping[int, str]) -> int | None:
-    """The action meant by its name, its number, or the beginning of one name only.
-
-    A number is a name where names are numbers, and that of an action elsewhere.
-    """
-    exact = {name.lower(): action for action, name in names.items()}
-    if answer in exact:
-        return exact[answer]
-    if answer.isdecimal() and not any(name.isdecimal() for name in exact):
-        return int(answer) if int(answer) in names else None
-    begin = [action for name, action in exact.items() if answer and name.startswith(answer)]
-    return begin[0] if len(begin) == 1 else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.model import dice_sum, probability_at_most, ways_to_sum
+from solvent.model.dice import dice_showing
 from solvent.model.parameters import (
     LONGEST_SHOWN,
     as_options,
@@ -36,6 +39,23 @@ def test_dice_sums_equal_enumeration(count: int, sides: int) -> None:
     for bound in range(-1, count * sides + 2):
         at_most = Fraction(sum(t <= bound for t in rolls), len(rolls))
         assert probability_at_most(bound, count, sides) == at_most
+
+
+@pytest.mark.parametrize("total", [3, 7, 12])
+def test_dice_of_a_sum_are_each_roll_with_equal_probability(total: int) -> None:
+    chance = random.Random(1)
+    every = [roll for roll in product(range(1, 5), repeat=3) if sum(roll) == total]
+    seen = Counter(tuple(dice_showing(total, 3, 4, chance)) for _ in range(400 * len(every)))
+    assert set(seen) == set(every)
+    # Counts of probability p, within five standard errors.
+    assert all(abs(count - 400) <= 5 * 400**0.5 for count in seen.values())
+
+
+def test_no_dice_show_a_sum_that_is_none_of_theirs() -> None:
+    assert dice_showing(0, 0, 6, random.Random(1)) == []
+    for total in (2, 19):
+        with pytest.raises(ValueError, match=f"total is {total}; 3 dice with 6 sides cannot"):
+            dice_showing(total, 3, 6, random.Random(1))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ the list of inequalities prints X1 + X2 for a draw; both should read X1 - X2 + d
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -390,6 +391,49 @@ class FightingFantasy:
             )
         )
 
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        return ("take the round as it is", "roll two dice: LUCK or less is lucky")[action]
+
+    def tell(
+        self,
+        state: Combat | None,
+        joint_action: JointAction,
+        outcome: Outcome,
+        dice: random.Random,
+    ) -> str:
+        """The test of LUCK, the damage, and the attacks up to a round that is not drawn."""
+        after: Combat = outcome.state
+        told = []
+        if state is not None:
+            test = self._test_story(state, after, dice) + " " if joint_action[0] == TEST else ""
+            lost = state.hero - after.hero
+            told.append(
+                f"{test}The opponent loses {state.opponent - after.opponent} STAMINA."
+                if state.round == "won"
+                else f"{test}You lose {lost} STAMINA."
+            )
+        if after.round != "over" and self._rounds is None:
+            told += _attacks_story(after, dice)
+        return "\n".join(told)
+
+    def _test_story(self, state: Combat, after: Combat, dice: random.Random) -> str:
+        """The test that led from one state to another."""
+        won, damage, lucky_chance = state.round == "won", self._damage, luck_succeeds(state.luck)
+        points = {
+            True: (damage.won_lucky if won else damage.lost_lucky, lucky_chance),
+            False: (damage.won_unlucky if won else damage.lost_unlucky, 1 - lucky_chance),
+        }
+        before, left = (state.opponent, after.opponent) if won else (state.hero, after.hero)
+        # The weaker side may fall by either.
+        weights = [float(p) * (max(before - lost, 0) == left) for lost, p in points.values()]
+        [lucky] = dice.choices(list(points), weights)
+        while True:
+            first, second = dice.randint(1, 6), dice.randint(1, 6)
+            if (first + second <= state.luck) == lucky:
+                verdict = "lucky" if lucky else "unlucky"
+                return f"Test: {first}+{second} = {first + second}, LUCK {state.luck}: {verdict}."
+
     def _odds(self, difference: int) -> str:
         """A line about the chances of a round."""
         if self._rounds is None:
@@ -489,6 +533,31 @@ def ff_combat(
         luck_weight=luck_weight,
         luck_cost=luck_cost,
     )
+
+
+def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
+    """The attacks that led to the round of a state, drawn ones included.
+
+    How many are drawn does not depend on how the round after them ends.
+    """
+    told = []
+    decided = False
+    while True:
+        own, own_text = _attack(max(after.difference, 0), dice)
+        other, other_text = _attack(max(-after.difference, 0), dice)
+        line = f"Attack: you {own_text}, opponent {other_text}"
+        if own == other and not decided:
+            told.append(f"{line}, a draw.")
+        elif own != other:
+            decided = True
+            if (own > other) == (after.round == "won"):
+                return [*told, f"{line}."]
+
+
+def _attack(more: int, dice: random.Random) -> tuple[int, str]:
+    """The sum of two dice and of what a side has more SKILL than the other, also as text."""
+    numbers = [dice.randint(1, 6), dice.randint(1, 6), *([more] if more else [])]
+    return sum(numbers), f"{'+'.join(map(str, numbers))} = {sum(numbers)}"
 
 
 @cache

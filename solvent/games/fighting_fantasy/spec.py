@@ -5,6 +5,11 @@ from solvent.model.registry import BenchTask, Environment, GameSpec
 SPEC = GameSpec(
     name="ff-combat",
     make="solvent.games.fighting_fantasy.rules:ff_combat",
+    rules=(
+        "Each round both roll two dice and add SKILL; the lower loses 2 STAMINA, and at 0\n"
+        "the fight. You may test LUCK with two dice. LUCK or less: your hit costs 4, or\n"
+        "theirs 1; more: 1, or 3. A test uses up 1 LUCK."
+    ),
     environments={
         "solvent/FFCombat-v0": Environment(
             optimum=0.7372926032646748,

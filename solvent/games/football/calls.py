@@ -84,6 +84,34 @@ class Actions:
             names += ["time-out", "no time-out"]
         return cls(chart.plays, first_letter, choice, first_kick, timeout, tuple(names))
 
+    def explain(self, chart: Chart, other_chart: Chart, action: int) -> str:
+        """What an action does, in a few words.
+
+        Args:
+            chart: Of the player's plays.
+            other_chart: Of the player's letters.
+            action: Any that has a name.
+        """
+        if action < min(self.plays, self.defence):
+            return play_words(chart, action)
+        if self.defence <= action < self.choice:
+            return defence_words(other_chart, action - self.defence)
+        return _EXPLAINED[self.names[action]]
+
+
+_EXPLAINED = {
+    "quick kick": "a punt that takes them by surprise, on any down",
+    "field goal": "3 points, the likelier the nearer",
+    "punt": "declare punt formation; in it, punt",
+    "take the penalty": "and the down is played again",
+    "take the play": "what was played counts",
+    "kickoff": "an ordinary, long one",
+    "onside": "a short one, which you may get yourself",
+    "time-out": "stop the clock; you have one fewer then",
+    "no time-out": "let the clock run",
+}
+"""What actions do that are no play of a chart and no defence."""
+
 
 def what_follows_call(
     chart: Chart, ruleset: Ruleset, situation: Situation, action: int, defence: int
@@ -117,6 +145,56 @@ def what_follows_call(
 def cell_of_call(chart: Chart, action: int, defence: int) -> Cell:
     """The chart's cell for a play, the quick kick or, in punt formation, the punt."""
     return (*chart.cells, chart.quick_kick, (), chart.punt)[action][defence]
+
+
+def play_words(chart: Chart, play: int) -> str:
+    """What a play is, such as ``pass: 17 yards on average, 40% incomplete, 10% intercepted``.
+
+    A play of which a result is incomplete or intercepted is a pass. All defences count alike. The
+    average is that of the results that are yards.
+
+    Args:
+        chart: The play's.
+        play: From 0.
+    """
+    shares: dict[str, float] = {}
+    gained = 0.0
+    for cell in chart.cells[play]:
+        for probability, result in cell:
+            share = float(probability) / chart.defences
+            shares[result.kind] = shares.get(result.kind, 0.0) + share
+            gained += share * result.yards if result.kind == "gain" else 0.0
+    kind = "pass" if "incomplete" in shares or "interception" in shares else "run"
+    yards = gained / shares["gain"] if "gain" in shares else 0.0
+    rest = [
+        f"{shares[name]:.0%} {word}"
+        for name, word in (
+            ("incomplete", "incomplete"),
+            ("interception", "intercepted"),
+            ("fumble", "fumbled"),
+            ("long-gain", "a long gain"),
+        )
+        if shares.get(name)
+    ]
+    return ", ".join((f"{kind}: {yards:.0f} yards on average", *rest))
+
+
+def defence_words(chart: Chart, defence: int) -> str:
+    """What a defence allows, such as ``runs gain 2.3 yards on average, passes 9.1``.
+
+    Args:
+        chart: The defence's.
+        defence: From 0.
+    """
+    gained: dict[str, list[float]] = {"run": [], "pass": []}
+    for play in range(chart.plays):
+        kind = play_words(chart, play).partition(":")[0]
+        cell = chart.cells[play][defence]
+        yards = sum(float(p) * result.yards for p, result in cell if result.kind == "gain")
+        gained[kind].append(yards)
+    means = {kind: sum(found) / len(found) for kind, found in gained.items() if found}
+    runs, passes = (f"{means.get(kind, 0.0):.1f}" for kind in ("run", "pass"))
+    return f"runs gain {runs} yards on average, passes {passes}"
 
 
 def merged_outcomes(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:

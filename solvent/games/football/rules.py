@@ -35,7 +35,8 @@ value max(v, c), since a defence that is optimal without the row holds the offen
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -63,7 +64,7 @@ from solvent.games.football.expected_points import (
     shipped_expected_points,
 )
 from solvent.games.football.position import OVER, WAIT, Position
-from solvent.games.football.results import parse_result
+from solvent.games.football.results import Result, parse_result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     OFFENCE,
@@ -76,6 +77,7 @@ from solvent.games.football.situation import (
     legal_actions,
     situation_index,
 )
+from solvent.games.football.story import told_result
 from solvent.games.football.table import tabulate
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
 from solvent.model.parameters import Spread, check_choice, shown, spread
@@ -323,36 +325,67 @@ class FootballStrategy:
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The calls meet, a choice is taken, or the ball is kicked."""
-        offence = state.offence
+        return merged_outcomes(outcome for outcome, *_ in self._branches(state, joint_action))
+
+    def _branches(
+        self, state: Position, joint_action: JointAction
+    ) -> Iterator[tuple[Outcome, Consequence | None, Result | None]]:
+        """Every way in which chance can decide, each with what followed and the chart's result.
+
+        Nothing has followed yet from a result that is a choice.
+        """
+        offence, rules = state.offence, self.loaded_ruleset
+        result: Result | None = None
+        follow: tuple[Consequence, ...]
         if state.phase == "call":
             action = joint_action[offence]
             defence = joint_action[1 - offence] - self.actions[1 - offence].defence
-            return merged_outcomes(self._called(state, action, defence))
+            for probability, result, follow in what_follows_call(
+                self.charts[offence], rules, state.situation, action, defence
+            ):
+                if result is not None and result.options:
+                    waiting = state._replace(phase="choice", choice=result.code)
+                    yield Outcome(probability, waiting), None, result
+                for consequence in follow:
+                    branch = self._outcome(state, consequence)
+                    reached = probability * branch.probability
+                    yield Outcome(reached, branch.state, branch.reward), consequence, result
+            return
         if state.phase == "choice":
             player = self.who_chooses(state)
             taken = joint_action[player] - self.actions[player].choice
-            option = parse_result(state.choice).options[taken]
-            follow: tuple[Consequence, ...] = consequences(
-                self.loaded_ruleset, state.situation, option
-            )
+            result = parse_result(state.choice).options[taken]
+            follow = consequences(rules, state.situation, result)
         elif state.phase == "kickoff":
-            follow = kick(
-                self.loaded_ruleset, KICKOFFS[joint_action[offence] - self.actions[offence].kick]
-            )
+            follow = kick(rules, KICKOFFS[joint_action[offence] - self.actions[offence].kick])
         else:
-            follow = kick(self.loaded_ruleset, "free_kick")
-        return merged_outcomes(self._outcome(state, consequence) for consequence in follow)
+            follow = kick(rules, "free_kick")
+        for consequence in follow:
+            yield self._outcome(state, consequence), consequence, result
 
-    def _called(self, state: Position, action: int, defence: int) -> Iterable[Outcome]:
-        """What follows when the offence's action meets a defence."""
-        for probability, result, follow in what_follows_call(
-            self.charts[state.offence], self.loaded_ruleset, state.situation, action, defence
-        ):
-            if result is not None and result.options:
-                yield Outcome(probability, state._replace(phase="choice", choice=result.code))
-            for consequence in follow:
-                branch = self._outcome(state, consequence)
-                yield Outcome(probability * branch.probability, branch.state, branch.reward)
+    def tell(
+        self,
+        state: Position | None,
+        joint_action: JointAction,
+        outcome: Outcome,
+        dice: random.Random,
+    ) -> str:
+        """The chart's result, and what came of it."""
+        if state is None:
+            return ""
+        ways = [
+            way
+            for way in self._branches(state, joint_action)
+            if (way[0].state, way[0].reward) == (outcome.state, outcome.reward)
+        ]
+        [(_, branch, result)] = dice.choices(ways, [float(way[0].probability) for way in ways])
+        told = told_result(self.loaded_ruleset, state, branch, result)
+        return f"{told[:1].upper()}{told[1:]}."
+
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        chart = self.charts[player]
+        return self.actions[player].explain(chart, self.charts[1 - player], action)
 
     def _outcome(self, state: Position, consequence: Consequence) -> Outcome:
         """A consequence for the offence of a state, as the players of this form meet it."""

@@ -8,6 +8,11 @@ MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
 SPEC = GameSpec(
     name="football-strategy",
     make="solvent.games.football_clock.forms:football_strategy",
+    rules=(
+        "The offence calls a play or a kick, the defence a letter, at the same time; the\n"
+        "chart says what comes of it. Four downs to gain ten yards. A touchdown is 6\n"
+        "points and mostly 1 more, a field goal 3, a safety 2 for the other side."
+    ),
     environments={
         "solvent/FootballStrategy-v0": Environment(
             opponent="optimal", optimum=0.4276550008965, model_hash=MODEL

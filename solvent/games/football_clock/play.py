@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from solvent.games.football.calls import call_sheet
+from solvent.games.football.chart import Chart
+from solvent.games.football.play import FootballCalls
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.story import roll_play
@@ -13,11 +13,13 @@ from solvent.play import Session
 
 
 def session_of(game: Game) -> type[Session] | None:
-    """How a form with a clock is played; None for one without, which is played as any game is."""
-    return FootballSession if isinstance(game, TimedFootball) else None
+    """How a form of the game is played."""
+    if isinstance(game, TimedFootball):
+        return FootballSession
+    return FootballCalls if isinstance(game, FootballStrategy) else None
 
 
-class FootballSession(Session):
+class FootballSession(FootballCalls):
     """A game with its score, its plays in words, and the person's value after each of them."""
 
     points = (0, 0)
@@ -28,23 +30,13 @@ class FootballSession(Session):
         assert isinstance(self.game, TimedFootball)
         return self.game
 
-    def opening(self) -> list[str]:
-        """What is said before the first position."""
-        tie = ["A tie counts as half a win."] if self.scale.is_chance else []
-        return tie + super().opening()
+    def chart(self, state: TimedPosition) -> Chart:
+        """The only one."""
+        return self.rules.loaded_chart
 
-    def acting(self, state: TimedPosition) -> tuple[int, ...]:
-        """The players who decide something: nobody has a free kick of another kind."""
-        if state.phase == "call":
-            return (0, 1)
-        return () if state.phase == "free kick" else (self.rules.who_decides(state),)
-
-    def menu(self, state: TimedPosition, names: Mapping[int, str]) -> str:
-        """The calls, those whose names follow each other in short."""
-        sheet = call_sheet(self.rules.loaded_chart, self.rules.actions, list(names))
-        if state.phase != "call":
-            return f"you: {sheet}"
-        return f"you ({'offence' if state.offence == self.player else 'defence'}): {sheet}"
+    def decides(self, state: TimedPosition) -> int:
+        """The only player who decides, in any phase but ``"call"``."""
+        return self.rules.who_decides(state)
 
     def follow(self, state: TimedPosition, joint: JointAction) -> Outcome:
         """What comes of both sides' actions, told."""

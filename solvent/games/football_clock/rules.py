@@ -330,6 +330,10 @@ class TimedFootball:
         """Time and score, then the field from the offence's goal line on the left, and the call."""
         return drawing(self, state)
 
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        return self.actions.explain(self.loaded_chart, self.loaded_chart, action)
+
     def place(self, state: TimedPosition) -> str:
         """Time, score and situation in one line."""
         return place_text(self, state)

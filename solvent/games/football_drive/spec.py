@@ -5,6 +5,11 @@ from solvent.model.registry import Environment, GameSpec
 SPEC = GameSpec(
     name="football-drive",
     make="solvent.games.football_drive.rules:FootballDrive",
+    rules=(
+        "You have the ball for one drive: four downs to gain ten yards by run or pass. A\n"
+        "touchdown is 6.8 points, a field goal 3; a punt gives the ball away. At the end\n"
+        "the field position that the other team gets is taken off, 0.068 points a yard."
+    ),
     environments={
         "solvent/FootballDrive-v0": Environment(
             optimum=-0.944881148276792,

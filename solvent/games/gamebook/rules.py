@@ -19,6 +19,7 @@ the damage, 1 to escape or to test LUCK. Where there is nothing to decide, 0 rea
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -214,6 +215,21 @@ class Gamebook:
     def draw(self, state: Page) -> str:
         """The page as a reader sees it: text, fight, hero, options."""
         return draw_page(self.book, state, self.labels(state))
+
+    def tell(
+        self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        """What has changed on the hero's sheet, as far as both pages show it."""
+        if state is None:
+            return ""
+        changes = [
+            f"{field.name} {before} -> {after}"
+            for field, before, after in zip(
+                self.book.fields, state.values, outcome.state.values, strict=True
+            )
+            if before is not None and after is not None and before != after
+        ]
+        return f"({', '.join(changes)})" if changes else ""
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game; see :mod:`solvent.games.gamebook.tabulation`."""

@@ -5,6 +5,10 @@ from solvent.model.registry import BenchTask, Command, Environment, GameSpec
 SPEC = GameSpec(
     name="gamebook",
     make="solvent.games.gamebook.library:open_book",
+    rules=(
+        "You read a story in sections and choose how it goes on: ways, purchases, fights.\n"
+        "Dice decide the rest. Every ending has a score; get to the best you can."
+    ),
     environments={
         "solvent/Gamebook-v0": Environment(
             optimum=0.7348611111111111,

@@ -31,6 +31,7 @@ is impossible and should be left out.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -51,11 +52,15 @@ from solvent.model import (
     probability_at_most,
 )
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.dice import dice_showing, ways_to_sum
 from solvent.model.drawing import gauge
 from solvent.model.parameters import check_integer
 
 STAND = 0
 """The action of rolling no dice; action n rolls n."""
+
+MOST_DICE_TOLD = 60
+"""Of more dice than this only the sum is told."""
 
 LARGEST_TABLE = 100_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
@@ -190,6 +195,34 @@ class Greed:
             lines.append("dice    " + "".join(f"{n:5d}" for n in shown))
             lines.append("bust    " + "".join(f"{float(p):5.0%}" for p in bust))
         return "\n".join(lines)
+
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        if action == STAND:
+            return "roll nothing; the other side has the last turn"
+        return "their sum is added to your score"
+
+    def tell(
+        self,
+        state: Position | None,
+        joint_action: JointAction,
+        outcome: Outcome,
+        dice: random.Random,
+    ) -> str:
+        """The dice that were rolled, and their sum."""
+        if state is None or joint_action[state.player] == STAND:
+            return ""
+        count, score = joint_action[state.player], state.scores[state.player]
+        total = outcome.state.scores[state.player] - score
+        if bust := score + total > self.limit:
+            sums = range(max(total, count), count * self.sides + 1)
+            [total] = dice.choices(sums, [ways_to_sum(t, count, self.sides) for t in sums])
+        rolled = f"{count} dice" if count > 1 else "1 die"
+        if count <= MOST_DICE_TOLD:
+            faces = dice_showing(total, count, self.sides, dice)
+            rolled += ": " + " ".join(map(str, faces))
+        end = f"; {score + total} is above {self.limit}, bust" if bust else ""
+        return f"{rolled} = {total}{end}."
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game (rows and outcomes as `transition` orders them).

@@ -5,6 +5,11 @@ from solvent.model.registry import BenchTask, Environment, GameSpec
 SPEC = GameSpec(
     name="greed",
     make="solvent.games.greed.rules:Greed",
+    rules=(
+        "Roll any number of dice at once; their sum is added to your score. Above the\n"
+        "limit you are bust and lose. Rolling none is to stand: the other side has one\n"
+        "last turn, then the higher score wins. The limit is 100 unless you say another."
+    ),
     environments={
         "solvent/Greed-v0": Environment(
             opponent="optimal",

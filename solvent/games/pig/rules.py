@@ -14,6 +14,7 @@ Presser's equations also allow holding at 0, which is never better than rolling.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -131,10 +132,30 @@ class Pig:
             np.float32,
         )
 
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        return ("roll the die; a 1 ends the turn with nothing", "bank the turn's points")[action]
+
+    def tell(
+        self, state: Turn | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        """What the die shows."""
+        if state is None or joint_action[state.player] == HOLD:
+            return ""
+        after: Turn = outcome.state
+        if self.is_terminal(after):
+            needed = self.target - state.scores[state.player] - state.total
+            return f"The die shows {dice.randint(max(needed, 2), self.sides)}."
+        if after.player == state.player:
+            return f"The die shows {after.total - state.total}."
+        return "The die shows 1: the turn is over, and its points are lost."
+
     def draw(self, state: Turn) -> str:
-        """The scores and the turn."""
+        """The scores and the turn, or who has won."""
+        turn = f"player {state.player} on turn with {state.total}"
+        if self.is_terminal(state):
+            turn = f"player {state.player} wins"
         return (
             f"player 0: {state.scores[0]:3d}   player 1: {state.scores[1]:3d}   "
-            f"(to {self.target})\n"
-            f"player {state.player} on turn with {state.total}"
+            f"(to {self.target})\n{turn}"
         )

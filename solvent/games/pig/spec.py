@@ -8,6 +8,11 @@ SHORT = {"target": 20}
 SPEC = GameSpec(
     name="pig",
     make="solvent.games.pig.rules:Pig",
+    rules=(
+        "Roll a die as often as you like and add up what it shows; a 1 ends your turn,\n"
+        "and what it has gathered is lost. Hold to add that to your score and pass the\n"
+        "die. Who reaches the target first wins."
+    ),
     environments={
         "solvent/Pig-v0": Environment(
             parameters=SHORT,

@@ -16,10 +16,11 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.games.football.chart_files import json_text
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
-from solvent.play import Record, play
+from solvent.play import Record, kept, play
 
 
 @cache
@@ -52,6 +53,7 @@ def offered(prompt: str) -> list[str]:
     """The names of the calls that a prompt offers, such as ``1-4, quick kick``."""
     names: list[str] = []
     for part in prompt.partition(": ")[2].removesuffix(" > ").split(", "):
+        part = re.sub(r"^\d+ ", "", part)
         first, dash, last = part.partition("-")
         if dash and len(first) == len(last) == 1:
             names += [chr(code) for code in range(ord(first), ord(last) + 1)]
@@ -255,6 +257,31 @@ def test_what_does_not_fit_the_solution_is_said(
     result = run("play", *words, "--solution", str(short_half[0]))
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "kept"))
+    monkeypatch.setattr(kept, "LONG", -1.0)
+    chart = tmp_path / "tiny.json"
+    chart.write_text(json_text(CHART), encoding="utf-8")
+    parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
+    game = TimedFootball(chart=chart, form="second-half", margin=3, **parameters)
+    first = kept.solve_or_open(game)
+    [folder] = (tmp_path / "kept").iterdir()
+    monkeypatch.setattr(kept, "solve", None)
+    second = kept.solve_or_open(game)
+    assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
+    # The start is no part of what is solved.
+    level = kept.solve_or_open(TimedFootball(chart=chart, form="second-half", **parameters))
+    assert level.value < second.value
+    monkeypatch.undo()
+    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "kept"))
+    monkeypatch.setattr(kept, "LONG", -1.0)
+    sheet = next((folder / "sheets").rglob("*.npy"))
+    whole = sheet.read_bytes()
+    sheet.write_bytes(whole[:-8] + bytes(8))
+    assert kept.solve_or_open(game).value == first.value
+    assert sheet.read_bytes() == whole
 
 
 def test_a_form_that_takes_long_is_not_solved_to_play() -> None:

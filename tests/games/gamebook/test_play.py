@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -52,6 +53,31 @@ def test_what_has_been_taken_stays_on_the_sheet() -> None:
     assert pages
     # Hunting matters no more once the meal is eaten, but the hero still knows it.
     assert all("hunting" in page for page in pages)
+
+
+def test_what_changed_on_the_sheet_is_told() -> None:
+    reader = GAME.for_reader()
+    told = 0
+    pages = [outcome.state for outcome in reader.initial()]
+    for page in pages:
+        if reader.is_terminal(page) or len(pages) > 400:
+            continue
+        for action in reader.legal_actions(page)[0]:
+            for outcome in reader.transition(page, (action,)):
+                pages.append(outcome.state)
+                words = reader.tell(page, (action,), outcome, random.Random(1))
+                numbers = re.findall(r"(\w+) (-?\d+) -> (-?\d+)", words)
+                told += len(numbers)
+                sheet = [field.name for field in GAME.book.fields]
+                changed = {
+                    (name, str(before), str(after))
+                    for name, before, after in zip(
+                        sheet, page.values, outcome.state.values, strict=True
+                    )
+                    if None not in (before, after) and before != after
+                }
+                assert set(numbers) == changed
+    assert told > 10
 
 
 def test_advice_is_exact() -> None:

@@ -1,0 +1,76 @@
+"""Greed in the terminal: the dice that are told are those of the score."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from solvent.games.greed.rules import Greed, Position
+from solvent.play import play
+
+
+def joint(player: int, dice: int) -> tuple[int, int]:
+    return (dice, 0) if player == 0 else (0, dice)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("phase", ["play", "last"])
+def test_the_dice_told_are_the_change_of_the_score(player: int, phase: str) -> None:
+    game = Greed(limit=12, sides=4)
+    scores = (7, 3) if player == 0 else (3, 7)
+    state = Position(player, scores, phase)
+    busts = 0
+    for count in (1, 2):
+        for outcome in game.transition(state, joint(player, count)):
+            for seed in range(5):
+                told = game.tell(state, joint(player, count), outcome, random.Random(seed))
+                dice, total, rest = re.fullmatch(
+                    r"\d+ di(?:e|ce): ([\d ]+) = (\d+)(.*)", told
+                ).groups()
+                faces = [int(face) for face in dice.split()]
+                assert len(faces) == count
+                assert sum(faces) == int(total)
+                assert all(1 <= face <= 4 for face in faces)
+                after = outcome.state.scores[player]
+                if after > game.limit:
+                    assert 7 + sum(faces) > game.limit
+                    assert rest == f"; {7 + sum(faces)} is above 12, bust."
+                    busts += 1
+                else:
+                    assert (7 + sum(faces), rest) == (after, ".")
+    assert busts
+
+
+def test_of_very_many_dice_the_sum_is_told() -> None:
+    game = Greed(limit=500, sides=6)
+    state = Position(0, (0, 0), "play")
+    outcome = game.transition(state, (100, 0))[250]
+    told = game.tell(state, (100, 0), outcome, random.Random(1))
+    assert told == f"100 dice = {outcome.state.scores[0]}."
+
+
+def test_to_stand_is_no_roll() -> None:
+    game = Greed(limit=12, sides=4)
+    state = Position(0, (7, 3), "play")
+    [outcome] = game.transition(state, (0, 0))
+    assert game.tell(state, (0, 0), outcome, random.Random(1)) == ""
+
+
+def test_thirty_actions_are_one_short_question() -> None:
+    asked: list[str] = []
+
+    def ask(prompt: str) -> str:
+        asked.append(prompt)
+        return "? all" if len(asked) == 2 else "?" if len(asked) == 1 else "q"
+
+    shown: list[str] = []
+    play(Greed(limit=50), seed=1, input=ask, output=shown.append)
+    assert set(asked) == {"0 stand, 1-15 roll that many > "}
+    first, last = (i for i, line in enumerate(shown) if line.startswith("With the best"))
+    # The best first, and a sentence about the rest; then everything.
+    assert "(best)" in shown[first + 1]
+    assert shown[last - 1].endswith("`? all` lists all.")
+    listed = [line for line in shown[last + 1 :] if re.match("  (stand|roll)", line)]
+    assert len(listed) == 16
