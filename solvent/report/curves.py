@@ -86,7 +86,7 @@ def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: s
             panel.level(baseline.gap, baseline.name, "baseline")
     panel.level(0.0, "optimum 0", "optimum")
     _draw_gaps(panel, task, curves, marks)
-    return panel.drawn()
+    return _with_legend(panel, task, marks)
 
 
 def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
@@ -115,7 +115,7 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
         steps = [point.timesteps for point in curve]
         sampled, mode = ([p.value for p in curve], [p.mode_value for p in curve])
         _draw_both(panel, agent, steps, sampled, mode, marks[agent.algorithm])
-    return panel.drawn()
+    return _with_legend(panel, task, marks)
 
 
 def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
@@ -132,6 +132,13 @@ def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") ->
         ALONG,
     )
     _draw_gaps(panel, task, curves, marks)
+    return _with_legend(panel, task, marks)
+
+
+def _with_legend(panel: Panel, task: TaskRecord, marks: Marks) -> str:
+    """The chart with the names of the algorithms below it, so that it can stand alone."""
+    for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
+        panel.key(algorithm, *marks[algorithm])
     return panel.drawn()
 
 

@@ -132,6 +132,7 @@ class Panel:
         self.title, self.quantity, self.x, self.y, self.along = title, quantity, x, y, along
         self.levels: list[tuple[float, str, str]] = []
         self.parts: list[Callable[[], str]] = []
+        self.keys: list[tuple[str, str, str]] = []
 
     @property
     def right(self) -> float:
@@ -140,6 +141,10 @@ class Panel:
         widths = [len(label) * (1.1 if kind == "optimum" else 1) for _, label, kind in self.levels]
         longest = max(widths, default=0)
         return RIGHT + LEADER + 0.9 * LETTER * longest if longest else RIGHT
+
+    def key(self, name: str, colour: str, shape: str) -> None:
+        """An entry of the legend below the chart: a shape around the origin, and its name."""
+        self.keys.append((name, colour, shape))
 
     def level(self, value: float, label: str, kind: str) -> None:
         """A horizontal line with its name beside it."""
@@ -207,7 +212,11 @@ class Panel:
 
     def drawn(self) -> str:
         """The whole chart, as a part of a page."""
-        return f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{self.inside()}</svg>'
+        legend, height = self._legend()
+        return (
+            f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img">'
+            f"{self.inside()}{legend}</svg>"
+        )
 
     def inside(self) -> str:
         """What is drawn, without the frame."""
@@ -236,11 +245,25 @@ class Panel:
         parts = "".join(part() for part in self.parts)
         return (
             f"<title>{escape(self.title)}</title>{''.join(grid)}{parts}{self._names()}"
-            f'<text x="{(LEFT + right) / 2:g}" y="{HEIGHT - 6}" '
+            f'<text x="{(LEFT + right) / 2:.1f}" y="{HEIGHT - 6}" '
             f'text-anchor="middle">{escape(self.along)}</text>'
             f'<text transform="translate(12 {middle}) rotate(-90)" '
             f'text-anchor="middle">{escape(self.quantity)}</text>'
         )
+
+    def _legend(self) -> tuple[str, int]:
+        """The entries in as many lines as they need, and the height of the chart with them."""
+        drawn, x, y = [], LEFT, HEIGHT + KEYS // 2
+        for name, colour, shape in self.keys:
+            long = LETTER * (len(name) + 4)
+            if x > LEFT and x + long > WIDTH:
+                x, y = LEFT, y + KEYS // 4 * 3
+            drawn.append(
+                f'<path fill="{colour}" transform="translate({x + 5:g} {y})" d="{shape}"/>'
+                f'<text x="{x + 14:g}" y="{y + 4}">{escape(name)}</text>'
+            )
+            x += long
+        return "".join(drawn), y + KEYS // 2 if drawn else HEIGHT
 
     def _names(self) -> str:
         """The names of the levels, apart from each other, each joined to its line."""

@@ -71,8 +71,9 @@
       button.title = "Save this figure as " + kind;
       button.onclick = () => {
         const title = chart.querySelector("title"), task = chart.closest("section[id]");
-        const parts = [task ? task.id : "", title ? title.textContent : "figure " + (number + 1)];
-        save[kind](chart, slug(parts.join(" ")).slice(0, 80));
+        const name = slug(title ? title.textContent : "figure " + (number + 1));
+        const of = task ? slug(task.id) : "";
+        save[kind](chart, name.includes(of) ? name : of + "-" + name);
       };
       line.append(button);
     }

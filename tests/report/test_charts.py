@@ -157,3 +157,16 @@ def test_an_algorithm_has_one_colour_and_shape_in_all_charts(text: str) -> None:
     assert {(name, colour) for colour, name in sampled} == {
         (name, marks[name].colour) for name in ("ppo", "dqn")
     }
+
+
+def test_a_chart_names_its_algorithms_so_that_it_can_stand_alone(text: str) -> None:
+    marks = algorithm_marks(["ppo", "dqn"])
+    curves = re.findall(r'<svg class="chart" (?:(?!</svg>).)*?over the training(?:.*?)</svg>', text)
+    assert len(curves) == 6
+    for chart in curves:
+        used = set(re.findall(r"<polyline[^>]*><title>([a-z]+)", chart))
+        legend = re.findall(
+            r'<path fill="([^"]+)" transform="[^"]*" d="([^"]+)"/><text[^>]*>([a-z]+)<', chart
+        )
+        assert {name for *_, name in legend} == used
+        assert all((colour, shape) == marks[name] for colour, shape, name in legend)
