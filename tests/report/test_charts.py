@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -17,19 +15,8 @@ from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import BASELINE_SHAPE, algorithm_marks
 from solvent.report.curves import gap_panel
 from solvent.report.numbers import small
-from solvent.report.page import render
 
 NUMBERS = {"10⁻³": 1e-3, "10⁻⁴": 1e-4, "10⁻⁵": 1e-5}
-
-
-@pytest.fixture(scope="module")
-def text(results: Path) -> str:
-    return render(results)
-
-
-@pytest.fixture(scope="module")
-def tasks(results: Path) -> list[dict[str, Any]]:
-    return list(json.loads((results / "results.json").read_text())["tasks"])
 
 
 def charts(text: str) -> list[Element]:
