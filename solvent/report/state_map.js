@@ -211,7 +211,7 @@
           const share = Math.sqrt(learned().loss[n] / largest());
           const radius = Math.max(0.8, 0.48 * small * share);
           over.push(`<circle cx="${(cx + wide / 2).toFixed(1)}" cy="${(cy + tall / 2).toFixed(1)}" ` +
-            `r="${radius.toFixed(2)}" fill="#d0021b" stroke="#fff" stroke-width="${Math.min(1, radius / 3).toFixed(2)}"/>`);
+            `r="${radius.toFixed(2)}" style="fill: var(--costly)" stroke="#fff" stroke-width="${Math.min(1, radius / 3).toFixed(2)}"/>`);
         }
         if (starts.has(n) && starts.size <= 4 && small >= SIGNED) {
           over.push(`<rect x="${cx + 1.5}" y="${cy + 1.5}" width="${wide - 3}" height="${tall - 3}" ` +
@@ -274,7 +274,7 @@
       }
       if (learned()) {
         const cells = [...grid.values()].filter((n) => n < data.states && learned().loss[n] > 1e-9);
-        marks.push(swatch("background: #d0021b; border-radius: 50%",
+        marks.push(swatch("background: var(--costly); border-radius: 50%",
           `loses by its choice, ${cells.length} states here; area by what a visit loses, at most ${loses(largest())}`));
       }
       find(".marks").replaceChildren(...marks);

@@ -80,9 +80,13 @@ class Grid:
         tests = (policy.probabilities[self.states, TEST] > 0.5) & (self.states >= 0)
         return np.select([tests.all(axis=1), tests[:, 1], tests[:, 0]], [1, 2, 3], 0)
 
-    def either(self, states: Bools) -> Bools:
-        """[C] whether something is so in one of a cell's states."""
-        return np.asarray((states[self.states] & (self.states >= 0)).any(axis=1))
+    def largest(self, numbers: Floats) -> Floats:
+        """[C] the larger of the numbers of a cell's two states, 0 where there is none.
+
+        Args:
+            numbers: [S] none of them negative.
+        """
+        return np.asarray(np.where(self.states >= 0, numbers[self.states], 0.0).max(axis=1))
 
 
 def grid_of(table: TabularGame) -> Grid:
@@ -138,13 +142,21 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
 
 
 def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str, Any]:
-    """An agent's map; its codes have 4 added where they differ, 8 where that costs something."""
+    """An agent's map; its codes have 4 added where they differ, 8 where that costs something.
+
+    Its losses are in 255ths of the largest, and that is in the units of the values.
+    """
     codes = grid.codes(agent.policy)
     differs = codes != grid.codes(solved.solution.policies[0])
-    costs = grid.either(agent.location.loss > COSTLY)
-    return _map(
+    loss = grid.largest(agent.location.loss)
+    costs = loss > COSTLY
+    drawn = _map(
         grid, policy_value(solved.table, agent.policy), codes + 4 * differs + 4 * (differs & costs)
     )
+    most = float(loss.max())
+    shares = np.round(loss / most * 255) if most > COSTLY else np.zeros(len(loss))
+    losses = base64.b64encode(shares.astype(np.uint8).tobytes()).decode()
+    return {**drawn, "losses": losses, "largest": most / grid.best}
 
 
 def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:

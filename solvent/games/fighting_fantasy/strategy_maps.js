@@ -1,7 +1,7 @@
 // Draws the strategy maps of each task from the numbers embedded beside them.
 (() => {
   "use strict";
-  const CELL = 18, LEFT = 36, BOTTOM = 38, ABSENT = 65535;
+  const CELL = 18, LEFT = 36, BOTTOM = 38, NAME = 152, ABSENT = 65535;
   const SVG = "http://www.w3.org/2000/svg";
 
   const element = (name, attributes, parent) => {
@@ -15,11 +15,12 @@
     made.textContent = content;
     return made;
   };
-  const unpack = ({ values, codes, name }) => {
+  const unpack = ({ values, codes, name, losses, largest }) => {
     const bytes = Uint8Array.from(atob(values), (c) => c.charCodeAt(0));
     const shares = new Uint16Array(bytes.length / 2);
     shares.forEach((_, i) => { shares[i] = bytes[2 * i] + 256 * bytes[2 * i + 1]; });
-    return { shares, codes, name };
+    const lost = losses && Uint8Array.from(atob(losses), (c) => c.charCodeAt(0));
+    return { shares, codes, name, lost, largest };
   };
   const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   const colour = (scale, share) => {
@@ -30,7 +31,7 @@
   };
   const ink = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000" : "#fff");
   const percent = (share) => `${(100 * share).toFixed(2)}%`;
-  const signed = (number) => (number < 0 ? "−" : "+") + Math.abs(number);
+  const signed = (number) => (number < 0 ? "−" : number > 0 ? "+" : "") + Math.abs(number);
   const WORDS = ["never", "after every round", "after lost rounds", "after won rounds"];
 
   for (const root of document.querySelectorAll(".strategy-maps")) {
@@ -60,14 +61,15 @@
         `${percent(share(optimal, cell))}, tests LUCK ${WORDS[optimal.codes[cell]]}.`;
       if (!map) return best;
       const own = share(map, cell);
-      return `${best} ${map.name}: ${percent(own)}, tests LUCK ` +
-        `${WORDS[parseInt(map.codes[cell], 16) & 3]}.`;
+      const code = parseInt(map.codes[cell], 16);
+      const loss = code > 7 ? `, which loses ${percent((map.largest * map.lost[cell]) / 255)} a visit` : "";
+      return `${best} ${map.name}: ${percent(own)}, tests LUCK ${WORDS[code & 3]}${loss}.`;
     };
 
     const draw = (svg, map) => {
       svg.replaceChildren();
       const bottom = heroes * CELL;
-      const width = LEFT + opponents * CELL + 4;
+      const width = Math.max(LEFT + opponents * CELL + 4, NAME);
       svg.setAttribute("viewBox", `0 0 ${width} ${bottom + BOTTOM}`);
       svg.style.maxWidth = `${1.5 * width}px`;
       const frames = [];
@@ -88,13 +90,15 @@
             const digit = text(code & 3, x + CELL / 2, y + CELL - 5, "middle", svg);
             digit.style.fill = ink(rgb);
           }
-          if (code > 3) frames.push([x, y, code > 7 ? "costly" : "tied"]);
+          if (code > 7) frames.push([x, y, "costly", 1 + 3 * Math.sqrt(map.lost[cell] / 255)]);
+          else if (code > 3) frames.push([x, y, "tied", 1.2]);
         }
       }
-      for (const [x, y, kind] of frames) {
-        const size = CELL - 2;
-        element("rect", { x: x + 1, y: y + 1, width: size, height: size, class: "halo" }, svg);
-        element("rect", { x: x + 1, y: y + 1, width: size, height: size, class: kind }, svg);
+      for (const [x, y, kind, wide] of frames) {
+        const inset = wide / 2, size = CELL - wide;
+        const place = { x: x + inset, y: y + inset, width: size, height: size };
+        element("rect", { ...place, class: "halo", style: `stroke-width: ${wide + 0.8}` }, svg);
+        element("rect", { ...place, class: kind, style: `stroke-width: ${wide}` }, svg);
       }
       for (let hero = 1; hero <= heroes; hero++) {
         if (hero === 1 || hero % 2 === 0) {
@@ -134,6 +138,9 @@
     };
 
     const redraw = () => {
+      const first = at(1, 1);
+      find(".unreached").hidden = !optimal.shares.subarray(first, first + heroes * opponents)
+        .includes(ABSENT);
       const map = learned[agent.value];
       find(".luck-text").value = luck.value;
       find(".difference-text").value = signed(data.differences[difference.value]);

@@ -41,10 +41,10 @@ def _map(game: Gamebook, solved: SolvedTask) -> str:
     uniform = reading(game, table, TabularPolicy.uniform(table), values)
     order = tuple(n for n in game.story.liveness.sections if n)
     return (
-        "<p>Each dot is a section, a line leads to a later one. The larger a dot, the likelier "
-        "an optimal policy gets there; sections that it avoids are rings. The colour is the "
-        "optimal value from there on, dark for the lowest score and bright for the highest: as the "
-        "optimal policy gets there, or for a ring as the uniform one. Point at a dot for "
+        "<p>Each dot is a section with its number, a line leads to a later one. The larger a dot, "
+        "the likelier an optimal policy gets there; sections that it avoids are rings. The colour "
+        "is the optimal value from there on, dark for the lowest score and bright for the highest: "
+        "as the optimal policy gets there, or for a ring as the uniform one. Point at a dot for "
         "numbers.</p>" + book_map(game.book, order, best, uniform)
     )
 

@@ -22,6 +22,9 @@ MARGIN = 16
 SMALLEST, LARGEST = 3.0, 11.0
 """Radii of sections that are never and always reached."""
 
+NUMBER = 8.0
+"""Size of the numbers of sections; a dot that is large enough holds its own."""
+
 BOW = 22.0
 """How far a line past one column is bowed, in pixels; past more it grows as the square root."""
 
@@ -59,20 +62,43 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
         reached = best.reached[n]
         avoided = not reached > 0
         value = uniform.value[n] if avoided else best.value[n]
-        colour = shade(VIRIDIS, (value - low) / span) if value == value else "#fff"
-        fill = f'fill="#fff" stroke="{colour}" stroke-width="2"' if avoided else f'fill="{colour}"'
+        share = (value - low) / span if value == value else 0.0
+        colour = shade(VIRIDIS, share)
+        fill = (
+            f'style="fill: var(--paper)" stroke="{colour}" stroke-width="2"'
+            if avoided
+            else f'fill="{colour}"'
+        )
         radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
         title = f" {book.sections[n].title}" if book.sections[n].title else ""
         dots.append(
             f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius:.1f}" {fill} '
             f'data-section="{n}"><title>{n}{escape(title)}: reached with probability '
             f"{small(reached)}, value {value:.4f}</title></circle>"
+            f"{_number(n, at[n], 0 if avoided else radius, share)}"
         )
     return (
         f'<div class="scroll"><svg class="chart book-map" viewBox="0 0 {width} {height}" '
         f'role="img" style="min-width: {min(width, 1100)}px; max-width: {1.6 * width:.0f}px">'
         f"<title>The sections of {escape(book.title)}</title>{''.join(lines)}{''.join(dots)}"
         "</svg></div>"
+    )
+
+
+def _number(section: int, at: tuple[float, float], radius: float, share: float) -> str:
+    """A section's number, in its dot or below it."""
+    x, y = at
+    inside = radius > 0.33 * NUMBER * len(str(section)) + 2
+    ink = "#000" if share > 0.5 else "#fff"
+    style = (
+        f"fill: {ink}"
+        if inside
+        else "fill: var(--ink); stroke: var(--paper); stroke-width: 2.5px; paint-order: stroke"
+    )
+    below = NUMBER * 0.36 if inside else max(radius, SMALLEST) + NUMBER + 1
+    return (
+        f'<text x="{x:.1f}" y="{y + below:.1f}" text-anchor="middle" pointer-events="none" '
+        f'style="font-size: {NUMBER:g}px; {style}">{section}</text>'
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -29,7 +29,8 @@ from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report import panel
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
-from solvent.report.panel import Axis, bar, runs
+from solvent.report.numbers import small
+from solvent.report.panel import Axis, bar, hatching, runs
 from solvent.report.sections import Section, Untabled
 from solvent.report.solved import SolvedTask
 
@@ -101,7 +102,8 @@ def _agents(solved: SolvedTask) -> str:
     colours = dice_colours(solved.table.mask[0].shape[1] - 1)
     figures = "".join(
         f"<figure><figcaption><b>{escape(agent.agent.name)}</b>, seat {policy.player}, {turn}: "
-        f'{len(costly)} costly</figcaption><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f"{len(costly)} costly{_largest(costly)}</figcaption><svg "
+        f'class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'role="img" data-costly="{len(costly)}"><title>Dice of {escape(agent.agent.name)}, '
         f"seat {policy.player}, {turn}</title>"
         f"{_panel('number of dice', 1, dice, colours, costly)}</svg></figure>"
@@ -111,15 +113,20 @@ def _agents(solved: SolvedTask) -> str:
         for dice, costly in [chosen(solved.table, policy, location, phase)]
     )
     return (
-        "<p>The most probable number of dice in every position that play can come to; the others "
-        "are white. A red dot marks a choice that loses against the best one.</p>"
+        "<p>The most probable number of dice in every position; hatched are positions that no "
+        "episode reaches. A red dot marks a choice that loses against the best one. Its area is in "
+        "proportion to what a visit loses; the largest loss of each map is named.</p>"
         f'<div class="panels small">{figures}</div>'
     )
 
 
+def _largest(costly: Mapping[tuple[int, int], float]) -> str:
+    return f", up to {small(max(costly.values()))}" if costly else ""
+
+
 def chosen(
     table: TabularGame, policy: TabularPolicy, location: GapLocation, phase: str
-) -> tuple[Ints, list[tuple[int, int]]]:
+) -> tuple[Ints, dict[tuple[int, int], float]]:
     """What a policy rolls where its player is on turn.
 
     Args:
@@ -130,7 +137,7 @@ def chosen(
 
     Returns:
         [M+1, M+1] the most probable number of dice by own score and the other's, -1 where play
-        cannot come to; and the pairs of scores in which it loses.
+        cannot come to; and what a visit loses, by the pairs of scores in which it does.
     """
     me = policy.player
     positions = [
@@ -140,11 +147,11 @@ def chosen(
     ]
     limit = int(dict(table.info.parameters)["limit"])
     dice = np.full((limit + 1, limit + 1), -1)
-    costly = []
+    costly = {}
     for state, own, other in positions:
         dice[own, other] = policy.probabilities[state].argmax()
         if location.loss[state] > COSTLY:
-            costly.append((own, other))
+            costly[own, other] = float(location.loss[state])
     return dice, costly
 
 
@@ -251,7 +258,7 @@ def _panel(
     step: int,
     level: Ints,
     colours: Sequence[str],
-    marked: Sequence[tuple[int, int]] = (),
+    marked: Mapping[tuple[int, int], float] | None = None,
     scale: Axis | None = None,
 ) -> str:
     """A map with its axes and legend.
@@ -261,7 +268,8 @@ def _panel(
         step: Between the scores of neighbouring cells.
         level: [n, n] the number of each cell's colour, or -1 for none.
         colours: By number.
-        marked: Cells with a dot.
+        marked: Cells with a dot, with what it is in proportion to; then cells without a colour
+            are hatched.
         scale: What the legend runs over, if not over the numbers of the colours.
     """
     cells = len(level)
@@ -281,17 +289,21 @@ def _panel(
             f'</text><text x="{LEFT - 5}" y="{TOP + SIDE - along + 4:.1f}" text-anchor="end">'
             f"{score:g}</text>"
         )
+    most = max((marked or {}).values(), default=0.0)
     dots = "".join(
         f'<circle cx="{LEFT + (x + 0.5) * unit:.1f}" cy="{TOP + SIDE - (y + 0.5) * unit:.1f}" '
-        f'r="{max(unit / 5, 1):.1f}" fill="#d0021b" stroke="#fff"/>'
-        for x, y in marked
+        f'r="{max(0.42 * unit * (loss / most) ** 0.5, 0.8):.2f}" fill="#d0021b" '
+        f'style="fill: var(--costly)" stroke="#fff" stroke-width="0.6"/>'
+        for (x, y), loss in (marked or {}).items()
     )
+    missing = "" if marked is None else hatching(LEFT, TOP, SIDE, SIDE)
     middle = LEFT + SIDE / 2
     return (
         f'<text x="{middle}" y="16" text-anchor="middle" font-weight="600">{name}</text>'
-        f'<rect x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" stroke="#dde2e6"/>'
-        f'<g transform="translate({LEFT} {TOP + SIDE}) scale({unit:.6g} {-unit:.6g})" '
-        f'shape-rendering="crispEdges" fill="none">{strokes}</g>{dots}{"".join(labels)}'
+        f'<rect x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" class="grid" '
+        f'stroke="#dde2e6"/>{missing}<g transform="translate({LEFT} {TOP + SIDE}) '
+        f'scale({unit:.6g} {-unit:.6g})" shape-rendering="crispEdges" fill="none">{strokes}</g>'
+        f"{dots}{''.join(labels)}"
         f'<text x="{middle}" y="{TOP + SIDE + 33}" text-anchor="middle">'
         f'score of the player on turn</text><text transform="translate(13 {TOP + SIDE / 2}) '
         f'rotate(-90)" text-anchor="middle">score of the other</text>{_legend(colours, scale)}'

@@ -25,7 +25,7 @@ from solvent.games.pig.rules import HOLD, Turn
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
 from solvent.report.colours import VIRIDIS, shade
-from solvent.report.panel import Axis, bar, runs
+from solvent.report.panel import Axis, bar, hatching, runs
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
 
@@ -170,7 +170,8 @@ def picture(surface: HoldSurface) -> str:
     radius = max(unit / 4, 0.8)
     dots = "".join(
         f'<circle cx="{LEFT + (own + 0.5) * unit:.1f}" '
-        f'cy="{TOP + SIDE - (other + 0.5) * unit:.1f}" r="{radius:.1f}" fill="#d0021b"/>'
+        f'cy="{TOP + SIDE - (other + 0.5) * unit:.1f}" r="{radius:.1f}" '
+        'style="fill: var(--costly)"/>'
         for own in range(cells)
         for other in range(cells)
         if len(surface.intervals(own, other)) > 2
@@ -193,7 +194,7 @@ def picture(surface: HoldSurface) -> str:
             for n, along in places.items()
         )
     return (
-        f"{_hatching()}"
+        f"{hatching(LEFT, TOP, SIDE, SIDE)}"
         f'<g transform="{cell}" shape-rendering="crispEdges" fill="none">{strokes}</g>{dots}'
         f"{axes(cells, 'own score', 'score of the other')}{legend}"
         f'<line class="chosen" style="stroke: #fff; stroke-width: 1.5" x1="{LEFT}" '
@@ -217,12 +218,3 @@ def axes(cells: int, across: str, up: str) -> str:
         f'</text><text transform="translate(13 {TOP + SIDE / 2}) rotate(-90)" '
         f'text-anchor="middle">{up}</text>'
     )
-
-
-def _hatching() -> str:
-    """Slanted lines over the whole map, which show where no cell is painted over them."""
-    lines = []
-    for offset in range(7, 2 * SIDE, 7):
-        begin, end = min(offset, SIDE), max(offset - SIDE, 0)
-        lines.append(f"M{LEFT + begin} {TOP + offset - begin}L{LEFT + end} {TOP + offset - end}")
-    return f'<path class="grid" d="{"".join(lines)}" fill="none"/>'

@@ -110,10 +110,16 @@ def test_frames_mark_the_cells_that_differ(data: Any, solved: SolvedTask) -> Non
         own, codes = cells(data, which)
         assert ((codes >= TIED) == ((codes & 3) != optimal))[present].all()
         loses = np.zeros(data["shape"], bool)
+        most = np.zeros(data["shape"])
         for s in np.flatnonzero(agent.location.loss > 1e-9):
             state = solved.table.states[s]
             place = data["differences"].index(state.difference)
-            loses[place, state.luck, state.hero - 1, state.opponent - 1] = True
+            cell = place, state.luck, state.hero - 1, state.opponent - 1
+            loses[cell] = True
+            most[cell] = max(most[cell], agent.location.loss[s])
+        drawn = np.frombuffer(base64.b64decode(which["losses"]), np.uint8).reshape(data["shape"])
+        assert which["largest"] == most.max() > 0.01
+        assert drawn / 255 == pytest.approx(most / most.max(), abs=1 / 500)
         assert ((codes >= COSTLY) == loses)[present].all()
         assert (own <= best + 2e-5)[present].all()
         kinds |= set((codes // 4)[present].tolist())

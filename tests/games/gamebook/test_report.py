@@ -124,6 +124,11 @@ def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> No
     solved = game_task(cast(SolvedTable, solve(FORK)))
     html = "".join(section.html for section in gamebook_sections(solved))
     assert sorted(re.findall(r'data-section="(\d+)"', html)) == ["1", "2", "3", "4"]
+    numbered = re.findall(
+        r'cx="([\d.]+)"[^>]*data-section="(\d+)".*?x="([\d.]+)"[^>]*>(\d+)<', html
+    )
+    assert len(numbered) == 4
+    assert all(dot == text and n == shown for dot, n, text, shown in numbered)
     assert "<b>" not in html
     assert re.search(r"<td>uniform</td><td class=\"n\">0\.4125</td>", html)
     assert re.search(r"<td>section 3</td><td>Run</td>", html)

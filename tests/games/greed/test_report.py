@@ -21,12 +21,15 @@ from solvent.games.greed.report import (
     STAND,
     chosen,
     dice_colours,
+    greed_sections,
     maps_of,
     picture,
     write_pictures,
 )
 from solvent.model import TabularPolicy, compile_game
+from solvent.report.numbers import small
 from solvent.report.page import render
+from solvent.report.solved import solve_task
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -124,7 +127,7 @@ def test_what_an_agent_chooses_is_marked_where_it_loses() -> None:
     for player in (0, 1):
         best = solution.policies[player]
         dice, costly = chosen(game, best, locate_gap(game, best, solution), "last")
-        assert costly == []
+        assert not costly
         assert dice[9, 9] == -1 or dice[9, 9] == 0
         stand = TabularPolicy.of(
             game, np.eye(game.mask[player].shape[1])[[0] * game.n_states], player=player
@@ -139,6 +142,27 @@ def test_what_an_agent_chooses_is_marked_where_it_loses() -> None:
         }
         assert set(costly) == missed
         assert missed
+        ratings = {pair: kernel.ratings(*pair, last=True) for pair in missed}
+        assert costly == {pair: pytest.approx(own.max() - own[0]) for pair, own in ratings.items()}
+
+
+def test_the_area_of_a_dot_is_in_proportion_to_the_loss(results: Path) -> None:
+    solved = solve_task(read_results(results)[2], results)
+    [section] = [s for s in greed_sections(solved) if s.title == "What the agents choose"]
+    figures = section.html.split("<figure>")[1:]
+    agents = [
+        chosen(solved.table, policy, location, phase)[1]
+        for agent in solved.agents
+        for policy, location in zip(agent.policies, agent.locations, strict=True)
+        for phase in ("play", "last")
+    ]
+    for figure, costly in zip(figures, agents, strict=True):
+        assert f"up to {small(max(costly.values()))}</figcaption>" in figure
+        radii = np.array([float(r) for r in re.findall(r'<circle [^>]*r="([\d.]+)"', figure)])
+        share = np.array(list(costly.values())) / max(costly.values())
+        assert len(radii) == len(share) > 1
+        clear = radii > 0.81  # Smaller ones are as large as can be seen.
+        assert radii[clear] / radii.max() == pytest.approx(share[clear] ** 0.5, abs=2e-3)
 
 
 def test_agents_have_their_own_maps(results: Path) -> None:

@@ -184,7 +184,7 @@ def _frame(name: str, level: Ints, colours: Sequence[str], legend: str) -> str:
     return (
         f'<text x="{LEFT + WIDE / 2}" y="16" text-anchor="middle" font-weight="600">'
         f"{escape(name)}</text>"
-        f'<rect x="{LEFT}" y="{TOP}" width="{WIDE}" height="{HIGH}" fill="none" stroke="#dde2e6"/>'
+        f'<rect x="{LEFT}" y="{TOP}" width="{WIDE}" height="{HIGH}" fill="none" class="grid"/>'
         f'<g transform="translate({LEFT} {TOP + HIGH}) scale({across:.6g} {-up:.6g})" '
         f'shape-rendering="crispEdges" fill="none">{strokes}</g>{labels}'
         f'<text x="{LEFT + WIDE / 2}" y="{TOP + HIGH + 33}" text-anchor="middle">'

@@ -101,7 +101,7 @@ class ClockMap:
             f'<text x="{LEFT + WIDE / 2}" y="16" text-anchor="middle" font-weight="600">'
             f"{escape(self.title)}</text>"
             f'<rect x="{LEFT}" y="{TOP}" width="{WIDE}" height="{HIGH}" fill="none" '
-            f'stroke="#dde2e6"/><g transform="translate({LEFT} {TOP + HIGH}) '
+            f'class="grid" stroke="#dde2e6"/><g transform="translate({LEFT} {TOP + HIGH}) '
             f'scale({across:.6g} {-up:.6g})" shape-rendering="crispEdges" fill="none">{strokes}</g>'
             f'{times}{leads}<text x="{LEFT + WIDE / 2}" y="{TOP + HIGH + 33}" '
             f'text-anchor="middle">time left</text><text '
