@@ -24,7 +24,7 @@ IMAGES = Path(__file__).parents[1] / "images"
 WIDTH = 800
 """The largest, in pixels."""
 
-COLOURS = 64
+COLOURS = 32
 
 
 class Picture(NamedTuple):
