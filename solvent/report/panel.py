@@ -253,11 +253,11 @@ class Panel:
 
     def _legend(self) -> tuple[str, int]:
         """The entries in as many lines as they need, and the height of the chart with them."""
-        drawn, x, y = [], LEFT, HEIGHT + KEYS // 2
+        drawn, x, y = [], float(LEFT), HEIGHT + KEYS // 2
         for name, colour, shape in self.keys:
             long = LETTER * (len(name) + 4)
             if x > LEFT and x + long > WIDTH:
-                x, y = LEFT, y + KEYS // 4 * 3
+                x, y = float(LEFT), y + KEYS // 4 * 3
             drawn.append(
                 f'<path fill="{colour}" transform="translate({x + 5:g} {y})" d="{shape}"/>'
                 f'<text x="{x + 14:g}" y="{y + 4}">{escape(name)}</text>'
