@@ -43,6 +43,9 @@ FACTORED = 4000
 SWEEPS = 400
 """Sweeps after which a chain counts as slow."""
 
+MANY = 100
+"""Strongly connected parts of more than one state from which on each is solved by itself."""
+
 ROUNDING = 4 * float(np.finfo(float).eps)
 """Residuals up to this, in units of the largest value, are rounding."""
 
@@ -99,7 +102,9 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._sweep(right)
+            x = self._by_cuts(right)
+            if x is None:
+                x = self._sweep(right)
             if x is not None:
                 return x
             if self._factors is not None:
@@ -119,6 +124,19 @@ class Chain:
             if self._factors is not None:
                 return np.asarray(self._factors.solve(right, trans="T"))
         return self._eliminate(right, transposed=True)
+
+    def _by_cuts(self, right: Floats) -> Floats | None:
+        """The solution part by part; None if there are few parts, or one has too many cycles."""
+        if self.n <= FACTORED:
+            return None
+        sizes = np.diff(self._parts[1])
+        if (sizes > 1).sum() < MANY or sizes.max() > FACTORED:
+            return None
+        x = right.copy()
+        solved = kernels.chain.solve_parts_by_cuts(
+            *self._parts, self.start, self.target, self.flow, self.leaving, x
+        )
+        return x if solved and np.isfinite(x).all() else None
 
     def _sweep(self, right: Floats, *, transposed: bool = False) -> Floats | None:
         """The solution by Gauss-Seidel; None if the chain is small or mixes slowly."""

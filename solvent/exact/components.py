@@ -22,6 +22,12 @@ from solvent.exact import kernels
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 
+LARGE = 10_000
+"""States from which on compiled sweeps over a game are worth their compilation."""
+
+SWEEPS = 50
+"""Sweeps after which a backward search takes over: long cycles could need one for each state."""
+
 
 @dataclass(frozen=True, eq=False)
 class Components:
@@ -66,6 +72,8 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
     Returns:
         [S] int64: a label shared by the states of one end component, -1 outside of all.
     """
+    if game.n_states >= LARGE and not _can_stay(game, rows):
+        return np.full(game.n_states, -1)
     allowed = rows.copy()
     while True:
         used = allowed[game.outcome_row]
@@ -83,6 +91,16 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
     inside = np.zeros(game.n_states, bool)
     inside[game.row_state[allowed]] = True
     return np.where(inside, label.astype(np.int64), -1)
+
+
+def _can_stay(game: TabularGame, rows: Bools) -> bool:
+    """Whether the given rows ([K]) may make up an end component; if not, there is none."""
+    parts = components(game)
+    label = _spread(np.arange(len(parts.cyclic)), parts.order, parts.start)
+    stays = kernels.graph.can_stay(
+        parts.order, label, game.row_start, game.outcome_start, game.next_state, rows
+    )
+    return bool(stays.any())
 
 
 def free_rows(game: TabularGame) -> Bools:
@@ -105,6 +123,13 @@ def cannot_end(game: TabularGame, rows: Bools) -> Bools:
 
 def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
     """The states from which the given rows ([K] bool) lead to the goal ([S] bool), [S] bool."""
+    if game.n_states >= LARGE:
+        finished, found = kernels.graph.leads_to(
+            components(game).order, game.row_start, game.outcome_start, game.next_state, rows, goal,
+            SWEEPS,
+        )  # fmt: skip
+        if finished:
+            return np.asarray(found)
     used = rows[game.outcome_row]
     source, target = game.row_state[game.outcome_row[used]], game.next_state[used]
     # Search backwards from one extra node that every state of the goal leads to.

@@ -23,10 +23,13 @@ from solvent.exact import kernels
 from solvent.exact.components import Components, cannot_end, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.exact.mdp import TIE, members
+from solvent.exact.mdp import GRAIN, TIE, members
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+
+MANY = 100
+"""Components with cycles from which on compiled iteration is worth its compilation."""
 
 
 def optimum(
@@ -70,7 +73,7 @@ def _solve(
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
     minimizing = game.action_count[1] > 1
     values = np.zeros(game.n_states)
-    chosen = np.full(game.n_states, -1)
+    chosen, place = (np.full(game.n_states, -1) for _ in range(2))
     weights = (np.zeros(game.n_rows), np.zeros(game.n_rows))
 
     def run_induction(first: int, last: int) -> None:
@@ -81,7 +84,16 @@ def _solve(
             game.outcome_reward, minimizing, values, chosen, TIE,
         )  # fmt: skip
 
+    def run_cycle(states: Ints) -> bool:
+        return not both[states].any() and bool(
+            kernels.cycles.solve(
+                states, game.row_start, game.outcome_start, game.next_state, game.probability,
+                game.outcome_reward, *game.action_count, TIE, GRAIN, greedy, place, values, chosen,
+            )
+        )  # fmt: skip
+
     parts, level = _levels(components(game), both)
+    many = parts.cyclic.sum() >= MANY
     # Runs of plain states go to the compiled loop; what is between them is solved here.
     plain = ~parts.cyclic & ~both[parts.order[parts.start[:-1]]]
     begin = 0
@@ -92,10 +104,11 @@ def _solve(
         begin = c + 1
         if parts.cyclic[c]:
             states = parts.order[parts.start[c] : parts.start[c + 1]]
-            component = component_of(game, states, values)
-            values[states], *policies = solve_component(component, greedy=greedy)
-            rows, _ = members(game.row_start, states)
-            weights[0][rows], weights[1][rows] = policies
+            if not (many and run_cycle(states)):
+                component = component_of(game, states, values)
+                values[states], *policies = solve_component(component, greedy=greedy)
+                rows, _ = members(game.row_start, states)
+                weights[0][rows], weights[1][rows] = policies
         else:
             begin = int(np.searchsorted(level, level[c], side="right"))
             states = parts.order[parts.start[c] : parts.start[begin]]

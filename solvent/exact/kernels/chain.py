@@ -10,6 +10,9 @@ from numba import njit
 
 from solvent.model.arrays import Bools, Floats, Ints
 
+LARGEST_CUT = 64
+"""How many states a cut may have."""
+
 
 @njit(cache=True)
 def merge_rows(
@@ -234,6 +237,211 @@ def eliminate_parts(
                 for e in range(start[s], start[s + 1]):
                     if part[target[e]] != c:
                         x[target[e]] += flow[e] * x[s]
+    return True
+
+
+@njit(cache=True)
+def find_cut(begin: Ints, end: Ints, target: Ints) -> tuple[Ints, Ints]:
+    """States without which a chain has no cycles: those met again while the search is below them.
+
+    Args:
+        begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
+        end: [n]
+        target: Where entries lead.
+
+    Returns:
+        An order in which each state comes after all it leads to but for those of the cut, [n], and
+        the number of each state in the cut, ascending, -1 for the others, [n].
+    """
+    n = len(begin)
+    order, found = np.zeros(n, np.int64), 0
+    cut = np.full(n, -1)
+    mark = np.zeros(n, np.int8)  # 1 on the path, 2 finished
+    path, follow = np.zeros(n, np.int64), begin.copy()
+    for root in range(n):
+        if mark[root] != 0:
+            continue
+        path[0], length, mark[root] = root, 1, 1
+        while length > 0:
+            s = path[length - 1]
+            if follow[s] == end[s]:
+                order[found], mark[s] = s, 2
+                found += 1
+                length -= 1
+                continue
+            t = target[follow[s]]
+            follow[s] += 1
+            if mark[t] == 0:
+                path[length], mark[t] = t, 1
+                length += 1
+            elif mark[t] == 1 and t != s:
+                cut[t] = 0
+    size = 0
+    for s in range(n):
+        if cut[s] == 0:
+            cut[s] = size
+            size += 1
+    return order, cut
+
+
+@njit(cache=True)
+def factor_by_cut(
+    begin: Ints, end: Ints, target: Ints, flow: Floats, leaving: Floats, order: Ints, cut: Ints
+) -> tuple[bool, Floats, Floats, Floats, Floats]:
+    """Eliminate a chain, the states outside of a cut first.
+
+    In their order that is backward induction: it gives each value as a combination of the values of
+    the cut's states F,
+
+        x(s) = c(s) + sum over f in F of A(s, f) x(f),
+
+    and leaves a chain on F for :func:`eliminate`. Here, too, nothing is subtracted.
+
+    Args:
+        begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
+        end: [n]
+        target: Where entries lead.
+        flow: How likely they are.
+        leaving: [n] the probability to leave.
+        order: [n] as :func:`find_cut` has it.
+        cut: [n] likewise.
+
+    Returns:
+        Whether there is a solution, and the cut is small enough; A with the probability to leave
+        [n, F + 1], the probability to change the state [n], and of the chain on F what
+        :func:`eliminate` makes of it.
+    """
+    n, m = len(order), cut.max() + 1
+    share, changing = np.zeros((n, m + 1)), np.zeros(n)
+    moves, out = np.zeros((m, m)), np.zeros(m)
+    if m > LARGEST_CUT:
+        return False, share, changing, moves, out
+    for s in order:
+        total = leaving[s]
+        share[s, m] = leaving[s]
+        for e in range(begin[s], end[s]):
+            t = target[e]
+            if t == s:
+                continue
+            total += flow[e]
+            if cut[t] >= 0:
+                share[s, cut[t]] += flow[e]
+            else:
+                for f in range(m + 1):
+                    share[s, f] += flow[e] * share[t, f]
+        changing[s] = total
+        if not total > 0:
+            return False, share, changing, moves, out
+        if cut[s] < 0:
+            for f in range(m + 1):
+                share[s, f] /= total
+    for s in range(n):
+        if cut[s] >= 0:
+            moves[cut[s]] = share[s, :m]
+            out[cut[s]] = share[s, m]
+    left = eliminate(moves, out)
+    return m == 0 or left.min() > 0, share, changing, moves, left
+
+
+@njit(cache=True)
+def solve_by_cut(
+    begin: Ints,
+    end: Ints,
+    target: Ints,
+    flow: Floats,
+    order: Ints,
+    cut: Ints,
+    share: Floats,
+    changing: Floats,
+    moves: Floats,
+    left: Floats,
+    right: Floats,
+) -> Floats:
+    """Solve (I - P) x = right with what :func:`factor_by_cut` found, [n]."""
+    x = right.copy()
+    at_cut = np.zeros(len(left))
+    for s in order:
+        for e in range(begin[s], end[s]):
+            if target[e] != s and cut[target[e]] < 0:
+                x[s] += flow[e] * x[target[e]]
+        if cut[s] < 0:
+            x[s] /= changing[s]
+        else:
+            at_cut[cut[s]] = x[s]
+    at_cut = solve_eliminated(moves, left, at_cut)
+    for s in range(len(x)):
+        if cut[s] >= 0:
+            x[s] = at_cut[cut[s]]
+        else:
+            for f in range(len(left)):
+                x[s] += share[s, f] * at_cut[f]
+    return x
+
+
+@njit(cache=True)
+def solve_parts_by_cuts(
+    order: Ints, first: Ints, start: Ints, target: Ints, flow: Floats, leaving: Floats, x: Floats
+) -> bool:
+    """Solve (I - P) x = r, strongly connected part by part.
+
+    Args:
+        order: [S] the states, part by part, each after all that it leads to.
+        first: [C+1] where parts begin in `order`.
+        start: [S+1] entries of each row of P without its diagonal.
+        target: Their columns.
+        flow: Their values.
+        leaving: [S] the probability to leave from each state.
+        x: [S] holds r, then the solution.
+
+    Returns:
+        Whether every part can be left, and has a small cut.
+    """
+    place = np.full(len(order), -1)
+    for c in range(len(first) - 1):
+        states = order[first[c] : first[c + 1]]
+        n = len(states)
+        if n == 1:
+            s = states[0]
+            total = leaving[s]
+            for e in range(start[s], start[s + 1]):
+                total += flow[e]
+                x[s] += flow[e] * x[target[e]]
+            if not total > 0:
+                return False
+            x[s] /= total
+            continue
+        for i in range(n):
+            place[states[i]] = i
+        begin, end, size = np.zeros(n, np.int64), np.zeros(n, np.int64), 0
+        for s in states:
+            size += start[s + 1] - start[s]
+        to, chance, out, right = (
+            np.zeros(size, np.int64),
+            np.zeros(size),
+            leaving[states],
+            x[states],
+        )
+        used = 0
+        for i in range(n):
+            begin[i] = used
+            for e in range(start[states[i]], start[states[i] + 1]):
+                t = target[e]
+                if place[t] >= 0:
+                    to[used], chance[used] = place[t], flow[e]
+                    used += 1
+                else:
+                    out[i] += flow[e]
+                    right[i] += flow[e] * x[t]
+            end[i] = used
+        inner, cut = find_cut(begin, end, to)
+        found, share, changing, moves, left = factor_by_cut(begin, end, to, chance, out, inner, cut)
+        if not found:
+            return False
+        x[states] = solve_by_cut(
+            begin, end, to, chance, inner, cut, share, changing, moves, left, right
+        )
+        for s in states:
+            place[s] = -1
     return True
 
 

@@ -92,3 +92,81 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
             found += 1
             first[found] = placed
     return order, first[: found + 1], cyclic[:found], depth[:found]
+
+
+@njit(cache=True)
+def can_stay(
+    order: Ints, label: Ints, start: Ints, outcomes: Ints, target: Ints, rows: Bools
+) -> Bools:
+    """The states from which the given rows need never lead out of a component of the graph.
+
+    Args:
+        order: [S] the nodes.
+        label: [S] the component of each node.
+        start: [S+1] the rows of node s are ``start[s] : start[s+1]``.
+        outcomes: [K+1] the edges of each row.
+        target: [E] where each edge leads.
+        rows: [K] which may be used.
+
+    Returns:
+        [S]: a superset of the nodes of end components; empty if there are none.
+    """
+    n = len(order)
+    stays, changed, sweeps = np.ones(n, np.bool_), True, 0
+    # Up and down by turns: what one of them finds at once takes the other a sweep for each node.
+    while changed:
+        changed, sweeps = False, sweeps + 1
+        for i in range(n):
+            s = order[i if sweeps % 2 == 0 else n - 1 - i]
+            if not stays[s]:
+                continue
+            kept = False
+            for k in range(start[s], start[s + 1]):
+                within = rows[k]
+                for e in range(outcomes[k], outcomes[k + 1]):
+                    if not within:
+                        break
+                    within = stays[target[e]] and label[target[e]] == label[s]
+                if within:
+                    kept = True
+                    break
+            if not kept:
+                stays[s], changed = False, True
+    return stays
+
+
+@njit(cache=True)
+def leads_to(
+    order: Ints, start: Ints, outcomes: Ints, target: Ints, rows: Bools, goal: Bools, sweeps: int
+) -> tuple[bool, Bools]:
+    """The nodes from which the given rows lead to a goal.
+
+    Args:
+        order: [S] the nodes, most of them after what they lead to.
+        start: [S+1] the rows of node s are ``start[s] : start[s+1]``.
+        outcomes: [K+1] the edges of each row.
+        target: [E] where each edge leads.
+        rows: [K] which may be used.
+        goal: [S].
+        sweeps: After how many to give up.
+
+    Returns:
+        Whether it is finished, and the nodes, [S].
+    """
+    found = goal.copy()
+    n = len(order)
+    for turn in range(sweeps):
+        changed = False
+        for i in range(n):
+            s = order[i if turn % 2 == 0 else n - 1 - i]
+            if found[s]:
+                continue
+            for k in range(start[s], start[s + 1]):
+                if rows[k] and not found[s]:
+                    for e in range(outcomes[k], outcomes[k + 1]):
+                        if found[target[e]]:
+                            found[s], changed = True, True
+                            break
+        if not changed:
+            return True, found
+    return False, found

@@ -2,7 +2,7 @@
 
 from solvent.model.registry import Environment, GameSpec
 
-# To 20 instead of 100, whose table takes a minute to build.
+# To 20 instead of 100: a table of thousands of states, not of a million.
 SHORT = {"target": 20}
 
 SPEC = GameSpec(

@@ -1,0 +1,314 @@
+"""Compiled iteration on the states of one cycle in each of which at most one player chooses.
+
+It is the algorithm of :mod:`solvent.exact.mdp`, and where both players have a choice that of
+:mod:`solvent.exact.markov_game`, step by step and with the same rules for ties. A game such as Pig
+has ten thousand components of some hundred states, and there what NumPy adds to each of a hundred
+small operations is most of the time.
+
+What this module does not do it leaves: :func:`solve` then says so and changes nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvent.exact.kernels.chain import (
+    factor_by_cut,
+    find_cut,
+    likeliest_exits,
+    solve_by_cut,
+)
+from solvent.exact.kernels.induction import advantages
+from solvent.model.arrays import Floats, Ints
+
+LARGEST_COMPONENT = 4000
+"""Of how many states a component may be."""
+
+ROUNDS = 50
+"""Rounds of either iteration after which a component is left."""
+
+
+@njit(cache=True)
+def solve(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    first: Ints,
+    second: Ints,
+    tie: float,
+    grain: float,
+    greedy: bool,
+    place: Ints,
+    values: Floats,
+    chosen: Ints,
+) -> bool:
+    """Solve a component.
+
+    Args:
+        states: [n] the states of the component, ascending.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        first: [S] how many actions player 0 has.
+        second: [S] how many actions player 1 has; one of the two numbers is 1.
+        tie: Up to which difference advantages are equal, in units of what changes along rows.
+        grain: The same, in units of the smaller part of a state's value.
+        greedy: Whether to begin with the rows of the largest reward, if only player 0 chooses.
+        place: [S] of -1, for use meanwhile.
+        values: [S] the value of each state, to player 0; read outside, written inside.
+        chosen: [S] the row chosen in each state, written.
+
+    Returns:
+        Whether it is solved.
+    """
+    n = len(states)
+    if n > LARGEST_COMPONENT:
+        return False
+    rows = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        place[states[i]] = i
+        rows[i + 1] = rows[i] + row_start[states[i] + 1] - row_start[states[i]]
+    k = rows[n]
+    state, outs = np.zeros(k, np.int64), np.zeros(k + 1, np.int64)
+    for i in range(n):
+        for j in range(rows[i + 1] - rows[i]):
+            row = row_start[states[i]] + j
+            state[rows[i] + j] = i
+            outs[rows[i] + j + 1] = outs[rows[i] + j] + outcome_start[row + 1] - outcome_start[row]
+    size = outs[k]
+    target = np.zeros(size, np.int64)
+    chance, reward = np.zeros(size), np.zeros(size)
+    known = np.zeros(n + size)
+    edges, edge_target, edge_chance = np.zeros(k + 1, np.int64), target.copy(), chance.copy()
+    leaving, r, rewarded = np.zeros(k), np.zeros(k), np.zeros(k, np.bool_)
+    inside, outside = 0, 0
+    for q in range(k):
+        at = outcome_start[row_start[states[state[q]]] + q - rows[state[q]]]
+        for o in range(outs[q], outs[q + 1]):
+            source = at + o - outs[q]
+            t = next_state[source]
+            chance[o], reward[o] = probability[source], outcome_reward[source]
+            beyond = 0.0
+            if place[t] >= 0:
+                target[o] = place[t]
+                edge_target[inside], edge_chance[inside] = place[t], chance[o]
+                inside += 1
+            else:
+                beyond = values[t]
+                target[o], known[n + outside] = n + outside, beyond
+                outside += 1
+                leaving[q] += chance[o]
+            r[q] += chance[o] * (reward[o] + beyond)
+            rewarded[q] |= reward[o] != 0
+        edges[q + 1] = inside
+    for i in range(n):
+        place[states[i]] = -1
+    known = known[: n + outside]
+    own, other = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for i in range(n):
+        own[i], other[i] = first[states[i]] > 1, second[states[i]] > 1
+
+    component = (
+        rows, state, outs, target, chance, reward, known, edges, edge_target[:inside],
+        edge_chance[:inside], leaving, r,
+    )  # fmt: skip
+    if greedy and not other.any():
+        policy = rows[:-1].copy()
+        for i in range(n):
+            for q in range(rows[i] + 1, rows[i + 1]):
+                if r[q] > r[policy[i]]:
+                    policy[i] = q
+    else:
+        policy = _likeliest_exit(component, np.ones(k, np.bool_))
+        if policy.min() < 0:
+            return False
+    if not other.any():
+        settled, v, policy = _improve(component, own, 1, policy, tie, grain)
+        if not settled:
+            return False
+    elif not own.any():
+        settled, v, policy = _improve(component, other, -1, policy, tie, grain)
+        if not settled:
+            return False
+    else:
+        settled, v, policy = _strategies(component, own, other, policy, tie, grain)
+        if not settled:
+            return False
+        total = v[0] + v[1]
+        _, change = _advantages(component, v)
+        largest = max(np.abs(v[0]).max(), change.max())
+        for by, side in ((own, 1), (other, -1)):
+            # Whether the other player can keep play going for ever, where ending costs it.
+            if _can_stay(component, rewarded, by, policy, side * total > tie * largest):
+                return False
+    for i in range(n):
+        values[states[i]] = v[0, i] + v[1, i]
+        chosen[states[i]] = row_start[states[i]] + policy[i] - rows[i]
+    return True
+
+
+@njit(cache=True)
+def _strategies(component, own, other, policy, tie, grain):  # type: ignore[no-untyped-def]
+    """Strategy iteration: player 1 responds, player 0 improves, until nothing rises."""
+    rows = component[0]
+    n = len(rows) - 1
+    before = np.zeros((2, n))
+    for turn in range(ROUNDS):
+        settled, v, policy = _improve(component, other, -1, policy, tie, grain)
+        if not settled:
+            return False, v, policy
+        a, change = _advantages(component, v)
+        if turn > 0:
+            risen = False
+            for i in range(n):
+                equal = _tie(v, i, change[rows[i] : rows[i + 1]].max(), tie, grain)
+                risen |= (v[0, i] - before[0, i]) + (v[1, i] - before[1, i]) > equal
+            if not risen:
+                return True, v, policy
+        before = v
+        changed, improved = _better(rows, own, 1, policy, v, a, change, tie, grain)
+        if not changed:
+            return True, v, policy
+        policy = improved
+    return False, before, policy
+
+
+@njit(cache=True)
+def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-untyped-def]
+    """Policy iteration of the player who chooses in some states, where the other's rows stay.
+
+    Returns:
+        Whether it settled, the values [2, n] to player 0, and the policy [n].
+    """
+    rows = component[0]
+    proper, v = _evaluate(component, policy)
+    if not proper:
+        allowed = np.zeros(rows[-1], np.bool_)
+        for i in range(len(policy)):
+            if choosing[i]:
+                allowed[rows[i] : rows[i + 1]] = True
+            else:
+                allowed[policy[i]] = True
+        policy = _likeliest_exit(component, allowed)
+        if policy.min() < 0:
+            return False, v, policy
+        proper, v = _evaluate(component, policy)
+    for _ in range(ROUNDS):
+        if not proper:
+            break
+        a, change = _advantages(component, v)
+        changed, policy = _better(rows, choosing, sign, policy, v, a, change, tie, grain)
+        if not changed:
+            return True, v, policy
+        proper, v = _evaluate(component, policy)
+    return False, v, policy
+
+
+@njit(cache=True)
+def _better(rows, choosing, sign, policy, v, a, change, tie, grain):  # type: ignore[no-untyped-def]
+    """Whether some state has a strictly better row, and the policy with the best of them."""
+    changed, improved = False, policy.copy()
+    for i in range(len(policy)):
+        if choosing[i]:
+            best = rows[i]
+            for q in range(rows[i] + 1, rows[i + 1]):
+                if sign * a[q] > sign * a[best]:
+                    best = q
+            now = policy[i]
+            equal = _tie(v, i, max(change[best], change[now]), tie, grain)
+            if sign * a[best] > sign * a[now] + equal:
+                improved[i], changed = best, True
+    return changed, improved
+
+
+@njit(cache=True)
+def _tie(v, i, change, tie, grain):  # type: ignore[no-untyped-def]
+    """Up to which difference advantages are equal in a state."""
+    return tie * change + grain * abs(v[1, i]) + np.finfo(np.float64).tiny
+
+
+@njit(cache=True)
+def _advantages(component, v):  # type: ignore[no-untyped-def]
+    """The advantage of each row, [k], and the sum of what changes along it, [k]."""
+    _, state, outs, target, chance, reward, known, edges, to, flow, leaving, _ = component
+    known[: v.shape[1]] = v[0]
+    rise, change = advantages(state, outs, target, chance, reward, known, 1)
+    for q in range(len(state)):
+        here, rest = v[1, state[q]], 0.0
+        for e in range(edges[q], edges[q + 1]):
+            rest += flow[e] * (v[1, to[e]] - here)
+        rise[q] += rest - leaving[q] * here
+    return rise, change
+
+
+@njit(cache=True)
+def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
+    """The row of each state with which its most probable path out begins, [n]; -1 for none."""
+    rows, _, _, _, _, _, _, edges, to, flow, leaving, _ = component
+    chance, out = np.full(len(flow), -np.inf), np.full(len(leaving), -np.inf)
+    for q in range(len(leaving)):
+        if allowed[q]:
+            out[q] = min(np.log(leaving[q]), 0.0) if leaving[q] > 0 else -np.inf
+            for e in range(edges[q], edges[q + 1]):
+                chance[e] = min(np.log(flow[e]), 0.0)
+    return likeliest_exits(rows, edges, to, chance, out)[1]
+
+
+@njit(cache=True)
+def _evaluate(component, policy):  # type: ignore[no-untyped-def]
+    """The values of a policy, [2, n], and whether they could be found."""
+    _, _, _, _, _, _, _, edges, to, flow, leaving, r = component
+    n = len(policy)
+    v = np.zeros((2, n))
+    begin, end, out, right = edges[policy], edges[policy + 1], leaving[policy], r[policy]
+    order, cut = find_cut(begin, end, to)
+    found, share, changing, moves, left = factor_by_cut(begin, end, to, flow, out, order, cut)
+    if not found:
+        return False, v
+    v[0] = solve_by_cut(begin, end, to, flow, order, cut, share, changing, moves, left, right)
+    # What the equations still lack, found by differences, is solved for once more.
+    right = _advantages(component, v)[0][policy]
+    v[1] = solve_by_cut(begin, end, to, flow, order, cut, share, changing, moves, left, right)
+    return np.isfinite(v).all(), v
+
+
+@njit(cache=True)
+def _can_stay(component, rewarded, fixed, policy, where):  # type: ignore[no-untyped-def]
+    """Whether play can go on for ever in some states by rows without a reward.
+
+    Args:
+        component: The component.
+        rewarded: [k] whether a row has an outcome with a reward.
+        fixed: [n] the states in which only the policy's row may be used.
+        policy: [n].
+        where: [n] the states.
+    """
+    rows, _, _, _, _, _, _, edges, to, _, leaving, _ = component
+    kept = where.copy()
+    changed = True
+    while changed:
+        changed = False
+        for i in range(len(policy) - 1, -1, -1):
+            if not kept[i]:
+                continue
+            stays = False
+            for q in range(rows[i], rows[i + 1]):
+                if rewarded[q] or leaving[q] > 0 or (fixed[i] and q != policy[i]):
+                    continue
+                within = True
+                for e in range(edges[q], edges[q + 1]):
+                    if not kept[to[e]]:
+                        within = False
+                        break
+                if within:
+                    stays = True
+                    break
+            if not stays:
+                kept[i], changed = False, True
+    return kept.any()

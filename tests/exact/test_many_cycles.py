@@ -1,0 +1,86 @@
+"""What is compiled for games of many cycles equals what is done for those of few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import random_games
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvent.exact import ImproperGameError, chain, decomposition
+from solvent.exact.decomposition import optimum, solve_values
+from solvent.exact.evaluation import policy_value
+from solvent.games import Pig
+from solvent.model import TabularGame, TabularPolicy, against, compile_game
+
+one_chooses = st.builds(
+    random_games.RandomGame,
+    seed=st.integers(0, 10_000),
+    kind=st.sampled_from([kind for kind in random_games.KINDS if kind != "simultaneous"]),
+    cyclic=st.just(True),
+)
+
+
+def both_ways(game: TabularGame, solve: Any) -> list[Any]:
+    """What is found for games of few cycles, and for those of many; or the error."""
+    found = []
+    for many in (game.n_states + 1, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(decomposition, "MANY", many)
+            try:
+                found.append(solve(game))
+            except ImproperGameError as error:
+                found.append(str(error))
+    return found
+
+
+def assert_alike(game: TabularGame) -> None:
+    few, many = both_ways(game, optimum)
+    if isinstance(few, str):
+        assert few == many
+        return
+    np.testing.assert_allclose(many[0], few[0], rtol=1e-12, atol=1e-12)
+    for policy, same in zip(many[1], few[1], strict=True):
+        np.testing.assert_array_equal(policy.probabilities, same.probabilities)
+
+
+@settings(max_examples=40, deadline=None)
+@given(one_chooses)
+def test_random_games(game: Any) -> None:
+    assert_alike(compile_game(game))
+
+
+@pytest.mark.parametrize("parameters", [{"target": 12}, {"target": 9, "signed": True}])
+def test_pig_and_the_game_that_is_left_of_it(parameters: dict[str, Any]) -> None:
+    table = compile_game(Pig(**parameters))
+    assert_alike(table)
+    for player in (0, 1):
+        left = against(table, optimum(table)[1][player])
+        assert_alike(left)
+        assert_alike(against(table, TabularPolicy.uniform(table, player=player)))
+        few, many = both_ways(left, solve_values)
+        np.testing.assert_allclose(many, few, rtol=1e-12, atol=1e-12)
+
+
+def test_a_compiled_component_is_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(decomposition, "MANY", 1)
+    monkeypatch.setattr(decomposition, "solve_component", refuse)
+    optimum(compile_game(Pig(target=9)))
+
+
+def test_a_chain_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = compile_game(Pig(target=15))
+    pair = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]
+    plain = policy_value(table, *pair)
+    monkeypatch.setattr(chain, "FACTORED", 200)
+    swept = policy_value(table, *pair)
+    monkeypatch.setattr(chain.Chain, "_sweep", None)
+    by_cuts = policy_value(table, *pair)
+    np.testing.assert_allclose(by_cuts, plain, rtol=1e-13)
+    np.testing.assert_allclose(swept, plain, rtol=1e-13)
