@@ -193,17 +193,27 @@ def play(
 ) -> None:
     """Play a game in the terminal; ? asks for advice, and the end shows what each choice cost.
 
+    Solutions that took long are kept; SOLVENT_CACHE=off keeps none.
+
     [dim]solvent play ff-combat --luck 12[/]
     [dim]solvent play book my-book.yaml[/]
     [dim]solvent play football --solution half[/]
     """
     from solvent.cli.parameters import open_solution, read_game
+    from solvent.cli.progress import solving
     from solvent.play import play as play_game
 
     solved = None if solution is None else open_solution(solution, game, ctx.args)
     rules = read_game(game, ctx.args) if solved is None else solved.game
     opponent = None if against is None else _opponent(rules, against, 1 - player)
-    play_game(solved or rules, player=player, opponent=opponent, seed=seed, hints=hints)
+    play_game(
+        solved or rules,
+        player=player,
+        opponent=opponent,
+        seed=seed,
+        hints=hints,
+        solving=lambda: solving(f"{game} first"),
+    )
 
 
 def _opponent(rules: Any, name: str, player: int) -> Any:

@@ -201,15 +201,21 @@ def solve(
     if isinstance(game, TabularGame):
         return solve_table(game, tolerance=tolerance, progress=progress)
     spec = spec_of(game)
-    solved = None if spec is None else _by_its_solver(spec, game, progress)
+    solved = None if spec is None else by_own_solver(spec, game, progress)
     if solved is not None:
         return solved
     table = compile_game(game, progress=progress)
     return SolvedTable(game, table, solve_table(table, tolerance=tolerance, progress=progress))
 
 
-def _by_its_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
-    """What the game's own solver finds; None if it has none, or leaves it to the table."""
+def by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
+    """What a game's own solver finds; None if it has none, or leaves it to the table.
+
+    Args:
+        spec: Of the game.
+        game: The rules.
+        progress: As for :func:`solve`.
+    """
     if spec.solver is None:
         return None
     solver = load(spec.solver)

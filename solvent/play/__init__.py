@@ -20,12 +20,14 @@ import random
 import secrets
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 from solvent.exact import SolvedGame, SolvedTable, solve
 from solvent.model import Game, TabularGame, TabularPolicy, against, compile_game
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress
 from solvent.model.registry import spec_of
 from solvent.play.kept import solve_or_open
 from solvent.play.session import (
@@ -58,6 +60,7 @@ def play(
     hints: bool = True,
     input: Callable[[str], str] | None = None,
     output: Callable[[str], object] = print,
+    solving: Callable[[], AbstractContextManager[OnProgress | None]] = nullcontext,
 ) -> Record:
     """Let a person play one episode of a game.
 
@@ -71,6 +74,8 @@ def play(
         input: Asks a question and returns the answer; raises EOFError at the end of the input. The
             built-in function if left out; answers that come from a file or a pipe are echoed.
         output: Shows a text.
+        solving: Makes what shows how far solving has come: a context that is open as long as it
+            takes, and gives the function that is called meanwhile.
 
     Returns:
         The decisions with their costs. An episode left by ``q``, the end of the input or Ctrl-C
@@ -85,18 +90,13 @@ def play(
     if player not in range(info.players):
         allowed = " and ".join(str(p) for p in range(info.players))
         raise ValueError(f"player is {shown(player)}; allowed in {info.name} are {allowed}")
-    strategy: Strategy
-    if opponent is None:
-        solved = solve_or_open(game) if isinstance(game, Game) else game
-        strategy = partial(solved.policy, player=1 - player)
-    else:
+    if opponent is not None:
         if info.players == 1:
             raise ValueError(f"{info.name} is a game for one; it has no opponent")
         if opponent.player == player:
             raise ValueError(f"policy {opponent.name!r} is for player {player}, which is you")
-        table = game.table if isinstance(game, SolvedTable) else compile_game(rules)
-        left = against(table, opponent)
-        solved, strategy = SolvedTable(rules, left, solve(left)), partial(_chances, table, opponent)
+    with solving() as progress:
+        solved, strategy = _prepared(game, player, opponent, progress)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     rival = "plays optimally" if opponent is None else f"plays {opponent.name!r}"
     spec = spec_of(rules)
@@ -115,6 +115,23 @@ def play(
     if seed is None:
         output(f"The same dice again: --seed {drawn}.")
     return record
+
+
+def _prepared(
+    game: Game | SolvedGame,
+    player: int,
+    opponent: TabularPolicy | None,
+    progress: OnProgress | None,
+) -> tuple[SolvedGame, Strategy]:
+    """The game that is left for the person, solved, and what the opponent does in it."""
+    if opponent is None:
+        solved = solve_or_open(game, progress=progress) if isinstance(game, Game) else game
+        return solved, partial(solved.policy, player=1 - player)
+    rules = game if isinstance(game, Game) else game.game
+    table = game.table if isinstance(game, SolvedTable) else compile_game(rules, progress=progress)
+    left = against(table, opponent)
+    solution = solve(left, progress=progress)
+    return SolvedTable(rules, left, solution), partial(_chances, table, opponent)
 
 
 def _ask(output: Callable[[str], object], prompt: str) -> str:

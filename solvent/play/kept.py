@@ -25,7 +25,9 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.solution import Solution
+from solvent.exact.solved_game import by_own_solver
 from solvent.model import Game, TabularGame, compile_game
+from solvent.model.progress import OnProgress
 from solvent.model.registry import GameSpec, spec_of
 
 try:
@@ -53,33 +55,34 @@ def kept_folder() -> Path | None:
     return Path(said) if said else user_cache_path("solvent", appauthor=False)
 
 
-def solve_or_open(game: Game) -> SolvedGame:
+def solve_or_open(game: Game, *, progress: OnProgress | None = None) -> SolvedGame:
     """The solution of a game: one that was kept, or one that is found now.
 
     Args:
         game: The rules.
+        progress: Called as solving goes on, as by :func:`solvent.exact.solve`.
 
     Raises:
         ValueError: As :func:`solvent.exact.solve`.
     """
     folder, spec = kept_folder(), spec_of(game)
     if folder is None:
-        return solve(game)
+        return solve(game, progress=progress)
     layered: LayeredGame | None = None if spec is None else spec.ask("layered", game)
     if layered is not None:
         assert spec is not None
-        return _layered(game, layered, spec, folder)
-    solved: SolvedGame | None = None if spec is None else spec.ask("solver", game)
-    return solved or _table(game, folder)
+        return _layered(game, layered, spec, folder, progress)
+    solved = None if spec is None else by_own_solver(spec, game, progress)
+    return solved or _table(game, folder, progress)
 
 
-def _table(game: Game, folder: Path) -> SolvedTable:
-    table = compile_game(game)
+def _table(game: Game, folder: Path, progress: OnProgress | None) -> SolvedTable:
+    table = compile_game(game, progress=progress)
     file = folder / f"{table.model_hash}.npz"
     solution = _read(file, table)
     if solution is None:
         began = time.monotonic()
-        solution = solve(table)
+        solution = solve(table, progress=progress)
         if time.monotonic() - began > LONG:
             # A disk that is full, or may not be written to, is no reason not to play.
             with contextlib.suppress(OSError, ValueError):
@@ -101,7 +104,13 @@ def _read(file: Path, table: TabularGame) -> Solution | None:
     return solution if fits and solution.model_hash == table.model_hash else None
 
 
-def _layered(game: Game, layered: LayeredGame, spec: GameSpec, folder: Path) -> SolvedGame:
+def _layered(
+    game: Game,
+    layered: LayeredGame,
+    spec: GameSpec,
+    folder: Path,
+    progress: OnProgress | None,
+) -> SolvedGame:
     # No hash says which rules solved it: those of this version.
     identity = json.dumps(
         [version("solvent"), layered.kind, dict(layered.identity)], sort_keys=True, default=str
@@ -114,7 +123,7 @@ def _layered(game: Game, layered: LayeredGame, spec: GameSpec, folder: Path) -> 
             os.utime(place)
             return opened
     began = time.monotonic()
-    solved = solve(game)
+    solved = solve(game, progress=progress)
     if time.monotonic() - began > LONG and isinstance(solved, LayeredSolution) and spec.opened:
         with contextlib.suppress(OSError, ValueError):
             _keep_layers(solved, place)

@@ -48,6 +48,7 @@ than n * 2e-13 * 13.6, the distance of the best and the worst payoff.
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -250,6 +251,40 @@ class FootballDrive:
         ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
         gain = None if state.ended or ball is None else ball + state.to_go
         return "\n".join((*pitch(self.field, ball, gain), news))
+
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        return (
+            "some yards, seldom a fumble",
+            "more yards, or incomplete, a sack or an interception",
+            "give the ball away, far from your goal line",
+            f"3 points if it is good; from less than {RANGE} yards only",
+        )[action]
+
+    def tell(
+        self, state: Drive | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        """How the ball has moved, and whether it was lost on the way."""
+        if state is None:
+            return ""
+        [action] = joint_action
+        after: Drive = outcome.state
+        if action == KICK:
+            return f"The field goal is {'good' if after.ended == 'field goal' else 'missed'}."
+        ways = {
+            (keeps, yards): weight
+            for (keeps, yards), weight in plays(action).items()
+            if (self._advance if keeps else self._lose)(state, yards) == after
+        }
+        [(keeps, yards)] = dice.choices(list(ways), list(ways.values()))
+        if action == PUNT:
+            return f"A punt of {yards} yards."
+        gain = f"gain of {yards}" if yards > 0 else f"loss of {-yards}" if yards else "no gain"
+        if keeps:
+            downs = ", lost on downs" if after.ended == "lost" else ""
+            first = ", first down" if not after.ended and after.down == 1 else ""
+            return f"{gain[0].upper()}{gain[1:]}{downs}{first}."
+        return f"{'Fumble' if action == RUN else 'Interception'} at {gain}."
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game, all states at once (rows as `transition` orders them)."""
