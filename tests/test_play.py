@@ -203,7 +203,8 @@ def test_the_opening_says_rules_goal_and_who_plays_whom(player: int) -> None:
     game = Pig(target=8)
     session = Session(["q"])
     session.play(game, player=player, seed=2)
-    opening = session.shown[: session.shown.index("Answer by number or name.")]
+    opening = "\n".join(session.shown[: session.shown.index("", 5)]).splitlines()
+    assert max(map(len, opening)) <= 80
     assert game_specs()["pig"].rules in "\n".join(opening)
     assert "You play to win." in opening
     who = "You are player 0 and move first." if player == 0 else (
@@ -220,7 +221,7 @@ def test_the_opening_says_rules_goal_and_who_plays_whom(player: int) -> None:
 def test_help_repeats_the_rules_and_says_what_actions_do(word: str) -> None:
     session = Session([word, "q"])
     session.play(SMALL, seed=1)
-    text = session.text.partition("leaves.")[2]
+    text = session.text.partition("to leave.")[2]
     assert game_specs()["ff-combat"].rules in text
     assert "  0 keep: take the round as it is" in text
     assert "  1 test luck: roll two dice" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from solvent.exact import SolvedGame
 from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
 from solvent.model.registry import spec_of
-from solvent.play.prompt import Choices
+from solvent.play.prompt import WIDTH, Choices
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
 """From a state to the probability of every legal action."""
@@ -145,18 +146,16 @@ class Session:
         half = "; a tie counts half" if info.unit == WINS_OR_TIES else ""
         lines = [*rules, "", f"You play {goal}{half}."]
         if info.players == 2:
-            when = "both sides choose at the same time"
+            when = "; both sides choose at once"
             if isinstance(self.game, Alternating):
                 first = self.game.turn(start)
-                when = "move first" if first == self.player else f"player {first} moves first"
-            joint = " and " if when == "move first" else "; "
-            lines.append(f"You are player {self.player}{joint}{when}. Your opponent {self.rival}.")
-        more = [f"`{word}` {does}" for word, (does, _) in self.commands().items()]
-        if self.hints:
-            more.insert(0, "`?` shows the value of each action")
-        lines.append("Answer by number or name.")
-        lines.append(f"{', '.join([*more, '`help` shows the rules'])}, `q` leaves.")
-        return lines
+                when = f"; player {first} moves first"
+                when = " and move first" if first == self.player else when
+            lines.append(f"You are player {self.player}{when}. Your opponent {self.rival}.")
+        words = [f"`{word}` {does}" for word, (does, _) in self.commands().items()]
+        words = [*(["`?` the value of each action"] if self.hints else []), *words]
+        words = ["Answer by number or name", *words, "`help` the rules", "`q` to leave"]
+        return [*lines, textwrap.fill("; ".join(words) + ".", WIDTH)]
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""
@@ -220,17 +219,16 @@ class Session:
             state: Where the person is.
             names: Of the legal actions.
             everything: Whether all are listed, however many; else of many only the best and those
-                of the mixed strategy, best first, and a sentence about the rest.
+                of the mixed strategy, then the next best, and a sentence about the rest.
         """
         prices = self._prices(state, names)
         strategy = self.solved.policy(self.solved_state(state), self.player)
         listed, rest = list(prices), []
         if not everything and len(prices) > MOST_ADVISED:
-            order = sorted(prices, key=lambda action: -prices[action][0])
-            good = sum(prices[a][1].cost == 0 or strategy[a] > 0 for a in order)
-            order.sort(key=lambda a: prices[a][1].cost > 0 and strategy[a] == 0)
-            cut = max(good, MOST_ADVISED // 2)
-            listed, rest = order[:cut], order[cut:]
+            good = [a for a in prices if prices[a][1].cost == 0 or strategy[a] > 0]
+            others = sorted(prices.keys() - set(good), key=lambda a: (-prices[a][0], a))
+            more = max(0, MOST_ADVISED // 2 - len(good))
+            listed, rest = good + others[:more], others[more:]
         width = max(len(names[action]) for action in listed)
         meaning = f" ({self.scale.meaning})" if self.scale.meaning else ""
         lines = [f"With the best play afterwards{meaning}:"]

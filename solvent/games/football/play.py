@@ -24,13 +24,13 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
         width: Of the lines, in characters.
     """
     texts = [[_short(cell) for cell in row] for row in chart.cells]
-    blocks: list[list[int]] = []
-    for defence in range(chart.defences):
-        wide = [max(len(row[d]) for row in texts) for d in range(chart.defences)]
-        if blocks and 3 + sum(wide[d] + 1 for d in (*blocks[-1], defence)) <= width:
-            blocks[-1].append(defence)
-        else:
-            blocks.append([defence])
+    wide = [max(len(row[d]) for row in texts) for d in range(chart.defences)]
+    for number in range(1, chart.defences + 1):
+        # As many columns in each block as in the others.
+        size = -(-chart.defences // number)
+        blocks = [range(chart.defences)[at : at + size] for at in range(0, chart.defences, size)]
+        if all(3 + sum(wide[d] + 1 for d in block) <= width for block in blocks):
+            break
     lines = []
     for block in blocks:
         for name, row in (("", chart.letters), *((str(n), row) for n, row in enumerate(texts, 1))):
@@ -78,7 +78,7 @@ class FootballCalls(Session):
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
         """The chart can be looked at."""
-        return {"chart": ("shows what comes of every call", self._show_chart)}
+        return {"chart": ("what comes of every call", self._show_chart)}
 
     def _show_chart(self, state: Any) -> list[str]:
         return chart_text(self.chart(state))
