@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from solvent import make_game
+from solvent.baselines import make_baseline
 from solvent.exact import Score, Solution, save_policy, score, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -82,6 +83,7 @@ def make_task(
             {"name": name, **figures([score(table, policy, solution) for policy in policies])}
             for name, policies in {
                 "uniform": [TabularPolicy.uniform(table, player=p) for p in seats(table)],
+                "first-legal": [make_baseline("first-legal", table, p) for p in seats(table)],
                 "optimal": solution.policies[: game.info.players],
             }.items()
         ],

@@ -85,7 +85,7 @@ def test_every_number_of_the_results_is_checked(
                 if name == "two":
                     pair = f"{prefix}exploitability"
                     places += [(kind, number, pair, seat) for seat in (0, 1)]
-    assert len(places) == {"one": 3 + 4 * 8 + 2 * 4, "two": 3 + 2 * 12 + 2 * 6}[name]
+    assert len(places) == {"one": 3 + 4 * 8 + 3 * 4, "two": 3 + 2 * 12 + 3 * 6}[name]
     for place in places:
 
         def tamper(task: Any, place: tuple[Any, ...] = place) -> None:

@@ -79,7 +79,7 @@ def test_a_truncated_file(copy: Path, content: str) -> None:
             lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0.1]),
             "task 1, agent 0: exploitability is [0.1]; expected two numbers",
         ),
-        (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 2: name is None"),
+        (lambda c: c["tasks"][0]["baselines"].append({}), "baseline 3: name is None"),
         (
             lambda c: c["tasks"][0]["agents"][0].update(value="<script>"),
             "agent 0: value is '<script>'; expected a number",
