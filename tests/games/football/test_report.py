@@ -349,7 +349,7 @@ def test_agents_of_a_drive_have_their_curves_and_the_sheets(
     (tmp_path / "results.json").write_text(json.dumps({"tasks": [task]}))
     text = render(tmp_path)
     assert "Recorded exploitability over the training on solvent/FootballStrategy-v0" in text
-    assert text.count('data-agent="') == 3
+    assert text.count('data-policy="greedy"') == 3
     for title in (
         "Learning curves, as recorded",
         "Call sheets",
