@@ -25,7 +25,7 @@ from typing import Any
 
 from solvent.baselines.scored import score_baselines
 from solvent.exact import solve
-from solvent.exact.bench_records import AgentRecord, TaskRecord, figures, write_results
+from solvent.exact.bench_records import FILE, AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.store import StoreError, remove_temporary
@@ -172,6 +172,7 @@ def bench(
             for item in tasks
         )
         write_results(out, results)
+        told.write(f"written   {out / FILE}")
     return results
 
 

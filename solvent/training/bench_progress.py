@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import TaskID
 
-from solvent.exact.learning_curve import CurvePoint
+from solvent.exact.learning_curve import CurvePoint, Evaluation
 from solvent.training.progress import EventLog, Moment, gap_text, joined, progress_bars, shows_bars
 
 
@@ -111,7 +111,7 @@ class BenchProgress:
         """Tell of an event that is none of a training's own."""
         self._log.write(text)
 
-    def keep(self, name: str, last: CurvePoint, *, finished: bool) -> None:
+    def keep(self, name: str, last: Evaluation, *, finished: bool) -> None:
         """Tell what is kept of a training from an earlier bench.
 
         Args:
@@ -124,7 +124,7 @@ class BenchProgress:
         one.measure(last)
         one.done = one.kept = one.total if finished else min(last.timesteps, one.total)
         how_far = "finished" if finished else one.share
-        self._log.write(f"kept      {name}: {joined(how_far, last.summary)}")
+        self._log.write(f"kept      {name}: {how_far}, gap {last.mode_gap:.6f}")
         self._refresh()
 
     def move(self, name: str, moment: Moment) -> None:

@@ -49,8 +49,8 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
         told.finish("A-v0 ppo 0", Finished(gap=0.1, cpu_seconds=10.0))
     # 20 s of CPU were done in 20 s, 10 s of A and 40 s of B are left.
     assert capsys.readouterr().out.splitlines() == [
-        "[0:00:00] kept      A-v0 ppo 0: finished, gap 0.1000",
-        "[0:00:00] kept      B-v0 dqn 0: 50% of 1,000 steps, gap 0.1000",
+        "[0:00:00] kept      A-v0 ppo 0: finished, gap 0.100000",
+        "[0:00:00] kept      B-v0 dqn 0: 50% of 1,000 steps, gap 0.100000",
         "[0:00:05] resumed   B-v0 dqn 0: 50% of 1,000 steps, gap 0.1000",
         "[0:00:05] started   A-v0 ppo 1",
         "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:00:50 left",
