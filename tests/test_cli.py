@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import gymnasium as gym
@@ -17,12 +18,14 @@ import pytest
 from typer.testing import CliRunner
 
 from solvent import __version__
+from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import find_environment, parse_parameters, read_game
 from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
 from solvent.games import GAMES, make_game
 from solvent.model import TabularPolicy, compile_game, registry
+from solvent.model.progress import Progress
 from solvent.model.registry import Command, GameSpec
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]
@@ -180,7 +183,12 @@ def test_a_game_without_environments_is_given_one_to_train_in(
     [
         ("ff-combat --luck 3", "solvent/FFCombat-v0", {"luck": 3}),
         ("solvent/FFCombatRandom-v0 --luck 3", "solvent/FFCombatRandom-v0", {"luck": 3}),
-        ("pig", "solvent/Pig-v0", {"target": 100}),
+        ("pig --target 100", "solvent/Pig-v0", {"target": 100}),
+        (
+            "pig --target 9 --opponent uniform",
+            "solvent/Pig-v0",
+            {"target": 9, "opponent": "uniform"},
+        ),
         ("pig --target 9", "solvent/Pig-v0", {"target": 9}),
         ("football", "solvent/FootballHalf-v0", {"form": "half"}),
         ("football-strategy --form full", "solvent/FootballGame-v0", {"form": "full"}),
@@ -324,7 +332,7 @@ def test_score_of_the_mode_takes_the_most_probable_actions(policy_file: Path, sm
 def test_play_follows_its_input() -> None:
     result = run("play", *SMALL, "--seed", "1", input="?\ntest luck\nq\n")
     assert result.exit_code == 0
-    assert "With the best play afterwards:" in result.stdout
+    assert "With the best play afterwards (chance of winning):" in result.stdout
     assert "Decision 1: test luck" in result.stdout
 
 
@@ -335,7 +343,7 @@ def test_play_takes_an_opponent(tmp_path: Path) -> None:
         words = ["play", "pig", "--target", "10", "--player", "1", "--against", opponent]
         result = run(*words, input="q\n")
         assert result.exit_code == 0
-        assert "You are player 1." in result.stdout
+        assert "You are player 1;" in result.stdout
 
 
 def test_list_names_everything() -> None:
@@ -349,6 +357,85 @@ def test_list_shows_every_parameter_of_a_game(game: str) -> None:
     shown = run("list", game).stdout
     for name in inspect.signature(GAMES[game]).parameters:
         assert f"--{name.replace('_', '-')} " in shown
+
+
+def test_the_list_has_what_belongs_to_a_game_under_its_name() -> None:
+    parts = dict(re.findall(r"^(\S[^\n]*)\n((?: [^\n]*\n)+)", run("list").stdout, re.MULTILINE))
+    pig, football, book = (parts[name] for name in ("pig", "football-strategy", "gamebook"))
+    assert re.search(r"PettingZoo +solvent/pig-v0 +--target 20", pig)
+    assert "optimum 0.615559 (chance of winning)" in " ".join(pig.split())
+    for name in (
+        "two-minutes",
+        "second-half",
+        "cautious",
+        "tendencies",
+        "football-strategy --form",
+    ):
+        assert name in football
+        assert name not in pig
+    assert re.search(r"--book +ninth-tide, red-lamp", book)
+    for name in ("q-learning", *ALGORITHMS):
+        assert name in parts["any game"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("football", r"football +football-strategy --form half\n(.*\n)*--form +half"),
+        ("book", r"--book +red-lamp"),
+        ("solvent/Pig-v0", r"--target 20; against optimal; optimum(.*\n)*--target +20 "),
+        ("FrozenLake-v1", r"--is-slippery +true"),
+        ("pig", r"uniform +Every legal action"),
+        ("greed", r"one-in-twenty +A rule to remember"),
+        ("ff-combat", r"--opponent +none .*\n.* Names: adult-white-dragon, hell-demon\."),
+        ("ff-combat", r"A Spread is a number, 12, a range, 2:24, or"),
+    ],
+)
+def test_the_list_takes_every_name_that_solve_takes(name: str, told: str) -> None:
+    shown = run("list", name)
+    assert shown.exit_code == 0
+    assert re.search(told, shown.stdout)
+
+
+def test_the_list_of_a_game_without_parameters_has_no_empty_table(
+    tmp_path: Path, coin: str
+) -> None:
+    bare = tmp_path / "bare.py"
+    bare.write_text(COIN.replace("self, sides=2", "self").replace("= sides", "= 2"))
+    assert "Parameters" in run("list", coin).stdout
+    assert "Parameters" not in run("list", str(bare)).stdout
+
+
+def test_the_help_of_train_names_the_arguments_of_the_environment() -> None:
+    environment = run("train", "--help").stdout.partition("The environment")[2]
+    for option in ("--opponent", "--seat", "--observation", "--illegal", "--solution"):
+        assert f"{option} " in environment
+
+
+def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PERIOD", 0.01)
+    written = Event()
+    line = progress._line
+
+    def noted(bar: Any) -> str:
+        text = line(bar)
+        if "25.0%" in text:
+            written.set()
+        return text
+
+    monkeypatch.setattr(progress, "_line", noted)
+    with progress.solving("a game") as tell:
+        tell(Progress(1, 4, "compiling"))
+        assert written.wait(10)
+    assert re.search(r"^compiling a game 25\.0%, \d+ s", capsys.readouterr().err, re.MULTILINE)
+
+
+def test_short_work_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.working("nothing much") as tell:
+        tell("nothing much", 1, 2)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_version() -> None:
@@ -423,7 +510,20 @@ def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
         ("solve", "Missing argument 'GAME'"),
         ("slove ff-combat", "No such command 'slove'"),
         ("--loud list", "No such option: --loud"),
-        ("solve ff-combat --luk 3", "Did you mean 'luck'?"),
+        ("solve ff-combat --luk 3", "no parameter of ff-combat; did you mean --luck?"),
+        ("solve ff-combat --oppnent x", "did you mean --opponent?"),
+        ("solve pig --jsn", "--jsn is no option of `solvent solve` and no parameter of pig; did"),
+        ("solve --plna football", "did you mean --plan?"),
+        (
+            "solve pig --xyzzy 3",
+            "see `solvent solve --help`. Parameters: --sides, --signed, --target.",
+        ),
+        ("play pig --agianst uniform", "did you mean --against?"),
+        ("report --gme pig", "did you mean --game?"),
+        ("chart make mine --rsk 3", "no parameter of a chart; did you mean --risk?"),
+        ("chart show stanard", "Did you mean 'standard'?"),
+        ("solve Taxi-v3", "did you mean 'Taxi-v4'?"),
+        ("train pig --out x", "say --target 20, as solvent/Pig-v0 has"),
         ("solve ff-combat --opponent hell-deamon", "Did you mean 'hell-demon'?"),
         ("solve ff-combat --opponent hell-demon --opponent-skill 3", "brings its own"),
         ("solve ff-combat --luck 100", "luck is 100; allowed are whole numbers from 0 to 99"),
@@ -459,7 +559,9 @@ def test_bad_input_is_one_line(words: str, message: str) -> None:
         ("--algorithm pppo", "Did you mean 'ppo'?"),
         ("--seed -1", "seed is -1"),
         ("--timesteps 0", "timesteps is 0"),
-        ("--luk 3", "luk"),
+        ("--luk 3", "did you mean --luck?"),
+        ("--seeds 3", "did you mean --seed?"),
+        ("--observatoin index", "did you mean --observation?"),
     ],
 )
 def test_a_training_that_cannot_be_is_one_line(words: str, message: str, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from solvent import __version__
 from solvent.cli.errors import interruptible
-from solvent.cli.groups import MainGroup
-from solvent.model.parameters import brief, shown
+from solvent.cli.groups import GameCommand, MainGroup
+from solvent.model.parameters import brief, check_choice, shown
 
 app = typer.Typer(
     cls=MainGroup,
@@ -23,11 +23,12 @@ app = typer.Typer(
 )
 
 TAKES_PARAMETERS: dict[str, Any] = {
+    "cls": GameCommand,
     "context_settings": {"allow_extra_args": True, "ignore_unknown_options": True},
     "epilog": (
         "Every other option is a parameter of the game: [bold]--target 20[/], "
-        "[bold]--size 2:24[/] for a range, or JSON. "
-        "[bold]solvent list GAME[/] shows a game's parameters."
+        "[bold]--luck 2:12[/] for a range, or JSON. "
+        "[bold]solvent list GAME[/] shows them."
     ),
 }
 
@@ -42,6 +43,12 @@ Game = Annotated[
 ]
 LAYER_BY_LAYER = "Games that are solved layer by layer"
 """The heading of the options of `solve` that are for games too large for a table."""
+
+ENVIRONMENT = "The environment"
+"""The heading of the options of `train` that are arguments of the environment."""
+
+NETWORK = "A network of Stable-Baselines3, .zip"
+"""The heading of the options of `score` that are for such a file."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
@@ -244,7 +251,8 @@ def train(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="ppo, dqn, maskable_ppo or masked_dqn; with --self-play also mirror_descent."
+            metavar="NAME",
+            help="ppo, dqn, maskable_ppo or masked_dqn; with --self-play also mirror_descent.",
         ),
     ] = "ppo",
     seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
@@ -268,14 +276,67 @@ def train(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
     ] = False,
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="In a game for two, who plays the other seat: a baseline, or a policy file; as "
+            "the environment has it if left out. Some games have a parameter of this name.",
+            rich_help_panel=ENVIRONMENT,
+        ),
+    ] = None,
+    seat: Annotated[
+        str | None,
+        typer.Option(
+            metavar="0|1|random",
+            help="In a game for two, the learner's seat; 0 if left out.",
+            rich_help_panel=ENVIRONMENT,
+        ),
+    ] = None,
+    observation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="What the network sees: vector, onehot or index; as tuned if left out.",
+            rich_help_panel=ENVIRONMENT,
+        ),
+    ] = None,
+    illegal: Annotated[
+        str | None,
+        typer.Option(
+            metavar="remap|raise",
+            help="An illegal action becomes the lowest legal one, or is an error.",
+            rich_help_panel=ENVIRONMENT,
+        ),
+    ] = None,
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="What `solve --out DIR` has solved, for an optimal opponent in a game without a "
+            "table.",
+            rich_help_panel=ENVIRONMENT,
+        ),
+    ] = None,
 ) -> None:
     """Train a network on a game, with its exact gap at every checkpoint.
 
     Run again after an interruption, it goes on from the last checkpoint.
+
+    [dim]solvent train ff-combat --luck 12 --algorithm dqn --out runs/combat[/]
+    [dim]solvent train pig --target 20 --opponent uniform --out runs/pig[/]
     """
     from solvent.cli.parameters import find_environment, game_of_request
 
-    environment, parameters = find_environment(game, ctx.args)
+    of_env = {
+        "opponent": opponent,
+        "seat": seat,
+        "observation": observation,
+        "illegal": illegal,
+        "solution": solution,
+    }
+    words = [f"--{name}={value}" for name, value in of_env.items() if value is not None]
+    environment, parameters = find_environment(game, [*ctx.args, *words])
 
     from solvent.cli.printing import show_training
     from solvent.training import train as train_agent
@@ -303,35 +364,50 @@ def score(
         Path,
         typer.Argument(
             metavar="POLICY",
-            help="A policy.npz or network.npz, or with --trust a .zip of Stable-Baselines3; with "
-            "--solution also the name of a player, such as optimal.",
+            help="What `train` has saved, policy.npz or network.npz; or a .zip of "
+            "Stable-Baselines3; or with --solution the name of a player, such as optimal.",
         ),
     ],
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="GAME", help="The policy's game; read from the file if a training wrote it."
+            metavar="GAME",
+            help="The game of the policy; a policy of `solvent train` knows it.",
         ),
     ] = None,
     top: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many of the losing states to show.")
+        int, typer.Option(metavar="N", min=1, help="How many losing states to show.")
     ] = 10,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Load a .zip, which runs code that is in it.")
+        bool,
+        typer.Option(
+            "--trust", help="Open it: that runs code from the file.", rich_help_panel=NETWORK
+        ),
     ] = False,
-    algorithm: Annotated[str, typer.Option(help="The algorithm that made a .zip.")] = "ppo",
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="The algorithm that trained it.", rich_help_panel=NETWORK
+        ),
+    ] = "ppo",
     observation: Annotated[
-        str, typer.Option(help="What the network of a .zip sees: onehot, vector or index.")
+        str,
+        typer.Option(
+            metavar="KIND", help="What it sees: onehot, vector or index.", rich_help_panel=NETWORK
+        ),
     ] = "onehot",
     mode: Annotated[
-        bool, typer.Option("--mode", help="Score the most probable action of every state.")
+        bool,
+        typer.Option(
+            "--mode", help="Score the greedy policy: the most probable action of every state."
+        ),
     ] = False,
     normalization: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Statistics with which the network of a .zip was trained, as "
-            "Normalization.of(VecNormalize).save(FILE) writes them.",
+            help="The statistics of VecNormalize, if it was trained under that (.npz).",
+            rich_help_panel=NETWORK,
         ),
     ] = None,
     solution_folder: Annotated[
@@ -339,16 +415,26 @@ def score(
         typer.Option(
             "--solution",
             metavar="DIR",
-            help="Of the game, where it is solved layer by layer.",
+            help="What `solve --out DIR` has solved.",
+            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option(min=0, help="Widest bracket of the best response, in largest payoffs."),
+        typer.Option(
+            metavar="X",
+            min=0,
+            help="Refuse a best response that is not proved to within this times the largest "
+            "payoff.",
+        ),
     ] = 1e-9,
     json: Json = False,
 ) -> None:
-    """Score a policy exactly: value, gap, and the states in which the gap is lost."""
+    """Score a policy exactly: value, gap, and the states in which the gap is lost.
+
+    [dim]solvent score runs/pig/policy_mode.npz[/]
+    [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
+    """
     from solvent import exact
     from solvent.cli.parameters import game_of_training, read_game
     from solvent.cli.printing import score_json, show_score
@@ -491,6 +577,8 @@ def report(
     from solvent.cli.progress import working
     from solvent.report import write_report
 
+    if [results, game, solution].count(None) == 3 and ctx.args:
+        check_choice(ctx.args[0].removeprefix("--"), "parameter", ())
     if [results, game, solution].count(None) != 2:
         raise ValueError(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "

@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from solvent.cli.errors import OneLineErrors
+from solvent.model.parameters import ChoiceError, brief, nearest
 from solvent.model.registry import Command, game_specs, load
 
 
@@ -30,6 +31,40 @@ class MainGroup(OneLineErrors):
         """The command that is to be run, and the words that are for it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.imported() if isinstance(command, _Brought) else command, rest
+
+
+class GameCommand(TyperCommand):
+    """A command that takes the parameters of a game as options, beside its own."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what is neither an option nor a parameter is told with the nearest."""
+        own = [name for one in self.params for name in one.opts if name.startswith("--")]
+        game = str(ctx.params.get("game"))
+        if game.startswith("--") and (near := nearest(game, own)):
+            raise ValueError(_no_option(ctx, game, "", near))
+        try:
+            return super().invoke(ctx)
+        except ChoiceError as error:
+            given = {_name(word): word for word in ctx.args if word.startswith("--")}
+            if error.value not in given:
+                raise
+            option = brief(given[error.value].partition("=")[0])
+            parameters = ["--" + name.replace("_", "-") for name in error.allowed]
+            near = nearest(option, [*own, *parameters])
+            line = _no_option(ctx, option, f" and no {error.name}", near)
+            known = f" Parameters: {', '.join(parameters)}." if parameters else ""
+            raise ValueError(line + known) from error
+
+
+def _no_option(ctx: Any, option: str, also: str, near: str | None) -> str:
+    """What to say of an option that is unknown."""
+    meant = f"; did you mean {near}?" if near else f"; see `{ctx.command_path} --help`."
+    return f"{option} is no option of `{ctx.command_path}`{also}{meant}"
+
+
+def _name(word: Any) -> str:
+    """The parameter that a word of the command line names."""
+    return str(word).partition("=")[0].removeprefix("--").replace("-", "_")
 
 
 class _Brought(TyperCommand):

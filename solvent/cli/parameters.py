@@ -33,7 +33,7 @@ from gymnasium.envs.registration import load_env_creator
 from solvent.exact import SolvedGame, StoreError, read_request, solve
 from solvent.model import Game
 from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import as_options, brief, check_choice, nearest, shown
 from solvent.model.registry import (
     Environment,
     GameSpec,
@@ -142,7 +142,11 @@ def _published(name: str, parameters: Mapping[str, Any]) -> Game:
     register_envs()
     if name not in gym.registry:
         shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
-        check_choice(name, "game", [*game_specs(), *environments(), *shorthands])
+        known = [*game_specs(), *environments(), *shorthands]
+        near = nearest(name, [*known, *gym.registry])
+        if near in gym.registry and near not in known:
+            raise ValueError(f"no game or environment {shown(name)}; did you mean {near!r}?")
+        check_choice(name, "game", known)
     try:
         env = gym.make(name, **parameters)
     except Exception as error:  # Somebody else's environment may raise anything.
@@ -285,7 +289,8 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
         The Gymnasium id, and what differs from it.
 
     Raises:
-        ValueError: If there is nothing of that name.
+        ValueError: If there is nothing of that name, or no parameter is given for a game none of
+            whose environments has its defaults.
     """
     _, meant, given = _written(name, words)
     if name in environments():
@@ -297,6 +302,13 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
         plain = re.sub(r".*[:/\\]|\.py$|-v\d+$", "", name)
         environment = Environment(opponent="optimal" if for_two else None)
         spec = replace(spec, environments={f"here/{plain}-v0": environment})
+    elif not _own(spec, asked) and all(one.parameters for one in spec.environments.values()):
+        env_id, environment = next(iter(spec.environments.items()))
+        words = as_options(environment.parameters)
+        raise ValueError(
+            f"{name} with its defaults has too many states to train on; say {words}, as {env_id} "
+            f"has, or other parameters"
+        )
     register_game(spec)
     register_envs()
 

@@ -37,9 +37,6 @@ OF_A_STRATEGY = 3
 STARTS = 6
 """How many states of the start distribution are shown."""
 
-WIDEST_FIELD = 12
-"""A field of a state with longer texts, in characters, may be broken between words."""
-
 
 def varying_fields(states: Sequence[Any]) -> list[int]:
     """The places of the fields that are not the same in all states."""
@@ -98,7 +95,8 @@ def _show_starts(
     best = {state: _best_choices(solved, state) for state in starts}
     choices = list(dict.fromkeys(name for named in best.values() for name in named))
     columns: dict[str, list[str]] = _fields(solved.game, list(starts), states)
-    numbers = {name for name, cells in columns.items() if max(map(len, cells)) <= WIDEST_FIELD}
+    # A state that would have to be broken is better listed.
+    numbers = set(columns)
     columns["chance"] = [f"{chance:.2g}" for chance in starts.values()]
     columns["value"] = [f"{solved.value_of(state):.6f}" for state in starts]
     for name in choices:
@@ -217,9 +215,8 @@ def show_score(
         columns["best"] = [state.best for state in losses.worst]
     if alike:
         console.print(escape(f"in each of these: {alike}"), style="dim")
-    narrow = {name for name, cells in fields.items() if max(map(len, cells)) <= WIDEST_FIELD}
     rows_of = list(zip(*columns.values(), strict=True))
-    show_rows(console, list(columns), rows_of, numbers={*numbers, *narrow})
+    show_rows(console, list(columns), rows_of, numbers={*numbers, *fields})
     share = sum(state.share for state in losses.worst)
     console.print(
         f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "

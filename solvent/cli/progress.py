@@ -80,7 +80,9 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     finally:
         ended.set()
         thread.join()
-        bar.stop()
+        # A bar that did not begin would still end with an empty line.
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _line(bar: Progress) -> str:

@@ -74,20 +74,38 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
     raise ValueError(f"{name} is {shown(value)}; allowed are numbers from {low} to {high}")
 
 
+class ChoiceError(ValueError):
+    """A name that is none of those allowed.
+
+    Attributes:
+        value: What was given.
+        name: What was asked for.
+        allowed: The names that are allowed, sorted.
+    """
+
+    def __init__(self, value: Any, name: str, allowed: Sequence[str]) -> None:
+        self.value, self.name, self.allowed = value, name, tuple(allowed)
+        near = nearest(value, allowed) if isinstance(value, str) else None
+        hint = f" Did you mean {near!r}?" if near else ""
+        super().__init__(f"{name} is {shown(value)}; allowed are {', '.join(allowed)}.{hint}")
+
+
+def nearest(text: str, names: Iterable[str]) -> str | None:
+    """The name that a text was meant to be, if one is near enough."""
+    found = difflib.get_close_matches(text[:LONGEST_SHOWN], list(names), 1)
+    return found[0] if found else None
+
+
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of the allowed names.
 
     Raises:
-        ValueError: If it is not; the message suggests the nearest name.
+        ChoiceError: If it is not; the message suggests the nearest name.
     """
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
         return str(value)
-    near = (
-        difflib.get_close_matches(value[:LONGEST_SHOWN], names, 1) if isinstance(value, str) else []
-    )
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{name} is {shown(value)}; allowed are {', '.join(names)}.{hint}")
+    raise ChoiceError(value, name, names)
 
 
 def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]:

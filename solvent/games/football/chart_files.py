@@ -15,7 +15,7 @@ from solvent.games.football.chart_csv import csv_text, read_csv
 from solvent.games.football.chart_json import json_text, read_json
 from solvent.games.football.chart_table import LARGEST_FILE
 from solvent.model.files import open_file
-from solvent.model.parameters import shown
+from solvent.model.parameters import nearest, shown
 
 Format = TypeVar("Format")
 
@@ -34,8 +34,10 @@ def load_chart(chart: str | Path) -> Chart:
         file = resources.files("solvent.games.football") / "charts" / f"{chart}.csv"
         return read_csv(file.read_bytes(), f"{chart}.csv")
     if isinstance(chart, str) and not Path(chart).suffix:
+        near = nearest(chart, SHIPPED)
         raise ChartError(
             f"no chart {shown(chart)}; charts are {', '.join(SHIPPED)}, and files .csv or .json"
+            + (f". Did you mean {near!r}?" if near else "")
         )
     return read_chart(chart)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ OtherChartOption = Annotated[
 
 
 @chart_commands.command(
+    cls=GameCommand,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     epilog="Every other option is a parameter of the model: [bold]--risk 80[/], [bold]--dice 2[/].",
 )
