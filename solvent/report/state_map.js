@@ -117,9 +117,10 @@
 
     const seat = () => choices[+whose.value || 0];
     const learned = () => (agent.value === "" ? null : agents[+agent.value].seats[+whose.value || 0]);
-    const action = (n) => {
+    // The agent's action, where one is compared, or the optimal one.
+    const action = (n, compared) => {
       if (n >= data.states) return NONE;
-      return learned() ? learned().chosen[n] : seat().action[n * listed];
+      return compared && learned() ? learned().chosen[n] : seat().action[n * listed];
     };
     // The values that are written beside an axis: round numbers, as many as there is room for.
     const labels = (field, size, wide) => {
@@ -178,6 +179,7 @@
       const width = left + columns * wide + 12, height = top + rows * tall + 40;
       const paths = new Map(), over = [];
       const small = Math.min(wide, tall), gap = small >= SIGNED ? 0.5 : 0;
+      const most = learned() ? largest() : 0;
       let missing = columns * rows;
       const text = (content, at, down, size, fill) => over.push(
         `<text x="${at.toFixed(1)}" y="${down.toFixed(1)}" text-anchor="middle" ` +
@@ -187,16 +189,22 @@
         missing -= 1;
         const end = n >= data.states, known = Number.isFinite(value[n]);
         const colour = byAction
-          ? (end || action(n) === NONE ? "" : data.colours[action(n)])
+          ? (end || action(n, true) === NONE ? "" : data.colours[action(n, true)])
           : (end || !known ? "" : shades[level(value[n])]);
         const path = `M${(cx + gap).toFixed(2)} ${(cy + gap).toFixed(2)}h${(wide - 2 * gap).toFixed(2)}` +
           `v${(tall - 2 * gap).toFixed(2)}h${(2 * gap - wide).toFixed(2)}z`;
         paths.set(colour, (paths.get(colour) || "") + path);
-        const fill = colour ? ink(colour) : "var(--dim)";
+        const costs = byAction && learned() && !end && learned().loss[n] > 1e-9;
+        const fill = costs ? "#fff" : colour ? ink(colour) : "var(--dim)";
         const numbered = small >= ALONE && !byAction;
+        if (costs) {
+          const share = Math.sqrt(learned().loss[n] / most);
+          const radius = Math.max(0.8, 0.46 * small * share);
+          over.push(`<circle cx="${(cx + wide / 2).toFixed(1)}" cy="${(cy + tall / 2).toFixed(1)}" ` +
+            `r="${radius.toFixed(2)}" style="fill: var(--costly)" stroke="#fff" stroke-width="${Math.min(1, radius / 3).toFixed(2)}"/>`);
+        }
         if (small >= SIGNED) {
-          const sign = end || action(n) === NONE || (learned() && !byAction) ? ""
-            : data.signs[action(n)];
+          const best = action(n, byAction), sign = best === NONE ? "" : data.signs[best];
           const size = Math.min(small * (numbered ? 0.42 : 0.62), 24, (1.5 * wide) / Math.max(sign.length, 1));
           if (sign) text(sign, cx + wide / 2, cy + tall * (numbered ? 0.46 : 0.5) + size * 0.35, size, fill);
           if (numbered && known) {
@@ -206,12 +214,6 @@
           } else if (end && !byAction && known) {
             text(short(value[n]), cx + wide / 2, cy + tall / 2 + 3, Math.min(small * 0.45, 11), fill);
           }
-        }
-        if (byAction && learned() && !end && learned().loss[n] > 1e-9) {
-          const share = Math.sqrt(learned().loss[n] / largest());
-          const radius = Math.max(0.8, 0.48 * small * share);
-          over.push(`<circle cx="${(cx + wide / 2).toFixed(1)}" cy="${(cy + tall / 2).toFixed(1)}" ` +
-            `r="${radius.toFixed(2)}" style="fill: var(--costly)" stroke="#fff" stroke-width="${Math.min(1, radius / 3).toFixed(2)}"/>`);
         }
         if (starts.has(n) && starts.size <= 4 && small >= SIGNED) {
           over.push(`<rect x="${cx + 1.5}" y="${cy + 1.5}" width="${wide - 3}" height="${tall - 3}" ` +

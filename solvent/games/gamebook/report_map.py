@@ -70,6 +70,11 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
             else f'fill="{colour}"'
         )
         radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
+        # A hairline around it, as the darkest colours are lost on a dark page.
+        dots.append(
+            f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius + avoided:.1f}" '
+            f'fill="none" style="stroke: var(--dim)" stroke-width="0.8"/>'
+        )
         title = f" {book.sections[n].title}" if book.sections[n].title else ""
         dots.append(
             f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius:.1f}" {fill} '
@@ -79,7 +84,7 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
         )
     return (
         f'<div class="scroll"><svg class="chart book-map" viewBox="0 0 {width} {height}" '
-        f'role="img" style="min-width: {min(width, 1100)}px; max-width: {1.6 * width:.0f}px">'
+        f'role="img" style="min-width: {width}px; max-width: {1.6 * width:.0f}px">'
         f"<title>The sections of {escape(book.title)}</title>{''.join(lines)}{''.join(dots)}"
         "</svg></div>"
     )

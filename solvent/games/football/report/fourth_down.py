@@ -126,7 +126,9 @@ def fourth_down_section(solved: SolvedFootball) -> Section:
         "mixed from the chart's plays and the quick kick; declaring punt formation, from which "
         "some plays are called as fakes; a field goal. The first map shows the best (a normal "
         "call counts as a quick kick where that is at least half of it), the second how often "
-        "punt formation is a fake, the third what the second best would lose.</p>"
+        "punt formation is a fake, the third what the second best would lose. Cells without a "
+        "colour: the goal is nearer than the line to gain, or, in the second map, punt formation "
+        "is not best.</p>"
         f'<div class="own football-map"><div class="panels">{figures}</div><p class="pointed">'
         "Point at a cell for its numbers.</p>"
         f'<script type="application/json">{json.dumps(data)}</script></div>'
