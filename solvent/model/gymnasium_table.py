@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -86,6 +87,7 @@ class GymnasiumTable:
         actions: The names of actions, in the order of their numbers; the numbers if left out.
         board: The values of each coordinate, such as ``{"row": range(4), "column": range(4)}``,
             of states that are numbered row by row; the states are numbers alone if left out.
+        picture: The board's rows as text, a character for each state, for drawings.
 
     Raises:
         ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or
@@ -99,6 +101,7 @@ class GymnasiumTable:
     name: str = "gymnasium-table"
     actions: Sequence[str] = ()
     board: Board = field(default_factory=dict)
+    picture: Sequence[str] = ()
 
     @classmethod
     def from_env(cls, env: Any, name: str | None = None) -> GymnasiumTable:
@@ -127,6 +130,7 @@ class GymnasiumTable:
             name or (spec.id if spec else "gymnasium-table"),
             documented.actions if fits else (),
             _board(env, documented.board or {}),
+            _picture(env),
         )
 
     def __post_init__(self) -> None:
@@ -222,10 +226,16 @@ class GymnasiumTable:
         }
 
     def draw(self, state: Cell) -> str:
-        """The state's number, and where on the board it is."""
+        """The map, if there is one, the state's number, and where on the board it is."""
         places = [f"{name} {value}" for name, value in self.coordinates(state).items()]
         where = f": {', '.join(places)}" if self.board else ""
-        return f"state {state.number}{where}{' (over)' if state.over else ''}"
+        line = f"state {state.number}{where}{' (over)' if state.over else ''}"
+        cells = "".join(self.picture)
+        if len(cells) != len(self.transitions):
+            return line
+        here = (f"[{cell}]" if i == state.number else f" {cell} " for i, cell in enumerate(cells))
+        rows = ["".join(islice(here, len(row))).rstrip() for row in self.picture]
+        return "\n".join((*rows, line))
 
 
 def _width(transitions: Transitions) -> int:
@@ -248,6 +258,14 @@ def _board(env: Any, documented: Board) -> Board:
     if is_pair and all(isinstance(n, int) for n in shape) and prod(shape) == len(env.P):
         return {"row": range(shape[0]), "column": range(shape[1])}
     return documented if prod(map(len, documented.values())) == len(env.P) else {}
+
+
+def _picture(env: Any) -> tuple[str, ...]:
+    """The map of an environment that has one with a letter for each state, as FrozenLake."""
+    map_ = np.asarray(getattr(env, "desc", ()))
+    if map_.ndim != 2 or map_.size != len(env.P) or map_.dtype.kind != "S":
+        return ()
+    return tuple("".join(cell.decode("ascii", "replace") for cell in row) for row in map_)
 
 
 def _check_weights(weights: Sequence[float], name: str) -> None:

@@ -152,10 +152,10 @@ class Session:
                 when = f"; player {first} moves first"
                 when = " and move first" if first == self.player else when
             lines.append(f"You are player {self.player}{when}. Your opponent {self.rival}.")
-        words = [f"`{word}` {does}" for word, (does, _) in self.commands().items()]
-        words = [*(["`?` the value of each action"] if self.hints else []), *words]
-        words = ["Answer by number or name", *words, "`help` the rules", "`q` to leave"]
-        return [*lines, textwrap.fill("; ".join(words) + ".", WIDTH)]
+        words = [f"`{word}` for {does}" for word, (does, _) in self.commands().items()]
+        words = [*(["`?` for advice"] if self.hints else []), *words]
+        words = ["Answer by number or name", *words, "`help` for the rules", "`q` to leave"]
+        return [*lines, textwrap.fill(", ".join(words) + ".", WIDTH)]
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""

@@ -109,3 +109,12 @@ def test_thirds_are_taken_for_thirds() -> None:
     game = GymnasiumTable(coin(1 / 3, 0.6666666666666667), [1])
     (state,) = (outcome.state for outcome in game.initial())
     assert {o.probability for o in game.transition(state, (0,))} == {Fraction(1, 3), Fraction(2, 3)}
+
+
+def test_a_map_with_a_letter_for_each_state_is_drawn_with_the_place_on_it() -> None:
+    lake = GymnasiumTable.from_env(gym.make("FrozenLake-v1"))
+    *rows, line = lake.draw(Cell(5, True)).splitlines()
+    assert rows == [" S  F  F  F", " F [H] F  H", " F  F  F  H", " H  F  F  G"]
+    assert line == "state 5: row 1, column 1 (over)"
+    # Taxi's map has letters for streets, not for states.
+    assert len(GymnasiumTable.from_env(gym.make("Taxi-v4")).draw(Cell(5, False)).splitlines()) == 1
