@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
-from solvent.exact import exploitability, solve
-from solvent.games import FightingFantasy, Pig
+from solvent.baselines.scored import score_baselines
+from solvent.exact import ImproperGameError, exploitability, solve
+from solvent.games import FightingFantasy, GymnasiumTable, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
 from solvent.model import compile_game
 
@@ -74,3 +78,16 @@ def test_every_baseline_says_in_a_line_what_it_does() -> None:
         assert 10 < len(baseline.description) <= 90, name
         assert baseline.description.endswith("."), name
         assert "\n" not in baseline.description, name
+
+
+def test_a_baseline_that_never_ends_is_left_out_or_refused_by_name() -> None:
+    """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
+    cliff = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+    solution = solve(cliff)
+    with pytest.raises(ImproperGameError, match="never ends"):
+        score_baselines(cliff, solution, ["optimal", "first-legal"])
+    three = baseline_policies(cliff, ["optimal", "first-legal", "uniform"])
+    with mock.patch("solvent.baselines.scored.baseline_policies", return_value=three):
+        scored = score_baselines(cliff, solution)
+    assert [one.name for one in scored] == ["optimal", "uniform"]
+    assert scored[0].gap == 0 < scored[1].gap
