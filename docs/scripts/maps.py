@@ -1,11 +1,15 @@
-"""The interactive pages that the documentation embeds: reports of some games, into ``docs/maps/``.
+"""The interactive maps that pages embed, into ``docs/maps/``.
 
-python docs/scripts/maps.py
+    python docs/scripts/maps.py
+
+writes the report of some games, ``NAME.html``, and beside it ``NAME-map.html``, which has only the
+part with the map.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,21 +18,40 @@ from pathlib import Path
 MAPS = Path(__file__).parents[1] / "maps"
 
 GAMES = {
-    "fighting-fantasy": "ff-combat",
-    "football-drive": "football-drive",
-    "football-strategy": "football-strategy",
-    "frozen-lake": "FrozenLake-v1",
-    "greed": "greed --limit 50",
-    "pig": "pig --target 40",
+    "football-strategy": ("football-strategy", "Call sheets"),
+    "greed": ("greed --limit 50", "Optimal play at every pair of scores"),
+    "pig": ("pig --target 40", "When to hold"),
+    "football-drive": ("football-drive", "Values and policy"),
+    "fighting-fantasy": ("ff-combat", "Strategy maps"),
+    "frozen-lake": ("FrozenLake-v1", "Values and policy"),
 }
-"""The name of each page, and what stands behind ``solvent report --game``."""
+"""The name of each page, what stands behind ``solvent report --game``, and the heading of the map;
+what takes longest is first."""
 
 
 def write(page: str) -> None:
-    """Write a page, as the command does."""
-    game = GAMES[page].split()
-    out = ["--out", str(MAPS / f"{page}.html")]
-    subprocess.run([sys.executable, "-m", "solvent", "report", "--game", *game, *out], check=True)
+    """Write a report, as the command does, and its map."""
+    game, heading = GAMES[page]
+    report = MAPS / f"{page}.html"
+    command = [sys.executable, "-m", "solvent", "report", "--game", *game.split()]
+    subprocess.run([*command, "--out", str(report)], check=True, stderr=subprocess.DEVNULL)
+    text = part(report.read_text(encoding="utf-8"), heading)
+    (MAPS / f"{page}-map.html").write_text(text, encoding="utf-8")
+
+
+def part(report: str, heading: str) -> str:
+    """A report without anything but what stands under a heading.
+
+    Raises:
+        ValueError: If no heading of the report is that one.
+    """
+    before, main, after = re.split(r"<main>|</main>", report)
+    sections = re.split(r"(?=<h3>)", main.partition("</section>")[0])
+    kept = [text for text in sections if text.startswith(f"<h3>{heading}</h3>")]
+    if not kept:
+        raise ValueError(f"the report has no heading {heading!r}: {re.findall('<h3>(.*?)<', main)}")
+    head, scripts = before.partition("<body>")[0], after.partition("</footer>")[2]
+    return f"{head}<body>\n<main><section>\n{''.join(kept)}</section></main>{scripts}"
 
 
 if __name__ == "__main__":
