@@ -83,7 +83,8 @@ def bracket(
         game: The game.
         values: [S] its supposed values.
         policies: Its supposed optimal policies.
-        progress: Called with the states proved so far, if there are two policies to prove.
+        progress: Called with the states done so far, if there are two policies to prove: each
+            state counts twice for either.
 
     Returns:
         The bounds; they hold whatever the values and policies are, which only make them narrow.
@@ -97,12 +98,13 @@ def bracket(
         # What either policy gets against a best response, each a game for one.
         responses = [against(game, policy) for policy in policies]
         states = [one.n_states for one in responses]
-        (lower, _), (_, upper) = (
-            bracket(
-                one, *optimum(one, tell=Teller(progress, "proving", sum(states), before=before))[:2]
-            )
-            for one, before in zip(responses, (0, states[0]), strict=True)
-        )
+        bounds = []
+        for one, before in zip(responses, (0, 2 * states[0]), strict=True):
+            # To find the response is about half of the work, to prove it the other half.
+            tell = Teller(progress, "proving", 2 * sum(states), before=before)
+            bounds.append(bracket(one, *optimum(one, tell=tell)[:2]))
+            tell(2 * one.n_states)
+        (lower, _), (_, upper) = bounds
         return lower, upper
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")

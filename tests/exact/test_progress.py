@@ -52,8 +52,8 @@ def test_a_game_is_compiled_solved_and_proved() -> None:
     assert [m.done for m in phases["compiling"]] == list(range(states))
     assert {m.total for m in phases["compiling"]} == {None}
     assert_rises_to(phases["solving"], states)
-    # The policy of either player is proved against a best response.
-    assert_rises_to(phases["proving"], 2 * states)
+    # For either player's policy a best response is found and proved.
+    assert_rises_to(phases["proving"], 4 * states)
 
 
 def test_a_table_is_only_solved_and_proved() -> None:
@@ -75,7 +75,7 @@ def test_nothing_is_told_in_between_before_it_is_time(monkeypatch: pytest.Monkey
     solve(compile_game(GAME), progress=moments.append)
     assert [(m.what, m.done) for m in moments] == [
         ("solving", 0), ("solving", states),
-        ("proving", 0), ("proving", states), ("proving", 2 * states),
+        ("proving", 0), ("proving", 2 * states), ("proving", 4 * states),
     ]  # fmt: skip
 
 
