@@ -111,7 +111,7 @@ def show_game(
     maker = spec.maker()
     meant = {} if meant is None else meant
     console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
-    console.print(escape(spec.rules or _summary(maker)), highlight=False)
+    console.print(escape(" ".join(spec.rules.split()) or _summary(maker)), highlight=False)
     rows: dict[str, str | Facts] = {}
     if environment is not None:
         rows[name] = _environment_text(spec, environment)
