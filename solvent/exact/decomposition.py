@@ -28,8 +28,9 @@ from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
-MANY = 100
-"""Components with cycles from which on compiled iteration is worth its compilation."""
+MANY = 1000
+"""Components with cycles from which on compiled iteration is worth its compilation: some twenty
+seconds, once."""
 
 
 def optimum(
