@@ -79,6 +79,7 @@ class Inventory:
             sources=("Puterman 1994, sections 3.2 and 4.6.1",),
             parameters=tuple({**vars(self), "demand": list(self.demand)}.items()),
             observation_labels=("periods left", "stock"),
+            unit="units of profit",
         )
 
     @property

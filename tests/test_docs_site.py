@@ -10,6 +10,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import markdown
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -85,8 +86,6 @@ def test_what_leads_nowhere_is_found(tmp_path: Path) -> None:
 
 
 def test_a_formula_is_set_and_a_price_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("latex2mathml")
-    markdown = pytest.importorskip("markdown")
     monkeypatch.syspath_prepend(str(SCRIPTS))
     text = "Of $V^*(s)$ and `$x$`, between 5$ and 10$.\n\n$$\nx \\in [0, 1]\n$$\n"
     html = markdown.markdown(text, extensions=["formulas"])
@@ -97,8 +96,6 @@ def test_a_formula_is_set_and_a_price_is_not(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
-    pytest.importorskip("zensical")
-    pytest.importorskip("mkdocstrings_handlers.python")
     for name in ("docs", "solvent"):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)

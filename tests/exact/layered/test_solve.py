@@ -231,7 +231,7 @@ def test_the_command_solves_plans_and_goes_on(
 ) -> None:
     monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
     shown = run().stdout
-    assert "4.1875  (to player 0)" in shown
+    assert "4.1875  (units of profit)" in shown
     out = ["--out", str(tmp_path / "x")]
     plan = json.loads(run("--plan", *out, "--json").stdout)
     assert plan["layers"] == plan["parameters"]["horizon"] == 3
