@@ -6,9 +6,9 @@ SPEC = GameSpec(
     name="ff-combat",
     make="solvent.games.fighting_fantasy.rules:ff_combat",
     rules=(
-        "Each round both roll two dice and add SKILL; the lower loses 2 STAMINA, and at 0\n"
-        "the fight. You may test LUCK with two dice. LUCK or less: your hit costs 4, or\n"
-        "theirs 1; more: 1, or 3. A test uses up 1 LUCK."
+        "Each round both roll two dice and add SKILL; the lower total loses 2 STAMINA.\n"
+        "Whoever is at 0 has lost. You may test LUCK with two dice: with LUCK or less,\n"
+        "your hit costs 4 and theirs 1; with more, 1 and 3. Each test uses up 1 LUCK."
     ),
     environments={
         "solvent/FFCombat-v0": Environment(
