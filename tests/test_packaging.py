@@ -20,6 +20,8 @@ from hatchling.builders.wheel import WheelBuilder
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from solvent.cli.errors import EXTRAS
+
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -81,6 +83,14 @@ def test_torch_is_pinned_exactly() -> None:
 def test_the_core_has_five_dependencies() -> None:
     names = {Requirement(line).name for line in PYPROJECT["project"]["dependencies"]}
     assert names == {"gymnasium", "pettingzoo", "numpy", "scipy", "numba"}
+
+
+def test_the_extra_that_an_error_names_brings_the_module() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    packages = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
+    for module, extra in EXTRAS.items():
+        package = packages.get(module, module.replace("_", "-"))
+        assert package in {Requirement(line).name for line in extras[extra]}, module
 
 
 def test_the_version_is_the_same_everywhere() -> None:

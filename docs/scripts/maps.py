@@ -34,7 +34,9 @@ def write(page: str) -> None:
     game, heading = GAMES[page]
     report = MAPS / f"{page}.html"
     command = [sys.executable, "-m", "solvent", "report", "--game", *game.split()]
-    subprocess.run([*command, "--out", str(report)], check=True, stderr=subprocess.DEVNULL)
+    run = subprocess.run([*command, "--out", str(report)], stderr=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise RuntimeError(f"{' '.join(command)}:\n{run.stderr}")
     text = part(report.read_text(encoding="utf-8"), heading)
     (MAPS / f"{page}-map.html").write_text(text, encoding="utf-8")
 

@@ -109,7 +109,8 @@ def fit_tree(
         from sklearn.tree import DecisionTreeClassifier
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            "the classification tree needs scikit-learn: pip install 'solvent[train]'"
+            "the classification tree needs scikit-learn: pip install 'solvent[report]'",
+            name="sklearn",
         ) from error
     grower = DecisionTreeClassifier(min_samples_split=20, min_samples_leaf=7, random_state=0)
     grown = grower.fit(features, classes).tree_

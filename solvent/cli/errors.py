@@ -75,7 +75,7 @@ EXTRAS = {
     "sb3_contrib": "train",
     "tensorboard": "train",
     "yaml": "books",
-    "sklearn": "train",
+    "sklearn": "report",
     "jinja2": "report",
     "pydantic": "books",
     "ray": "cluster",

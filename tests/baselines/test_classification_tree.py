@@ -77,5 +77,5 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
         return real(name, *arguments, **keywords)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'solvent\[train\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'solvent\[report\]'"):
         fit_tree(*staircase(), ("x", "y"), cp=0.1)
