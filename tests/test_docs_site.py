@@ -92,6 +92,8 @@ def test_a_formula_is_set_and_a_price_is_not(monkeypatch: pytest.MonkeyPatch) ->
     assert html.count("<math") == 2
     assert "<code>$x$</code>, between 5$ and 10$." in html
     assert '<div class="formula"><math' in html
+    with pytest.raises(ValueError, match="not known"):
+        markdown.markdown(r"Misspelt: $\fracc{1}{2}$.", extensions=["formulas"])
 
 
 @pytest.mark.slow

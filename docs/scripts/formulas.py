@@ -18,9 +18,21 @@ _INLINE = r"(?<![\\$\w])\$(?=[^\s$])((?:[^$\\]|\\.)+?)(?<=\S)\$(?![$\w])"
 _BLOCK = re.compile(r"\A\$\$(.+)\$\$\s*\Z", re.DOTALL)
 
 
+def _mathml(formula: str, display: str) -> str:
+    """A formula as MathML.
+
+    Raises:
+        ValueError: If it has a command that is not known.
+    """
+    html = convert(formula, display=display)
+    if "\\" in html:
+        raise ValueError(f"the formula {formula!r} has a command that is not known")
+    return html
+
+
 class _Inline(InlineProcessor):
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # type: ignore[override]  # noqa: N802
-        return self.md.htmlStash.store(convert(m[1])), m.start(0), m.end(0)
+        return self.md.htmlStash.store(_mathml(m[1], "inline")), m.start(0), m.end(0)
 
 
 class _Block(BlockProcessor):
@@ -30,7 +42,7 @@ class _Block(BlockProcessor):
     def run(self, parent: Any, blocks: list[str]) -> None:
         formula = _BLOCK.match(blocks.pop(0))
         assert formula is not None
-        mathml = convert(formula[1].strip(), display="block")
+        mathml = _mathml(formula[1].strip(), "block")
         html = f'<div class="formula">{mathml}</div>'
         blocks.insert(0, self.parser.md.htmlStash.store(html))
         self.parser.parseBlocks(parent, [blocks.pop(0)])
