@@ -42,12 +42,14 @@ def choice_text(
 
 
 def strategy_text(
-    names: Sequence[str], chances: Mapping[int, float], most: int | None = None
+    names: Sequence[str] | Mapping[int, str],
+    chances: Mapping[int, float],
+    most: int | None = None,
 ) -> str:
     """Action probabilities in words, as :func:`choice_text` has them.
 
     Args:
-        names: Of all actions.
+        names: Of the actions, by their numbers.
         chances: By action.
         most: How many are named at most; all if left out.
     """

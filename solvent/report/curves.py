@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from solvent.exact.bench_records import AgentRecord, TaskRecord
+from solvent.exact.bench_records import TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import Mark
 from solvent.report.numbers import small, whole
@@ -72,8 +72,7 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
 
 def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
-    gaps = [gap for curve in curves.values() for p in curve for gap in (p.gap, p.mode_gap)]
-    largest = max((gap for gap in gaps if isfinite(gap)), default=1.0)
+    largest = max(filter(isfinite, _numbers(curves, "gap")), default=1.0)
     panel = Panel(
         f"Recorded exploitability over the training on {task.env}",
         named("exploitability", unit),
@@ -85,19 +84,12 @@ def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: s
         if 0.01 * largest < baseline.gap <= largest:
             panel.level(baseline.gap, baseline.name, "baseline")
     panel.level(0.0, "optimum 0", "optimum")
-    _draw_gaps(panel, task, curves, marks)
-    return _with_legend(panel, task, marks)
+    return _drawn(panel, task, curves, marks, "gap")
 
 
 def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The value over the training, with the optimum and the baselines as lines."""
-    values = [
-        v
-        for curve in curves.values()
-        for point in curve
-        for v in (point.value, point.mode_value)
-        if isfinite(v)
-    ] or [task.optimum]
+    values = list(filter(isfinite, _numbers(curves, "value"))) or [task.optimum]
     margin = 0.06 * max(task.optimum - min(values), 1e-9)
     panel = Panel(
         f"Recorded value over the training on {task.env}",
@@ -110,65 +102,57 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
     for baseline in task.baselines:
         if panel.y.low < baseline.value < task.optimum:
             panel.level(baseline.value, baseline.name, "baseline")
-    for agent in task.agents:
-        curve = curves[agent.name]
-        steps = [point.timesteps for point in curve]
-        sampled, mode = ([p.value for p in curve], [p.mode_value for p in curve])
-        _draw_both(panel, agent, steps, sampled, mode, marks[agent.algorithm])
-    return _with_legend(panel, task, marks)
+    return _drawn(panel, task, curves, marks, "value")
 
 
 def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> str:
     """The optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
-    gaps = [
-        own for curve in curves.values() for point in curve for own in (point.gap, point.mode_gap)
-    ]
     panel = Panel(
         f"Recorded {gap} over the training on {task.env}",
         named(gap, unit),
         _steps(curves),
-        gap_axis(gaps),
+        gap_axis(_numbers(curves, "gap")),
         ALONG,
     )
-    _draw_gaps(panel, task, curves, marks)
-    return _with_legend(panel, task, marks)
+    return _drawn(panel, task, curves, marks, "gap")
 
 
-def _with_legend(panel: Panel, task: TaskRecord, marks: Marks) -> str:
-    """The chart with the names of the algorithms below it, so that it can stand alone."""
+def _numbers(curves: Curves, quantity: str) -> list[float]:
+    """The value or the gap at all points, of the sampled and of the greedy policy."""
+    return [
+        getattr(point, name)
+        for curve in curves.values()
+        for point in curve
+        for name in (quantity, f"mode_{quantity}")
+    ]
+
+
+def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantity: str) -> str:
+    """The chart with each agent's curves, the sampled policy's dashed, and a legend below it.
+
+    Args:
+        panel: The chart without them.
+        task: With its agents.
+        curves: Of the agents.
+        marks: Of their algorithms.
+        quantity: What is drawn, ``"value"`` or ``"gap"``.
+    """
+    for agent in task.agents:
+        colour, shape = marks[agent.algorithm]
+        for name, attribute, dashed in (
+            (f"{agent.name}, sampled", quantity, True),
+            (agent.name, f"mode_{quantity}", False),
+        ):
+            points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent.name]]
+            text = f"{name}: {points[-1][1]:.6g} in the end, as recorded"
+            # What could not be proved has no place.
+            known = [point for point in points if isfinite(point[1])]
+            xs, ys = [x for x, _ in known], [y for _, y in known]
+            panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
     for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
         panel.key(algorithm, *marks[algorithm])
     return panel.drawn()
-
-
-def _draw_gaps(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks) -> None:
-    for agent in task.agents:
-        curve = curves[agent.name]
-        steps = [point.timesteps for point in curve]
-        sampled, mode = ([p.gap for p in curve], [p.mode_gap for p in curve])
-        _draw_both(panel, agent, steps, sampled, mode, marks[agent.algorithm])
-
-
-def _draw_both(
-    panel: Panel,
-    agent: AgentRecord,
-    steps: list[int],
-    sampled: list[float],
-    mode: list[float],
-    mark: Mark,
-) -> None:
-    """An agent's curve as it is sampled, dashed, and that of its greedy policy."""
-    for name, numbers, dashed in (
-        (f"{agent.name}, sampled", sampled, True),
-        (agent.name, mode, False),
-    ):
-        text = f"{name}: {numbers[-1]:.6g} in the end, as recorded"
-        # What could not be proved has no place.
-        known = [pair for pair in zip(steps, numbers, strict=True) if isfinite(pair[1])]
-        xs, ys = [x for x, _ in known], [y for _, y in known]
-        shape = "" if dashed else mark.shape
-        panel.line(xs, ys, mark.colour, text, dashed=dashed, shape=shape)
 
 
 def _steps(curves: Curves) -> Axis:

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from solvent import __version__
 from solvent.baselines import baselines_of
 from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
-from solvent.exact.bench_records import AgentRecord, TaskRecord, read_results
+from solvent.exact.bench_records import AgentRecord, BaselineRecord, TaskRecord, read_results
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.report.colours import BASELINE_SHAPE, Mark, algorithm_marks
@@ -22,8 +22,8 @@ from solvent.report.curves import ends, named, panels
 from solvent.report.distances import distances, rows_of
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import brief, exact, small, whole
-from solvent.report.sections import Section, Untabled
-from solvent.report.solved import SolvedTask, game_task, solve_task
+from solvent.report.sections import Section, Untabled, beside
+from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
@@ -178,15 +178,10 @@ def _page(views: Sequence[TaskView]) -> str:
         title=one or f"Bench of {len(views)} environments",
         tasks=views,
         overall=_overall(tuple(view.task for view in views)),
-        scripts=[*scripts, _beside("save.js")],
-        style=_beside("page.css"),
+        scripts=[*scripts, beside(__file__, "save.js")],
+        style=beside(__file__, "page.css"),
         version=__version__,
     )
-
-
-def _beside(name: str) -> str:
-    """The text of a file that lies beside this one."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _view(solved: SolvedTask, marks: Mapping[str, Mark]) -> TaskView:
@@ -222,40 +217,11 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
     seats = range(2 if task.for_two else 1)
     optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in seats)
     agents = (
-        AgentRow(
-            agent,
-            _policy(
-                optima,
-                agent.mode_value,
-                agent.mode_gap,
-                agent.mode_normalized,
-                agent.mode_worst_start_gap,
-                agent.mode_exploitability,
-            ),
-            _policy(
-                optima,
-                agent.value,
-                agent.gap,
-                agent.normalized,
-                agent.worst_start_gap,
-                agent.exploitability,
-            ),
-        )
+        AgentRow(agent, _policy(agent, optima, "mode_"), _policy(agent, optima))
         for agent in task.agents
     )
     baselines = (
-        BaselineRow(
-            one.name,
-            descriptions.get(one.name, ""),
-            _policy(
-                optima,
-                one.value,
-                one.gap,
-                one.normalized,
-                one.worst_start_gap,
-                one.exploitability,
-            ),
-        )
+        BaselineRow(one.name, descriptions.get(one.name, ""), _policy(one, optima))
         for one in task.baselines
     )
     quantity = "exploitability" if task.for_two else "optimality gap"
@@ -288,14 +254,18 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
 
 
 def _policy(
-    optima: tuple[float, ...],
-    value: float,
-    gap: float,
-    normalized: float,
-    worst_start: float,
-    pair: tuple[float, float] | None,
+    record: AgentRecord | BaselineRecord, optima: tuple[float, ...], prefix: str = ""
 ) -> PolicyRow:
-    """A row of figures; for two, each seat's value is the optimum to its player minus its gap."""
+    """A row of figures; for two, each seat's value is the optimum to its player minus its gap.
+
+    Args:
+        record: That has the figures.
+        optima: The values of optimal play to each seat's own player.
+        prefix: Of their names: ``"mode_"`` for those of the greedy policy.
+    """
+    value, gap, normalized, worst_start, pair = (
+        getattr(record, prefix + name) for name in (*FIGURES, "exploitability")
+    )
     if pair is None:
         return PolicyRow((value,), (gap,), normalized, worst_start)
     values = tuple(optimum - own for optimum, own in zip(optima, pair, strict=True))
@@ -339,16 +309,7 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
         if isinstance(solved, SolvedTable):
             return _view(game_task(solved), {})
         known = _untabled(solved) or Untabled(solved)
-    solved, info = known.solved, known.solved.game.info
-    task = TaskRecord(
-        env=info.name,
-        game=info.name,
-        parameters=dict(info.parameters),
-        optimum=solved.value,
-        bracket=(solved.lower, solved.upper),
-        agents=(),
-        baselines=known.baselines,
-    )
+    solved, task = known.solved, game_record(known.solved, known.baselines)
     return replace(_general(task, solved.game, solved.method, {}), sections=known.sections)
 
 

@@ -7,7 +7,10 @@ A game's spec names the functions: `sections` makes a list of :class:`Section` f
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from solvent.exact import SolvedGame
 from solvent.exact.bench_records import BaselineRecord
@@ -26,6 +29,21 @@ class Section:
     title: str
     html: str
     script: str = ""
+
+
+def beside(module: str, name: str) -> str:
+    """The text of a file that lies beside a module.
+
+    Args:
+        module: Its ``__file__``.
+        name: Of the file.
+    """
+    return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+def script_json(data: Any) -> str:
+    """Data for a script, as JSON that can stand in the element ``script`` of a page."""
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 @dataclass(frozen=True, slots=True)

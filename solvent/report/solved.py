@@ -21,6 +21,7 @@ from solvent.baselines.scored import score_baselines
 from solvent.exact import (
     GapLocation,
     Solution,
+    SolvedGame,
     SolvedTable,
     StoreError,
     load_policy,
@@ -28,7 +29,7 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.exact.bench_records import AgentRecord, TaskRecord, figures
+from solvent.exact.bench_records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
@@ -139,17 +140,22 @@ def game_task(solved: SolvedTable) -> SolvedTask:
     Args:
         solved: The game with its table and the optimum.
     """
+    task = game_record(solved, score_baselines(solved.table, solved.solution))
+    return SolvedTask(task, solved.game, solved.table, solved.solution, ())
+
+
+def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> TaskRecord:
+    """The record of a task of a game that is solved, without agents."""
     info = solved.game.info
-    task = TaskRecord(
+    return TaskRecord(
         env=info.name,
         game=info.name,
         parameters=dict(info.parameters),
         optimum=solved.value,
         bracket=(solved.lower, solved.upper),
         agents=(),
-        baselines=score_baselines(solved.table, solved.solution),
+        baselines=tuple(baselines),
     )
-    return SolvedTask(task, solved.game, solved.table, solved.solution, ())
 
 
 def _solve_agent(

@@ -2,7 +2,6 @@
 (() => {
   "use strict";
   const NONE = 65535, LEVELS = 64, WIDE = 520, HIGH = 420, LARGEST = 64, SIGNED = 13, ALONE = 36, HATCH = 7;
-  const SVG = "http://www.w3.org/2000/svg";
   const READ = { u: [2, "getUint16"], f: [4, "getFloat32"] };
   const unpack = (text, kind) => {
     const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -22,7 +21,7 @@
     return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000" : "#fff";
   };
   const minus = (text) => text.replace("-", "−");
-  const exact = (value, size) => {
+  const exact = (value) => {
     if (!Number.isFinite(value)) return "–";
     return minus(value.toFixed(Math.abs(value) < 10 ? 6 : Math.abs(value) < 1000 ? 4 : 2));
   };
@@ -64,12 +63,12 @@
     }));
     const listed = choices[0].action.length / Math.max(data.states, 1);
     const starts = new Set(data.start);
+    const absent = `cannot be reached${data.left_out ? ", or is left out" : ""}`;
     const across = find(".across"), up = find(".up"), whose = find(".whose"), agent = find(".agent");
     const maps = [find(".values"), find(".actions")];
     const finite = value.slice(0, data.states);
     const low = finite.reduce((a, b) => Math.min(a, b), Infinity);
     const high = finite.reduce((a, b) => Math.max(a, b), -Infinity);
-    const told = (v) => exact(v, Math.max(Math.abs(low), Math.abs(high)));
     const level = (v) => (high > low ? Math.round(((v - low) / (high - low)) * (LEVELS - 1)) : 0);
     const shades = Array.from({ length: LEVELS }, (_, n) => mixed(data.scale, n / (LEVELS - 1)));
     const chosen = fields.map(() => 0);
@@ -266,7 +265,7 @@
         }));
       const marks = [];
       const hatched = "background: repeating-linear-gradient(45deg, var(--dim) 0 1px, transparent 1px 4px); outline: 1px solid var(--line)";
-      if (frame.missing) marks.push(swatch(hatched, data.left_out ? "cannot be reached, or is left out" : "cannot be reached"));
+      if (frame.missing) marks.push(swatch(hatched, absent));
       if ([...grid.values()].some((n) => n >= data.states)) {
         marks.push(swatch("background: var(--soft); outline: 1px solid var(--line)",
           "the episode ends here; the number is the reward for getting there"));
@@ -281,14 +280,14 @@
       }
       find(".marks").replaceChildren(...marks);
       find(".low").textContent = short(low);
-      find(".high").textContent = `${short(high)}`;
+      find(".high").textContent = short(high);
     };
 
     const describe = (n) => {
       const at = data.texts.length ? `State ${data.texts[20 * fields[0].place[n] + fields[1].place[n]]}`
         : fields.map((field) => `${field.name} ${field.values[field.place[n]]}`).join(", ");
       if (n >= data.states) {
-        return `${at}: the episode ends here${Number.isFinite(value[n]) ? `, reward ${told(value[n])}` : ""}.`;
+        return `${at}: the episode ends here${Number.isFinite(value[n]) ? `, reward ${exact(value[n])}` : ""}.`;
       }
       const own = seat(), actions = [];
       for (let i = 0; i < listed; i++) {
@@ -297,13 +296,13 @@
         const chance = own.chance && own.chance[n * listed + i] > 5e-4
           ? ` (${(100 * own.chance[n * listed + i]).toFixed(1)}%)` : "";
         const tie = i > 0 && i < own.tied[n] && !own.chance ? " (as good)" : "";
-        actions.push(`${data.actions[a]}${chance} ${told(own.value[n * listed + i])}${tie}`);
+        actions.push(`${data.actions[a]}${chance} ${exact(own.value[n * listed + i])}${tie}`);
       }
       const learner = learned() && learned().chosen[n] !== NONE
         ? ` ${agents[+agent.value].name}: ${data.actions[learned().chosen[n]]}, ` +
           (learned().loss[n] > 1e-9 ? `which loses ${loses(learned().loss[n])} a visit.` : "which loses nothing.")
         : "";
-      return `${at}: value ${told(value[n])}; ${actions.join(", ")}.${learner}`;
+      return `${at}: value ${exact(value[n])}; ${actions.join(", ")}.${learner}`;
     };
 
     const point = (cell) => {
@@ -311,7 +310,7 @@
       const n = grid.get(cell);
       const name = (f, i) => `${fields[f].name} ${fields[f].values[i]}`;
       find(".pointed").textContent = n !== undefined ? describe(n)
-        : `${name(x(), cell % frame.columns)}${y() < 0 ? "" : `, ${name(y(), Math.floor(cell / frame.columns))}`}: cannot be reached${data.left_out ? ", or is left out" : ""}.`;
+        : `${name(x(), cell % frame.columns)}${y() < 0 ? "" : `, ${name(y(), Math.floor(cell / frame.columns))}`}: ${absent}.`;
       const [cx, cy] = corner(cell);
       for (const mark of root.querySelectorAll(".cursor")) {
         mark.setAttribute("x", cx);
@@ -327,24 +326,25 @@
       point((cells.find(([, n]) => starts.has(n)) || cells[0])[0]);
     };
 
+    // The cell of a column, and of a line from the top of the picture.
+    const pointAt = (column, line) => {
+      if (column < 0 || column >= frame.columns || line < 0 || line >= frame.rows) return;
+      point((frame.fromTop ? line : frame.rows - 1 - line) * frame.columns + column);
+    };
+
     for (const svg of maps) {
       const follow = (event) => {
         const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-        const column = Math.floor((at.x - frame.left) / frame.wide);
-        const line = Math.floor((at.y - frame.top) / frame.tall);
-        if (column < 0 || column >= frame.columns || line < 0 || line >= frame.rows) return;
-        point((frame.fromTop ? line : frame.rows - 1 - line) * frame.columns + column);
+        pointAt(Math.floor((at.x - frame.left) / frame.wide), Math.floor((at.y - frame.top) / frame.tall));
       };
       svg.addEventListener("pointermove", follow);
       svg.addEventListener("pointerdown", follow);
       svg.addEventListener("keydown", (event) => {
-        const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+        const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
         if (!step || pointed === null) return;
         event.preventDefault();
-        const column = (pointed % frame.columns) + step[0];
-        const line = Math.floor(pointed / frame.columns) + (frame.fromTop ? -step[1] : step[1]);
-        if (column < 0 || column >= frame.columns || line < 0 || line >= frame.rows) return;
-        point(line * frame.columns + column);
+        const row = Math.floor(pointed / frame.columns);
+        pointAt(pointed % frame.columns + step[0], (frame.fromTop ? row : frame.rows - 1 - row) + step[1]);
       });
     }
 

@@ -12,23 +12,21 @@ page says what is left out.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from solvent.exact import state_visitation
-from solvent.model import TabularGame, TabularPolicy, ValueScale
+from solvent.model import GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import Mapped
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
-from solvent.report.sections import Section
+from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
 MOST_VALUES = 250
@@ -132,17 +130,15 @@ def state_map_section(solved: SolvedTask) -> Section:
         ValueError: If the game puts two states on one place of its board.
     """
     found = state_map(solved)
-    template = Path(__file__).with_name("state_map.html").read_text(encoding="utf-8")
-    data = json.dumps(embedded(found, solved), separators=(",", ":")).replace("<", "\\u003c")
     meaning = ValueScale(solved.table.info).meaning
     of = " to player 0" if solved.table.info.players == 2 else ""
     html = (
-        template.replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
+        beside(__file__, "state_map.html")
+        .replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
         .replace("{{omitted}}", escape(found.omitted))
-        .replace("{{data}}", data)
+        .replace("{{data}}", script_json(embedded(found, solved)))
     )
-    script = Path(__file__).with_name("state_map.js").read_text(encoding="utf-8")
-    return Section("Values and policy", html, script)
+    return Section("Values and policy", html, beside(__file__, "state_map.js"))
 
 
 def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
@@ -167,7 +163,7 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
         size = each + seats * (1 + 10 * actions)
         if kept.sum() * size <= most_bytes:
             break
-    if kept.sum() * size > most_bytes:
+    else:
         kept, more = _most_visited(solved, told, kept, most_bytes // size)
         omitted = f"{omitted} {more}".strip()
     cells = np.concatenate((states, ends))[kept]
@@ -192,7 +188,7 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
 
 def embedded(found: StateMap, solved: SolvedTask) -> dict[str, Any]:
     """What the script reads: arrays as little-endian numbers in base64."""
-    names = list(dict.fromkeys(chain.from_iterable(found.table.info.actions)))
+    names = action_names(found.table.info)
     agents = [_agent(agent, found) for agent in solved.agents]
     used = [choice.action[:, 0] for choice in found.choices]
     used += [seat["chosen"] for agent in agents for seat in agent["seats"]]
@@ -243,6 +239,11 @@ def embedded(found: StateMap, solved: SolvedTask) -> dict[str, Any]:
             for agent in agents
         ],
     }
+
+
+def action_names(info: GameInfo) -> list[str]:
+    """The actions of both players, each name once; a map has them by their places here."""
+    return list(dict.fromkeys(chain.from_iterable(info.actions)))
 
 
 def signs(names: Sequence[str]) -> list[str]:
@@ -388,9 +389,8 @@ def _most_visited(
     visits = state_visitation(table, *both)[np.flatnonzero(~table.terminal)]
     visits = np.pad(visits, (0, len(kept) - len(visits)))
     shown = (0, 1) if isinstance(solved.game, Mapped) else first_two(told)
-    fixed = [one for n, one in enumerate(told) if n not in shown]
     group = np.zeros(len(kept), np.int64)
-    for one in fixed:
+    for one in (one for n, one in enumerate(told) if n not in shown):
         _, group = np.unique(group * len(one.values) + one.place, return_inverse=True)
     size = np.bincount(group, weights=kept)
     weight = grouped_sum(group, visits, len(size))
@@ -438,7 +438,7 @@ def _choices(solved: SolvedTask, states: Ints, player: int | None, most: int) ->
     table = solved.table
     info = table.info
     turn = np.zeros(table.n_states, np.int64) if table.turn is None else table.turn
-    names = list(dict.fromkeys(chain.from_iterable(info.actions)))
+    names = action_names(info)
     shape = len(states), most
     action = np.full(shape, NONE, np.int64)
     value, chance = np.full(shape, np.nan), np.zeros(shape)
@@ -477,7 +477,7 @@ def _action_values(solved: SolvedTask, player: int) -> Floats:
 def _agent(agent: ScoredAgent, found: StateMap) -> dict[str, Any]:
     """What an agent's greedy policy chooses in the states of a map, and what that loses."""
     table, states = found.table, found.states
-    names = list(dict.fromkeys(chain.from_iterable(table.info.actions)))
+    names = action_names(table.info)
 
     def chosen(policy: TabularPolicy) -> Ints:
         number = np.array([names.index(name) for name in table.info.actions[policy.player]])

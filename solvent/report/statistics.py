@@ -17,6 +17,8 @@ from solvent.model.arrays import Floats
 
 LEAST_SEEDS = 10
 """With fewer runs of a task there is no interval but the range of the runs."""
+REPETITIONS = 10_000
+"""Of the bootstrap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,11 @@ def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
     return np.asarray(trim_mean(np.concatenate(tasks, axis=axis), 0.25, axis=axis))
 
 
-def estimate(
-    tasks: Sequence[Sequence[float]], *, repetitions: int = 10_000, seed: int = 0
-) -> Estimate | None:
-    """The interquartile mean over all runs of all tasks.
+def estimate(tasks: Sequence[Sequence[float]]) -> Estimate | None:
+    """The interquartile mean over all runs of all tasks; the same scores give the same interval.
 
     Args:
         tasks: The scores of each task's runs.
-        repetitions: Of the bootstrap.
-        seed: Of the bootstrap; the same scores give the same interval.
 
     Returns:
         With an interval if every task has :data:`LEAST_SEEDS` runs, else with the range of all
@@ -76,9 +74,9 @@ def estimate(
     interval = bootstrap(
         runs,
         interquartile_mean,
-        n_resamples=repetitions,
+        n_resamples=REPETITIONS,
         vectorized=True,
         method="percentile",
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(0),
     ).confidence_interval
     return Estimate(mean, float(interval.low), float(interval.high), is_interval=True)

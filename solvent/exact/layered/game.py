@@ -101,9 +101,6 @@ class LayeredGame(ABC):
     kind: ClassVar[str]
     """What stands in a folder's manifest for games of this class, such as ``"inventory"``."""
 
-    unit: str = ""
-    """In what values are counted, such as ``"points"``."""
-
     # Its layers
 
     @property

@@ -13,11 +13,9 @@ colour is the expected score as a share of the largest one.
 from __future__ import annotations
 
 import base64
-import json
 import re
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -28,7 +26,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.numbers import small
-from solvent.report.sections import Section
+from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
 COSTLY = 1e-9
@@ -116,7 +114,8 @@ def grid_of(table: TabularGame) -> Grid:
 
 def combat_sections(solved: SolvedTask) -> list[Section]:
     """The maps of the optimal and the learned strategies, and of where the gaps are lost."""
-    maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), _script())
+    script = beside(__file__, "strategy_maps.js")
+    maps = Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)
     return [maps, Section("Loss by stamina", _loss_maps(solved))] if solved.agents else [maps]
 
 
@@ -132,13 +131,12 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
             for solved_agent in solved.agents
         ],
     }
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    template = Path(__file__).with_name("strategy_maps.html").read_text(encoding="utf-8")
+    template = beside(__file__, "strategy_maps.html")
     if not solved.agents:
         template = re.sub(r'<span class="learned-note">.*?</span>', "", template, flags=re.DOTALL)
     if grid.best != 1:
         template = template.replace("probability of\nvictory", SCORE).replace(VICTORY, SCORE)
-    return template.replace("{{data}}", text)
+    return template.replace("{{data}}", script_json(data))
 
 
 def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str, Any]:
@@ -167,10 +165,6 @@ def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
         "values": base64.b64encode(shares.astype("<u2").tobytes()).decode(),
         "codes": "".join(f"{code:x}" for code in codes.tolist()),
     }
-
-
-def _script() -> str:
-    return Path(__file__).with_name("strategy_maps.js").read_text(encoding="utf-8")
 
 
 def loss_by_stamina(table: TabularGame, agent: ScoredAgent) -> Floats:

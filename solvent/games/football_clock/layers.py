@@ -109,11 +109,6 @@ class FootballLayers(LayeredGame):
         """The rules, prepared for the kernels."""
         return timed_tables(self.layout.rules)
 
-    @property
-    def unit(self) -> str:  # type: ignore[override]
-        """In what values are counted."""
-        return "points" if self.layout.for_points else "chance of winning, and half that of a tie"
-
     # Its layers
 
     @property

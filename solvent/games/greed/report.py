@@ -12,7 +12,6 @@ stays small. Beyond :data:`MOST_CELLS` cells to a side only every k-th score is 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -31,7 +30,7 @@ from solvent.report import panel
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.numbers import small
 from solvent.report.panel import Axis, bar, hatching, runs
-from solvent.report.sections import Section, Untabled
+from solvent.report.sections import Section, Untabled, beside, script_json
 from solvent.report.solved import SolvedTask
 
 MOST_CELLS = 250
@@ -165,8 +164,7 @@ def maps_section(solution: GreedSolution) -> Section:
         "several numbers are tied, and the rating, which is the chance to win with optimal play, "
         f"ties counted half. Grey is a stand.{thinned}</p>{blocks}"
     )
-    script = Path(__file__).with_name("greed_maps.js").read_text(encoding="utf-8")
-    return Section("Optimal play at every pair of scores", html, script)
+    return Section("Optimal play at every pair of scores", html, beside(__file__, "greed_maps.js"))
 
 
 def untabled_greed(subject: Game | SolvedGreed) -> Untabled | None:
@@ -229,7 +227,7 @@ def _block(item: GreedMap) -> str:
     return (
         f'<div class="own greed-maps" data-map="{item.name}"><p><b>{escape(item.title)}</b></p>'
         f'<div class="panels">{panels}</div><p class="pointed">Point at a cell for its numbers.'
-        f'</p><script type="application/json">{json.dumps(data)}</script></div>'
+        f'</p><script type="application/json">{script_json(data)}</script></div>'
     )
 
 

@@ -11,11 +11,9 @@ scores a larger total is worth one more roll: at 41 to 49, to 100, one holds fro
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -26,7 +24,7 @@ from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
 from solvent.report.colours import VIRIDIS, shade
 from solvent.report.panel import Axis, bar, hatching, runs
-from solvent.report.sections import Section
+from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import SolvedTask
 
 NEVER = "#d55e00"
@@ -97,8 +95,7 @@ def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
 def pig_sections(solved: SolvedTask) -> list[Section]:
     """The hold surface of a solved task."""
     surface = hold_surface(solved.table, solved.solution)
-    script = Path(__file__).with_name("hold_surface.js").read_text(encoding="utf-8")
-    return [Section("When to hold", _html(surface), script)]
+    return [Section("When to hold", _html(surface), beside(__file__, "hold_surface.js"))]
 
 
 def _html(surface: HoldSurface) -> str:
@@ -148,7 +145,7 @@ def _html(surface: HoldSurface) -> str:
         f'<div class="panels"><figure><figcaption>hold at</figcaption>{drawn}</figure>'
         f"<figure><figcaption>roll or hold</figcaption>{cut}</figure></div>"
         '<p class="pointed" aria-live="polite">Point at a cell or tap it for its numbers.</p>'
-        f'<script type="application/json">{json.dumps(data, separators=(",", ":"))}</script></div>'
+        f'<script type="application/json">{script_json(data)}</script></div>'
     )
 
 

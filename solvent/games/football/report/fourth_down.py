@@ -9,11 +9,9 @@ second best would lose.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +20,7 @@ from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats, Ints
 from solvent.report.colours import CIVIDIS, VIRIDIS, shade
 from solvent.report.panel import Axis, bar, keys, runs
-from solvent.report.sections import Section
+from solvent.report.sections import Section, beside, script_json
 
 WAYS = ("go for it", "quick kick", "punt formation", "field goal")
 WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")
@@ -131,9 +129,9 @@ def fourth_down_section(solved: SolvedFootball) -> Section:
         "is not best.</p>"
         f'<div class="own football-map"><div class="panels">{figures}</div><p class="pointed">'
         "Point at a cell for its numbers.</p>"
-        f'<script type="application/json">{json.dumps(data)}</script></div>'
+        f'<script type="application/json">{script_json(data)}</script></div>'
     )
-    script = Path(__file__).with_name("football_fourth_down.js").read_text(encoding="utf-8")
+    script = beside(__file__, "football_fourth_down.js")
     return Section(f"The {last}-down map", html, script)
 
 

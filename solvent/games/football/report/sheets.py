@@ -8,9 +8,7 @@ page holds those of all downs and lines, and of some distances; ``solvent chart 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +19,7 @@ from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver import CallSheet
 from solvent.games.football.solver.solved import SolvedFootball
 from solvent.model.arrays import Floats
-from solvent.report.sections import Section
+from solvent.report.sections import Section, beside, script_json
 
 DISTANCES = (1, 2, 3, 5, 7, 10, 15, 20)
 """Yards to go of the sheets in the page, with those of a first down."""
@@ -63,9 +61,9 @@ def offence_calls(chart: Chart) -> tuple[str, ...]:
 
 def sheets_section(solved: SolvedFootball) -> Section:
     """The sheets, with what sets the situation."""
-    html = Path(__file__).with_name("football_sheets.html").read_text(encoding="utf-8")
-    data = json.dumps(sheets_data(solved), ensure_ascii=False).replace("<", "\\u003c")
-    script = Path(__file__).with_name("football_sheets.js").read_text(encoding="utf-8")
+    html = beside(__file__, "football_sheets.html")
+    data = script_json(sheets_data(solved))
+    script = beside(__file__, "football_sheets.js")
     return Section("Call sheets", html.replace("{{ data }}", data), script)
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 import numpy as np
 
 from solvent.model.arrays import Floats, Ints
 from solvent.report.colours import shade
 from solvent.report.panel import Axis, bar, keys, runs
+from solvent.report.sections import beside, script_json
 
 LARGEST_LEAD = 21
 """Larger leads are not drawn."""
@@ -127,7 +126,7 @@ class ClockMap:
             f'<figure class="clock-map"><svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" '
             f'role="img"><title>{escape(self.title)}</title>{self.svg()}</svg>'
             f'<figcaption class="pointed">Point at a cell for its numbers.</figcaption>'
-            f'<script type="application/json">{json.dumps(data)}</script></figure>'
+            f'<script type="application/json">{script_json(data)}</script></figure>'
         )
 
 
@@ -171,7 +170,7 @@ def maps_html(maps: Iterable[ClockMap]) -> str:
 
 def script() -> str:
     """What tells the numbers of the cell that is pointed at."""
-    return Path(__file__).with_name("clock_map.js").read_text(encoding="utf-8")
+    return beside(__file__, "clock_map.js")
 
 
 def _round_times(clock: Clock) -> list[int]:
