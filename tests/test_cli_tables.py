@@ -168,7 +168,7 @@ def test_a_chart_fits(chart: str, width: int) -> None:
 def test_a_table_that_is_too_wide_is_laid_out_in_another_way() -> None:
     names = [f"column-{n}" for n in range(8)]
     rows = [[f"{n}.123456789" for n in range(8)] for _ in range(2)]
-    check_fits(lambda width: printed(show_blocks, names, rows)(width), 40)
+    check_fits(printed(show_blocks, names, rows), 40)
     output = printed(lambda console: show_rows(console, names, rows, numbers=names))
     check_fits(output, 40)
     assert output(40).count("column-7  7.123456789") == 2

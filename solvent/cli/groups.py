@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from solvent.cli.errors import OneLineErrors
-from solvent.model.parameters import ChoiceError, brief, nearest
+from solvent.model.parameters import ChoiceError, as_option, brief, nearest
 from solvent.model.registry import Command, game_specs, load
 
 
@@ -49,7 +49,7 @@ class GameCommand(TyperCommand):
             if error.value not in given:
                 raise
             option = brief(given[error.value].partition("=")[0])
-            parameters = ["--" + name.replace("_", "-") for name in error.allowed]
+            parameters = list(map(as_option, error.allowed))
             near = nearest(option, [*own, *parameters])
             line = _no_option(ctx, option, f" and no {error.name}", near)
             known = f" Parameters: {', '.join(parameters)}." if parameters else ""

@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 
 from solvent.cli.errors import interruptible
-from solvent.cli.printing import value_text
+from solvent.cli.printing import game_text, solution_rows
 from solvent.cli.progress import working
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
@@ -207,11 +207,8 @@ def layer_bar(
 
 def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     rows = {
-        "game": _title(solution.game),
-        "value": value_text(solution.game.info, solution.value),
-        "bracket": f"[{solution.lower:.15g}, {solution.upper:.15g}]",
+        **solution_rows(solution),
         "largest gap": f"{solution.largest_gap:.1e} of a matrix game",
-        "method": solution.method,
         "states": f"{report['states']:,}",
         "matrix games": f"{report['matrix_games']:,}",
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
@@ -220,11 +217,6 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     if report["folder"] is not None:
         rows["folder"] = report["folder"]
     Console().print(facts(rows))
-
-
-def _title(game: Game) -> str:
-    parameters = (f"{name} {value}" for name, value in game.info.parameters)
-    return ": ".join(part for part in (game.info.name, ", ".join(parameters)) if part)
 
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
@@ -252,7 +244,7 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
     if folder is not None:
         disk = f"{gigabytes(plan.disk)}; {gigabytes(free_disk(folder))} are free in {folder}"
     return {
-        "game": _title(game),
+        "game": game_text(game.info),
         "states": f"{plan.states:,}",
         "matrix games": f"{plan.games:,} at most",
         "layers": f"{plan.layers:,}",

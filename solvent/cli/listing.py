@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,15 +13,10 @@ from rich.padding import Padding
 
 from solvent.baselines import GENERIC
 from solvent.baselines.baseline import Baseline
-from solvent.cli.tables import Facts, facts, show_rows
+from solvent.cli.tables import Facts, facts, note, show_rows
 from solvent.model import Game, ValueScale
-from solvent.model.registry import (
-    Environment,
-    GameSpec,
-    broken_games,
-    game_specs,
-    load,
-)
+from solvent.model.parameters import as_option, as_options, as_value
+from solvent.model.registry import Environment, GameSpec, broken_games, game_specs, load
 
 ALGORITHMS: Mapping[str, str] = {
     "ppo": "policy gradients; the environment replaces illegal actions",
@@ -57,12 +51,11 @@ def show_games(console: Console) -> None:
     generic = {name: one.description for name, one in GENERIC.items()}
     common: Facts = {"baselines": generic, "algorithms": ALGORITHMS}
     console.print(Padding(facts(common, style="dim"), (0, 0, 0, 2)))
-    console.print(
+    note(
+        console,
         "\nsolvent list GAME shows the rules, the parameters and the baselines of one game.\n"
         "GAME may also be an environment that Gymnasium has, such as FrozenLake-v1, or where to "
         "find a game: file.py or module:Class.",
-        style="dim",
-        highlight=False,
     )
     for name, cause in broken.items():
         console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
@@ -72,7 +65,7 @@ def _game_rows(spec: GameSpec) -> dict[str, str | Facts]:
     """What belongs to a game: ids and other words for it, names that it allows, baselines."""
     rows: dict[str, str | Facts] = dict(_names(spec))
     for parameter in spec.choices:
-        rows[_option(parameter)] = ", ".join(spec.names_for(parameter))
+        rows[as_option(parameter)] = ", ".join(spec.names_for(parameter))
     if own := _own_baselines(spec):
         rows["baselines"] = ", ".join(own)
     return rows
@@ -88,16 +81,16 @@ def _names(spec: GameSpec) -> Facts:
             env_id: _environment_text(spec, one) for env_id, one in spec.environments.items()
         }
     if spec.pettingzoo is not None:
-        rows["PettingZoo"] = {f"solvent/{spec.name}-v0": _options(spec.pettingzoo)}
+        rows["PettingZoo"] = {f"solvent/{spec.name}-v0": as_options(spec.pettingzoo)}
     return rows
 
 
 def show_game(
     console: Console,
     spec: GameSpec,
-    name: str = "",
-    environment: Environment | None = None,
-    meant: Mapping[str, Any] | None = None,
+    name: str,
+    environment: Environment | None,
+    meant: Mapping[str, Any],
 ) -> None:
     """What one game is and takes.
 
@@ -109,14 +102,13 @@ def show_game(
         meant: The parameters that the name stands for.
     """
     maker = spec.maker()
-    meant = {} if meant is None else meant
     console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
     console.print(escape(" ".join(spec.rules.split()) or _summary(maker)), highlight=False)
     rows: dict[str, str | Facts] = {}
     if environment is not None:
         rows[name] = _environment_text(spec, environment)
     elif meant:
-        rows[name] = f"{spec.name} {_options(meant)}"
+        rows[name] = f"{spec.name} {as_options(meant)}"
     else:
         rows |= _names(spec)
     if meaning := _meaning(spec, meant):
@@ -142,12 +134,18 @@ def _show_parameters(
         if parameter.kind is parameter.VAR_KEYWORD:
             continue
         default = meant.get(parameter.name, parameter.default)
-        shown = "needed" if default is parameter.empty else _written(default)
+        shown = (
+            "needed"
+            if default is parameter.empty
+            else "none"
+            if default is None
+            else as_value(default)
+        )
         meaning = meanings.get(parameter.name, "")
         names = spec.names_for(parameter.name)
         if any(name not in meaning for name in names):
             meaning = f"{meaning} Names: {', '.join(names)}.".lstrip()
-        rows.append((_option(parameter.name), shown, meaning))
+        rows.append((as_option(parameter.name), shown, meaning))
     if not rows:
         return
     console.print("\n[bold]Parameters[/]")
@@ -157,12 +155,12 @@ def _show_parameters(
         show_rows(console, ("option", "default"), [row[:2] for row in rows])
     if any("Spread" in meaning for *_, meaning in rows):
         console.print()
-        console.print(escape(SPREAD), style="dim", highlight=False)
+        note(console, SPREAD)
 
 
 def _environment_text(spec: GameSpec, environment: Environment) -> str:
     """What is special of an environment: parameters, the opponent, and the optimum with unit."""
-    changed = _options(environment.parameters)
+    changed = as_options(environment.parameters)
     against = f"against {environment.opponent}" if environment.opponent else ""
     optimum = ""
     if environment.optimum is not None:
@@ -173,11 +171,11 @@ def _environment_text(spec: GameSpec, environment: Environment) -> str:
 
 def _shorthand(spec: GameSpec, word: str) -> tuple[str, str]:
     """Another word for a game, and what it stands for."""
-    meant = f"= {spec.name} {_options(spec.shorthands[word])}".rstrip()
+    meant = f"= {spec.name} {as_options(spec.shorthands[word])}".rstrip()
     if spec.argument is None:
         return word, meant
     argument = spec.argument.upper()
-    return f"{word} {argument}", f"{meant} {_option(spec.argument)} {argument}"
+    return f"{word} {argument}", f"{meant} {as_option(spec.argument)} {argument}"
 
 
 def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:
@@ -191,25 +189,6 @@ def _meaning(spec: GameSpec, parameters: Mapping[str, Any]) -> str:
 def _own_baselines(spec: GameSpec) -> Mapping[str, Baseline]:
     """The baselines that a game adds."""
     return {} if spec.baselines is None else load(spec.baselines)
-
-
-def _options(parameters: Mapping[str, Any]) -> str:
-    """Parameters as they are written on the command line."""
-    return " ".join(f"{_option(name)} {_written(value)}" for name, value in parameters.items())
-
-
-def _option(parameter: str) -> str:
-    """A parameter as it is written on the command line."""
-    return "--" + parameter.replace("_", "-")
-
-
-def _written(value: Any) -> str:
-    """A value as it is written on the command line."""
-    if value is None:
-        return "none"
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) is int for v in value):
-        return f"{value[0]}:{value[1]}"
-    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _summary(maker: Callable[..., Game]) -> str:

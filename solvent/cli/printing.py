@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.cli.tables import facts, show_rows
+from solvent.cli.tables import facts, note, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.exact.bench_records import TaskRecord
 from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
@@ -20,13 +20,10 @@ from solvent.model.game import Labelled, Placed
 from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import exact, small
+from solvent.report.numbers import ROUNDING, exact, small
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
-
-ROUNDING = 1e-12
-"""A gap below this is none."""
 
 MOST_ACTIONS = 3
 """More actions than this have no column each."""
@@ -63,15 +60,20 @@ def value_text(info: GameInfo, value: float) -> str:
     return text
 
 
-def show_solution(console: Console, solved: SolvedGame) -> None:
-    """The optimum, its bracket, and the best choices at the start."""
-    table = solved.table if isinstance(solved, SolvedTable) else None
-    rows = {
+def solution_rows(solved: SolvedGame) -> dict[str, str]:
+    """What is known of every solution."""
+    return {
         "game": game_text(solved.game.info),
         "value": value_text(solved.game.info, solved.value),
         "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
         "method": solved.method,
     }
+
+
+def show_solution(console: Console, solved: SolvedGame) -> None:
+    """The optimum, its bracket, and the best choices at the start."""
+    table = solved.table if isinstance(solved, SolvedTable) else None
+    rows = solution_rows(solved)
     if table is not None:
         rows["states"] = f"{table.n_states:,}"
     console.print(facts(rows))
@@ -81,7 +83,7 @@ def show_solution(console: Console, solved: SolvedGame) -> None:
     states = first if table is None else table.states
     _show_starts(console, solved, {s: starts[s] for s in first}, states)
     if len(starts) > STARTS:
-        console.print(f"and {len(starts) - STARTS:,} other starts", style="dim")
+        note(console, f"and {len(starts) - STARTS:,} other starts")
 
 
 def _show_starts(
@@ -214,22 +216,20 @@ def show_score(
         columns["chooses"] = [state.chosen for state in losses.worst]
         columns["best"] = [state.best for state in losses.worst]
     if alike:
-        console.print(escape(f"in each of these: {alike}"), style="dim")
+        note(console, f"in each of these: {alike}")
     rows_of = list(zip(*columns.values(), strict=True))
     show_rows(console, list(columns), rows_of, numbers={*numbers, *fields})
     share = sum(state.share for state in losses.worst)
-    console.print(
+    note(
+        console,
         f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "
         f"lost; all of them lose {losses.total:.9g}",
-        style="dim",
-        highlight=False,
     )
     if losses.given_up > ROUNDING:
-        console.print(
+        note(
+            console,
             f"The best response gives up {losses.given_up:.9g} elsewhere to get there; the rest is "
             f"the gap.",
-            style="dim",
-            highlight=False,
         )
 
 
@@ -282,8 +282,7 @@ def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, index: int) ->
     words = rules.labels(state)
     chances = enumerate(policy.probabilities[index].tolist())
     named = {action: chance for action, chance in chances if action in words}
-    names = [words.get(action, "") for action in range(max(words) + 1)]
-    return strategy_text(names, named, OF_A_STRATEGY)
+    return strategy_text(words, named, OF_A_STRATEGY)
 
 
 def _state_text(game: TabularGame, rules: Game | None, state: Any) -> str:
@@ -403,11 +402,9 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
             ],
             numbers=numbers,
         )
-    console.print("Agents take their most probable action; all numbers are exact.", style="dim")
+    note(console, "Agents take their most probable action; all numbers are exact.")
     if any(task.for_two for task in tasks):
-        console.print(
-            "A seat's value is what its policy gets there against a best response.", style="dim"
-        )
+        note(console, "A seat's value is what its policy gets there against a best response.")
 
 
 def _scales(task: TaskRecord) -> tuple[ValueScale, ...]:
@@ -479,9 +476,7 @@ def _best_choices(solved: SolvedGame, state: Any) -> dict[str, str]:
         names = game.info.actions
         return {f"player {p}": strategy_text(names[p], solved.policy(state, p)) for p in choosing}
     if isinstance(game, Labelled) and not game.is_terminal(state):
-        words = game.labels(state)
-        names_here = [words.get(action, "") for action in range(max(words) + 1)]
-        return {"best": strategy_text(names_here, solved.policy(state, 0))}
+        return {"best": strategy_text(game.labels(state), solved.policy(state, 0))}
     return {"best": _best(solved, state)}
 
 

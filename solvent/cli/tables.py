@@ -42,6 +42,11 @@ def facts(rows: Facts, *, style: str = "bold") -> Table:
     return table
 
 
+def note(console: Console, text: str) -> None:
+    """Print a remark on what is above it."""
+    console.print(escape(text), style="dim", highlight=False)
+
+
 def show_rows(
     console: Console,
     names: Sequence[str],

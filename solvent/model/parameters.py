@@ -172,16 +172,25 @@ def _weight(value: Any, name: str) -> Fraction:
 
 
 def as_options(parameters: Mapping[str, Any]) -> str:
-    """Parameters as they are written on a command line, for a message that says what to run.
+    """Parameters as they are written on a command line.
 
     Args:
         parameters: JSON-able values by name.
 
     Returns:
-        Such as ``--form half --clock '{"timeouts": 0}'``.
+        Such as ``--form half --luck 2:12 --clock '{"timeouts": 0}'``.
     """
-    words = []
-    for name, value in parameters.items():
-        text = value if isinstance(value, str) else json.dumps(value)
-        words += [f"--{name.replace('_', '-')}", text]
-    return shlex.join(words)
+    words = ((as_option(name), as_value(value)) for name, value in parameters.items())
+    return shlex.join(word for pair in words for word in pair)
+
+
+def as_option(name: str) -> str:
+    """The name of a parameter as it is written on a command line."""
+    return "--" + name.replace("_", "-")
+
+
+def as_value(value: Any) -> str:
+    """A value as it is written on a command line, without what a shell needs besides."""
+    if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) is int for v in value):
+        return f"{value[0]}:{value[1]}"
+    return value if isinstance(value, str) else json.dumps(value, default=str)

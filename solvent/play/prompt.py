@@ -58,12 +58,12 @@ class Choices:
         """What is said to an answer that means no action, or several."""
         several = {action: self.names[action] for action in self.meant(answer)}
         if several:
-            return _wrapped(f"{answer!r} can be {Choices(several, self.numbers).listed()}.")
+            return wrapped(f"{answer!r} can be {Choices(several, self.numbers).listed()}.")
         by_lower = {name.lower(): name for name in self.names.values()}
         near = get_close_matches(answer, by_lower, n=1)
         if near:
-            return _wrapped(f"There is no {answer!r} here; did you mean {by_lower[near[0]]!r}?")
-        return _wrapped(f"There is no {answer!r} here. Choose from: {self.listed()}.")
+            return wrapped(f"There is no {answer!r} here; did you mean {by_lower[near[0]]!r}?")
+        return wrapped(f"There is no {answer!r} here. Choose from: {self.listed()}.")
 
 
 def _follows(one: tuple[int | None, str], other: tuple[int | None, str]) -> bool:
@@ -96,6 +96,6 @@ def _run_texts(run: Sequence[tuple[int | None, str]]) -> list[str]:
     return [f"{numbers} {word} that many" if word else numbers]
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
     """A text in lines that fit."""
     return textwrap.fill(text, WIDTH)

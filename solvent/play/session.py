@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -12,7 +11,7 @@ from solvent.exact import SolvedGame
 from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
 from solvent.model.registry import spec_of
-from solvent.play.prompt import WIDTH, Choices
+from solvent.play.prompt import Choices, wrapped
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
 """From a state to the probability of every legal action."""
@@ -155,7 +154,7 @@ class Session:
         words = [f"`{word}` for {does}" for word, (does, _) in self.commands().items()]
         words = [*(["`?` for advice"] if self.hints else []), *words]
         words = ["Answer by number or name", *words, "`help` for the rules", "`q` to leave"]
-        return [*lines, textwrap.fill(", ".join(words) + ".", WIDTH)]
+        return [*lines, wrapped(", ".join(words) + ".")]
 
     def play(self) -> Record:
         """From a start to the end, or until the person leaves."""

@@ -239,22 +239,22 @@ def _keep(folder: Path, name: str, told: BenchProgress) -> None:
 @contextmanager
 def _reader(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> Iterator[None]:
     """A thread that tells what the workers report."""
-    thread = threading.Thread(target=_tell, args=(events, told), daemon=True)
+
+    def tell() -> None:
+        while (event := events.get()) is not None:
+            name, what = event
+            if isinstance(what, Moment):
+                told.move(name, what)
+            else:
+                told.finish(name, what)
+
+    thread = threading.Thread(target=tell, daemon=True)
     thread.start()
     try:
         yield
     finally:
         events.put(None)
         thread.join()
-
-
-def _tell(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> None:
-    while (event := events.get()) is not None:
-        name, what = event
-        if isinstance(what, Moment):
-            told.move(name, what)
-        else:
-            told.finish(name, what)
 
 
 class _Stopped(Exception):  # noqa: N818  # Not an error.

@@ -14,6 +14,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.exact.learning_curve import CurvePoint
 
+INTERVAL = 0.2
+"""Least time between two reports of a training, in seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -40,20 +43,17 @@ class ReportCallback(BaseCallback):
         report: Called with a :class:`Moment`. What it raises ends the training.
         total: Steps to be taken.
         curve: The learning curve, which others write.
-        interval: Least time between reports, in seconds.
     """
 
-    def __init__(
-        self, report: Report, total: int, curve: Sequence[CurvePoint], interval: float = 0.2
-    ) -> None:
+    def __init__(self, report: Report, total: int, curve: Sequence[CurvePoint]) -> None:
         super().__init__()
         self._report, self._total, self._curve = report, total, curve
-        self._interval, self._next = interval, 0.0
+        self._next = 0.0
 
     def _on_rollout_start(self) -> None:
         if time.monotonic() >= self._next:
             self._tell()
-            self._next = time.monotonic() + self._interval
+            self._next = time.monotonic() + INTERVAL
 
     def _on_step(self) -> bool:
         return True
