@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -205,7 +206,10 @@ def test_the_results_of_a_bench_fit_and_give_a_value_to_each_seat() -> None:
         optimum=0.7372926032646748,
         bracket=(0.7372926, 0.7372927),
         agents=(agent("maskable_ppo 0", None),),
-        baselines=(BaselineRecord("one-step-lookahead", 0.7, 0.037, 0.9, 0.05),),
+        baselines=(
+            BaselineRecord("one-step-lookahead", 0.7, 0.037, 0.9, 0.05),
+            BaselineRecord("never-ends", -math.inf, math.inf, -math.inf, math.inf),
+        ),
     )
     output = printed(show_results, [for_two, for_one])
     check_fits(output)
@@ -213,5 +217,6 @@ def test_the_results_of_a_bench_fit_and_give_a_value_to_each_seat() -> None:
     # One scale in both seats, on which the optimal player is at the optimum.
     assert re.search(r"^optimal +0\.513842 +0\.486158 ", told, re.MULTILINE)
     assert re.search(r"^maskable_ppo 0 +0\.413842 +0\.286158 ", told, re.MULTILINE)
+    assert re.search(r"^never-ends +−∞ +unbounded +−∞ +unbounded", told, re.MULTILINE)
     assert "optimum 0.513842 (chance of winning, a tie counts half)" in told
     assert "optimum 0.737293 (chance of winning)" in told

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
+
+if TYPE_CHECKING:
+    from solvent.exact import Solution
 
 
 def uniform(game: TabularGame, player: int = 0) -> TabularPolicy:
@@ -29,6 +33,18 @@ def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
     from solvent.exact import solve
 
     if game not in _solved:
-        first, second = solve(game).policies
-        _solved[game] = replace(first, name="optimal"), replace(second, name="optimal")
+        remember_optimum(game, solve(game))
     return _solved[game][player]
+
+
+def remember_optimum(game: TabularGame, solution: Solution) -> None:
+    """Spare :func:`optimal` to solve a game of which somebody has a solution.
+
+    Args:
+        game: The game.
+        solution: Of `game`.
+    """
+    solution.check_is_for(game)
+    if game not in _solved:
+        first, second = solution.policies
+        _solved[game] = replace(first, name="optimal"), replace(second, name="optimal")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from solvent.baselines import baseline_policies
-from solvent.exact import ImproperGameError, Solution, score
+from solvent.baselines.generic import remember_optimum
+from solvent.exact import Solution
 from solvent.exact.bench_records import BaselineRecord, figures
+from solvent.exact.scoring import comparable_score
 from solvent.model import TabularGame
 
 
@@ -18,20 +20,17 @@ def score_baselines(
     Args:
         game: The game.
         solution: Of `game`.
-        names: Of the baselines; all that the game has and whose play ends, if left out.
+        names: Of the baselines; all that the game has, if left out.
 
-    Raises:
-        ImproperGameError: If the play of a baseline that is named need not end and costs.
+    Returns:
+        A record each; of one whose play costs for ever, as running into a wall of CliffWalking,
+        the value is minus infinity.
     """
+    remember_optimum(game, solution)
     seats = [baseline_policies(game, names, player=p) for p in range(game.info.players)]
-    records = []
-    for name in seats[0]:
-        try:
-            scores = [score(game, own[name], solution) for own in seats]
-        except ImproperGameError:
-            # It costs for ever, as running into a wall of CliffWalking: there is no finite gap.
-            if names is not None:
-                raise
-        else:
-            records.append(BaselineRecord(name, **figures(scores)))
-    return tuple(records)
+    # Every score is normalized by that of the uniform policy, which is therefore computed first.
+    scores = {
+        name: [comparable_score(game, own[name], solution) for own in seats]
+        for name in sorted(seats[0], key=lambda name: name != "uniform")
+    }
+    return tuple(BaselineRecord(name, **figures(scores[name])) for name in seats[0])

@@ -173,8 +173,8 @@ def read_results(folder: str | Path) -> tuple[TaskRecord, ...]:
     """
     path = Path(folder) / FILE
     try:
-        # What could not be proved is NaN.
-        content = parse_json(read_file(path, LARGEST_RESULTS), nan=True)
+        # What could not be proved is NaN; a policy that never ends may lose without bound.
+        content = parse_json(read_file(path, LARGEST_RESULTS), nan=True, infinite=True)
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -267,5 +267,5 @@ def _list(item: Any, key: str, where: str) -> list[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number, or NaN."""
-    return is_number(value) or (isinstance(value, float) and math.isnan(value))
+    """Whether it is a number, NaN or infinite."""
+    return is_number(value) or (isinstance(value, float) and not math.isfinite(value))

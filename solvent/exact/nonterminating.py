@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvent.exact.components import end_components, free_rows, leaving_rows
+from solvent.exact.components import can_reach, end_components, free_rows, leaving_rows
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame
@@ -60,6 +60,27 @@ def solve_with_nonterminating_play(
         policies=(policies[0], policies[1]),
         model_hash=game.model_hash,
     )
+
+
+def costs_for_ever(game: TabularGame, player: int) -> Bools:
+    """The states from which an episode can go on for ever at a player's cost, [S].
+
+    It settles in an end component in which rewards to that player are at most 0, and some are
+    below. There the value of the player's policy is minus infinity.
+
+    Args:
+        game: What :func:`~solvent.model.against` left of a game: `player` has no choice in it.
+        player: 0 or 1.
+    """
+    reward = (1 - 2 * player) * game.outcome_reward
+    gains, costs = np.zeros(game.n_rows, bool), np.zeros(game.n_rows, bool)
+    gains[game.outcome_row[reward > 0]] = True
+    costs[game.outcome_row[reward < 0]] = True
+    label = end_components(game, ~gains)
+    kept = ~gains & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    goal = np.zeros(game.n_states, bool)
+    goal[game.row_state[kept & costs]] = True
+    return can_reach(game, np.ones(game.n_rows, bool), goal)
 
 
 def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> TabularGame:

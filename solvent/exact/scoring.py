@@ -20,17 +20,18 @@ are the gap and what the response gives up for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from solvent.exact.evaluation import policy_value, row_weights, state_visitation
+from solvent.exact.nonterminating import costs_for_ever
 from solvent.exact.response import best_response
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solver import solve_table
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats, grouped_sum
 
 LEARNED = 1e-6
@@ -122,6 +123,8 @@ def score(
     sign = 1 if policy.player == 0 else -1
     values, pair = _worst_case(game, policy, tolerance)
     value, optimum = sign * game.at_start(values), sign * solution.value
+    if _is_uniform(game, policy):
+        _UNIFORM.setdefault(game, {})[policy.player, tolerance] = game.at_start(values)
     floor = sign * _value_of_uniform(game, policy.player, tolerance)
     span = optimum - floor
 
@@ -145,6 +148,43 @@ def score(
         worst_start_gap=float(gaps[worst]),
         worst_start=game.states[int(starts[worst])],
     )
+
+
+def comparable_score(
+    game: TabularGame, policy: TabularPolicy, solution: Solution, *, tolerance: float = 1e-9
+) -> Score:
+    """The score of a policy among others, none of which is refused.
+
+    Where :func:`score` says that play need not end, the value is minus infinity if it costs the
+    player for ever, and NaN if rewards cancel, so that there is none.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`.
+        tolerance: As for :func:`score`.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
+    """
+    try:
+        return score(game, policy, solution, tolerance=tolerance)
+    except ImproperGameError:
+        starts = np.flatnonzero(game.initial > 0)
+        costly = costs_for_ever(against(game, policy), policy.player)[starts]
+        value = -np.inf if costly.any() else np.nan
+        return Score(
+            value=value,
+            optimum=(optimum := (1 - 2 * policy.player) * solution.value),
+            optimality_gap=optimum - value,
+            exploitability=optimum - value if game.info.players == 2 else None,
+            normalized=value,
+            illegal_mass=np.nan,
+            worst_start_gap=optimum - value,
+            worst_start=game.states[int(starts[costly.argmax()])],
+        )
 
 
 def locate_gap(
@@ -205,11 +245,11 @@ def cross_play_matrix(
         second: Policies of player 1.
 
     Returns:
-        [n, m] values at the start to player 0.
+        [n, m] values at the start to player 0. Where an episode can go on for ever collecting
+        rewards, infinite if one player pays for that, and NaN if rewards cancel.
 
     Raises:
         ValueError: If the game is not one for two, or a policy is for another game or player.
-        ImproperGameError: If an episode under a pair can go on for ever collecting rewards.
     """
     if game.info.players != 2:
         raise ValueError(f"{game.info.name} is a game for one; cross-play needs two players")
@@ -220,10 +260,21 @@ def cross_play_matrix(
                     f"{policy.name} is a policy of player {policy.player}; "
                     f"player {player}'s are expected here"
                 )
-    values = [
-        [game.at_start(policy_value(game, row, column)) for column in second] for row in first
-    ]
+    values = [[_pair_value(game, row, column) for column in second] for row in first]
     return np.array(values, dtype=float).reshape(len(first), len(second))
+
+
+def _pair_value(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
+    """The value of a pair at the start to player 0; not finite where an episode need not end."""
+    try:
+        return game.at_start(policy_value(game, first, second))
+    except ImproperGameError:
+        left = against(game, first)
+        left = against(left, replace(second, model_hash=left.model_hash))
+        first_pays, second_pays = (costs_for_ever(left, p)[game.initial > 0].any() for p in (0, 1))
+        if first_pays == second_pays:
+            return np.nan
+        return -np.inf if first_pays else np.inf
 
 
 def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:
@@ -238,6 +289,11 @@ def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats
 
 _UNIFORM: WeakKeyDictionary[TabularGame, dict[tuple[int, float], float]] = WeakKeyDictionary()
 """The values of uniform policies in the games in use: every score of a policy asks for one."""
+
+
+def _is_uniform(game: TabularGame, policy: TabularPolicy) -> bool:
+    uniform = TabularPolicy.uniform(game, player=policy.player)
+    return np.array_equal(policy.probabilities, uniform.probabilities)
 
 
 def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float:

@@ -57,20 +57,21 @@ def read_file(path: str | Path, largest: int) -> bytes:
     return content
 
 
-def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
+def parse_json(text: str | bytes, *, nan: bool = False, infinite: bool = False) -> Any:
     """Read JSON.
 
     Args:
         text: The JSON; bytes are UTF-8.
         nan: Whether ``NaN`` may stand for a number that is not known.
+        infinite: Whether ``Infinity`` and ``-Infinity`` may stand for numbers without bound.
 
     Raises:
-        ValueError: If it is not JSON, is nested too deeply, or has an infinite number in it.
+        ValueError: If it is not JSON, is nested too deeply, or has another infinite number in it.
     """
 
     def constant(name: str) -> float:
-        if nan and name == "NaN":
-            return math.nan
+        if nan if name == "NaN" else infinite:
+            return float(name)
         raise ValueError(f"{name} is not allowed")
 
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from solvent.baselines import baseline_policies
 from solvent.exact import cross_play_matrix
 from solvent.report.colours import CIVIDIS, shade
@@ -40,12 +42,15 @@ def cross_play_of(solved: SolvedTask) -> CrossPlayMatrix:
         for seat in (0, 1)
     )
     values = cross_play_matrix(solved.table, first, second)
-    low, span = values.min(), max(values.max() - values.min(), 1e-12)
+    finite = values[np.isfinite(values)]
+    low, high = finite.min(initial=np.inf), finite.max(initial=-np.inf)
+    # A value that is not finite has the colour of the end that it is beyond.
+    shares = (np.nan_to_num(np.clip(values, low, high), nan=low) - low) / max(high - low, 1e-12)
     rows = tuple(
         tuple(
             CrossPlayCell(value, shade(CIVIDIS, share), "#fff" if share < 0.55 else "#000")
-            for value, share in zip(row.tolist(), ((row - low) / span).tolist(), strict=True)
+            for value, share in zip(row, own, strict=True)
         )
-        for row in values
+        for row, own in zip(values.tolist(), shares.tolist(), strict=True)
     )
     return CrossPlayMatrix(tuple(names), rows)

@@ -13,7 +13,7 @@ from math import inf, isfinite
 
 from solvent.exact.bench_records import TaskRecord
 from solvent.report.colours import BASELINE_SHAPE, Mark
-from solvent.report.numbers import small, tick
+from solvent.report.numbers import UNBOUNDED, small, tick
 from solvent.report.panel import LETTER, break_mark, gap_axis
 
 WIDTH, ROW, TOP, RIGHT = 500, 21, 8, 16
@@ -118,7 +118,7 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
     )
     if not marks:
         unbounded = any(dot.gap == inf for dot in row.dots)
-        said = "unbounded: play need not end" if unbounded else "not proved"
+        said = f"{UNBOUNDED}: play need not end" if unbounded else "not proved"
         marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
     return (
         f'<line class="grid" x1="{left:g}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>'

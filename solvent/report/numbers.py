@@ -7,12 +7,17 @@ import math
 ROUNDING = 1e-12
 """What is smaller is rounding, and written and drawn as 0."""
 
+UNBOUNDED = "unbounded"
+"""What is said of a gap of a policy that never ends, at a cost for ever."""
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def exact(value: float) -> str:
-    """A value, with six decimals."""
-    return f"{value:z.6f}".replace("-", "−") if math.isfinite(value) else "–"
+    """A value, with six decimals; what is not known is a dash."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:z.6f}".replace("-", "−").replace("inf", "∞")
 
 
 def brief(value: float) -> str:
@@ -22,6 +27,8 @@ def brief(value: float) -> str:
 
 def small(value: float) -> str:
     """A gap, with three significant digits; what is below :data:`ROUNDING` is 0."""
+    if value == math.inf:
+        return UNBOUNDED
     if not math.isfinite(value):
         return "–"
     if abs(value) < ROUNDING:

@@ -171,6 +171,7 @@ def _page(views: Sequence[TaskView]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    environment.globals |= {"isfinite": isfinite}
     environment.globals |= {"baseline_shape": BASELINE_SHAPE, "least_seeds": LEAST_SEEDS}
     scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
     one = views[0].task.env if len(views) == 1 else None

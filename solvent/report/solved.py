@@ -241,7 +241,7 @@ def _compare_figures(stated: Any, computed: Any, where: str) -> None:
 
 
 def _compare(name: str, stated: float, computed: float, where: str) -> None:
-    if isnan(stated) and isnan(computed):
+    if stated == computed or (isnan(stated) and isnan(computed)):
         return
     if not abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed)):
         raise StoreError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")

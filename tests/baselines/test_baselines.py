@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from unittest import mock
 
 import gymnasium as gym
@@ -10,7 +11,7 @@ import pytest
 
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
 from solvent.baselines.scored import score_baselines
-from solvent.exact import ImproperGameError, exploitability, solve
+from solvent.exact import exploitability, scoring, solve
 from solvent.games import FightingFantasy, GymnasiumTable, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
 from solvent.model import compile_game
@@ -80,14 +81,29 @@ def test_every_baseline_says_in_a_line_what_it_does() -> None:
         assert "\n" not in baseline.description, name
 
 
-def test_a_baseline_that_never_ends_is_left_out_or_refused_by_name() -> None:
+def test_a_baseline_that_never_ends_is_shown_with_the_value_minus_infinity() -> None:
     """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
     cliff = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
-    solution = solve(cliff)
-    with pytest.raises(ImproperGameError, match="never ends"):
-        score_baselines(cliff, solution, ["optimal", "first-legal"])
-    three = baseline_policies(cliff, ["optimal", "first-legal", "uniform"])
-    with mock.patch("solvent.baselines.scored.baseline_policies", return_value=three):
-        scored = score_baselines(cliff, solution)
-    assert [one.name for one in scored] == ["optimal", "uniform"]
-    assert scored[0].gap == 0 < scored[1].gap
+    optimum, up = score_baselines(cliff, solve(cliff), ["optimal", "first-legal"])
+    assert (optimum.value, optimum.gap) == (-13, 0)
+    assert (up.value, up.gap, up.worst_start_gap) == (-math.inf, math.inf, math.inf)
+
+
+def test_the_optimum_at_hand_is_not_solved_again() -> None:
+    game = compile_game(Pig(target=3))
+    solution = solve(game)
+    with mock.patch("solvent.exact.solve", side_effect=AssertionError("solved again")):
+        score_baselines(game, solution)
+        assert make_baseline("optimal", game).probabilities is solution.policies[0].probabilities
+
+
+def test_the_uniform_policy_is_scored_once_for_each_seat() -> None:
+    game = compile_game(Pig(target=3))
+    solution = solve(game)
+    with mock.patch(
+        "solvent.exact.scoring.best_response", side_effect=scoring.best_response
+    ) as responses:
+        scored = {one.name: one for one in score_baselines(game, solution)}
+    assert [call.args[1].name for call in responses.call_args_list].count("uniform") == 2
+    assert scored["uniform"].normalized == 0
+    assert scored["optimal"].normalized == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,6 +21,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.response import response_values
+from solvent.exact.scoring import comparable_score, cross_play_matrix
 from solvent.model import (
     GameInfo,
     JointAction,
@@ -113,6 +114,48 @@ class Ambush(Siege):
         if joint_action == (1, 0):
             return (Outcome(Fraction(1), "over", self.night),)
         return super().transition(state, joint_action)
+
+
+class Shuttle(Ambush):
+    """An ambush in which the toll of one hill is paid back on the other."""
+
+    def transition(self, state: str, joint_action: JointAction) -> tuple[Outcome, ...]:
+        [outcome] = super().transition(state, joint_action)
+        return (replace(outcome, reward=-outcome.reward),) if state == "hill" else (outcome,)
+
+
+@pytest.mark.parametrize(
+    ("rules", "held"),
+    [
+        (Ambush(day=3, night=1, toll=1), -np.inf),
+        (Ambush(day=3, night=1, toll=0), 0),
+        (Ambush(day=3, night=1, toll=-1), np.inf),
+        (Shuttle(day=3, night=1, toll=1), np.nan),
+    ],
+)
+def test_play_without_end_has_its_place_in_the_cross_play_matrix(
+    rules: Ambush, held: float
+) -> None:
+    game = compile_game(rules)
+    day, night = (TabularPolicy.deterministic(game, np.full(3, n)) for n in (0, 1))
+    hold, surrender = (TabularPolicy.deterministic(game, np.full(3, n), player=1) for n in (0, 1))
+    found = cross_play_matrix(game, [day, night], [hold, surrender])
+    np.testing.assert_array_equal(found, [[held, 3], [1, 1]])
+
+
+@pytest.mark.parametrize(("player", "toll"), [(0, 1), (1, -1)])
+def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: int) -> None:
+    """By day player 0 can be held for ever, at a toll; held by day, player 1 can."""
+    game = compile_game(Ambush(day=3, night=1, toll=toll))
+    solution = solve(game)
+    policy = TabularPolicy.deterministic(game, np.full(3, 0), player=player)
+    with pytest.raises(ImproperGameError):
+        score(game, policy, solution)
+    found = comparable_score(game, policy, solution)
+    assert (found.value, found.optimality_gap, found.exploitability) == (-np.inf, np.inf, np.inf)
+    assert found.optimum == (1 - 2 * player) * solution.value
+    other = TabularPolicy.deterministic(game, np.full(3, 1), player=player)
+    assert comparable_score(game, other, solution) == score(game, other, solution)
 
 
 def by_night(chance: float) -> tuple[TabularGame, TabularPolicy]:

@@ -148,6 +148,7 @@ def test_every_algorithm_has_one_mark_on_all_pages() -> None:
         (12.3456, "12.3"),
         (1234.5, "1234"),
         (math.nan, "–"),
+        (math.inf, "unbounded"),
     ],
 )
 def test_small_numbers_have_three_digits(number: float, text: str) -> None:
@@ -157,6 +158,7 @@ def test_small_numbers_have_three_digits(number: float, text: str) -> None:
 def test_other_numbers() -> None:
     assert exact(0.7372926) == "0.737293"
     assert exact(-0.25) == "−0.250000"
+    assert [exact(n) for n in (-math.inf, math.inf, math.nan)] == ["−∞", "∞", "–"]
     assert brief(-0.98765) == "−0.9877"
     assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
     assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5, 4e-4, -2e-4)] == [

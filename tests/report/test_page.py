@@ -6,14 +6,18 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from math import inf
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
 from solvent.baselines import GENERIC, baseline_policies
+from solvent.baselines.scored import score_baselines
 from solvent.exact import StoreError, score, solve
-from solvent.games import make_game
+from solvent.exact.bench_records import TaskRecord, read_results, write_results
+from solvent.games import GymnasiumTable, make_game
 from solvent.model import compile_game
 from solvent.report import page as page_module
 from solvent.report import write_report
@@ -303,6 +307,36 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be written"):
         write_report(make_game("pig", target=2), tmp_path / "file" / "page.html")
+
+
+def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
+    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    monkeypatch.setattr("solvent.report.solved.make_game", lambda name: cliff)
+    table = compile_game(cliff)
+    solution = solve(table)
+    task = TaskRecord(
+        env="CliffWalking-v1",
+        game="CliffWalking-v1",
+        parameters={},
+        optimum=solution.value,
+        bracket=(solution.lower, solution.upper),
+        agents=(),
+        baselines=score_baselines(table, solution, ["first-legal", "optimal"]),
+    )
+    write_results(tmp_path, [task])
+    assert read_results(tmp_path) == (task,)
+    text = render(tmp_path)
+    page = Page(text)
+    assert page.rows["CliffWalking-v1", "first-legal"] == [-inf, inf, -inf, inf]
+    assert page.rows["CliffWalking-v1", "optimal"][:2] == [-13, 0]
+    row = text.partition('data-baseline="first-legal"')[2].partition("</tr>")[0]
+    assert re.findall(r">([^<]+)</td>", row) == ["−∞", "unbounded", "−∞", "unbounded"]
+    chart = text.partition('class="chart distances"')[2].partition("</svg>")[0]
+    assert "unbounded: play need not end</text>" in chart
+    assert chart.count("data-gap") == 1
 
 
 def test_all_policies_meet_in_games_for_two(page: Page, text: str) -> None:
