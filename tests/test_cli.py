@@ -15,6 +15,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from numba.core.event import trigger_event
 from typer.testing import CliRunner
 
 from solvent import __version__
@@ -432,6 +433,32 @@ def test_long_work_tells_how_far_it_is_where_there_is_no_terminal(
     assert re.search(r"^compiling a game 25\.0%, \d+ s", capsys.readouterr().err, re.MULTILINE)
 
 
+def test_long_work_says_when_it_compiles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PERIOD", 0.01)
+    line, shown = progress._line, {"compiling, only": Event(), "a game 25.0%": Event()}
+
+    def noted(bar: Any) -> str:
+        text = line(bar)
+        for beginning, event in shown.items():
+            if text.startswith(beginning):
+                event.set()
+        return text
+
+    monkeypatch.setattr(progress, "_line", noted)
+    with progress.working("a game") as tell:
+        # A kernel that needs another: the end of that one is not the end.
+        with trigger_event("numba:compile"):
+            with trigger_event("numba:compile"):
+                pass
+            tell("a game", 1, 4)
+            assert shown["compiling, only"].wait(10)
+            assert not shown["a game 25.0%"].is_set()
+        assert shown["a game 25.0%"].wait(10)
+    assert "compiling, only the first time" in capsys.readouterr().err
+
+
 def test_short_work_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.working("nothing much") as tell:
         tell("nothing much", 1, 2)
@@ -505,7 +532,7 @@ def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("solve ff-comat", "Did you mean 'ff-combat'?"),
+        ("solve ff-comat", "did you mean 'ff-combat'?"),
         ("solve --luck 3", "write the game first"),
         ("solve", "Missing argument 'GAME'"),
         ("slove ff-combat", "No such command 'slove'"),
@@ -535,18 +562,18 @@ def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
         ('solve ff-combat --luck {"3":NaN}', "luck['3'] has weight nan"),
         ("solve ff-combat --luck", "luck is True; allowed are"),
         ("solve ff-combat --damage four", "allowed are standard, three"),
-        ("solve CartPole-v1", "has no P; toy-text envs have it"),
+        ("solve CartPole-v1", "has no P; only environments that publish it"),
         ("solve FrozenLake-v1 --size 3", "FrozenLake-v1 cannot be made"),
         ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
         ("play pig --target 10 --against wizard", "baseline of pig is 'wizard'"),
-        ("train chess --out x", "game is 'chess'"),
+        ("train chess --out x", "no game or environment 'chess'; `solvent list` shows all"),
         ("report --in nowhere", "nowhere/results.json: cannot be read"),
         ("report", "name one of the three: --in DIR for a bench, --game GAME for a game, or"),
         ("report --in nowhere --game pig", "name one of the three"),
         ("report --in nowhere --limit 3", "'--limit' belongs to a game"),
         ("report --game greed --limit 0", "limit is 0; allowed are"),
-        ("report --game chess", "game is 'chess'"),
-        ("list chess", "game is 'chess'"),
+        ("report --game chess", "no game or environment 'chess'; `solvent list` shows all"),
+        ("list chess", "no game or environment 'chess'; `solvent list` shows all"),
     ],
 )
 def test_bad_input_is_one_line(words: str, message: str) -> None:
@@ -724,7 +751,7 @@ def test_a_report_about_a_game_has_its_parameters(tmp_path: Path) -> None:
         app, ["report", "--game", "greed", "--limit", "12", "--sides=4", "--out", str(page)]
     )
     assert result.exit_code == 0
-    assert result.output.split() == ["report:", str(page)]
+    assert result.stdout.split() == ["report:", str(page)]
     assert "greed: limit 12, sides 4" in page.read_text()
 
 

@@ -339,7 +339,10 @@ def train(
     environment, parameters = find_environment(game, [*ctx.args, *words])
 
     from solvent.cli.printing import show_training
-    from solvent.training import train as train_agent
+    from solvent.cli.progress import working
+
+    with working("loading PyTorch"):
+        from solvent.training import train as train_agent
 
     with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
         result = train_agent(
@@ -536,15 +539,19 @@ def bench(
     Run again after an interruption, it goes on where it was.
     """
     from solvent.cli.printing import show_results
+    from solvent.cli.progress import working
     from solvent.exact.bench_records import read_results
     from solvent.report import write_report
-    from solvent.training.bench import bench as run_bench
-    from solvent.training.bench import tasks_of
+
+    with working("loading PyTorch"):
+        from solvent.training.bench import bench as run_bench
+        from solvent.training.bench import tasks_of
 
     tasks = tasks_of(games or ())
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
         run_bench(out, tasks=tasks)
-        page = write_report(out, out / "report.html")
+        with working("making the page"):
+            page = write_report(out, out / "report.html")
     show_results(Console(), read_results(out))
     typer.echo(f"\nreport: {page}")
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TypeAlias
 
+from numba.core.event import Event as Compilation
+from numba.core.event import Listener, install_listener
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -26,8 +28,33 @@ PERIOD = 10.0
 SPEED_PERIOD = 120.0
 """Seconds of the past from which the remaining time is concluded."""
 
+COMPILING = "compiling, only the first time"
+"""What is told while Numba compiles; it keeps on disk what it has compiled."""
+
 Tell: TypeAlias = Callable[[str, int, int | None], None]
 """Called with what is done now, how much of it is done, and how much there is, if known."""
+
+
+class _Compiling(Listener):
+    """Tells when Numba begins to compile, and when it has ended.
+
+    Args:
+        told: Called with whether it compiles now.
+    """
+
+    def __init__(self, told: Callable[[bool], None]) -> None:
+        self.told = told
+        self.depth = 0
+
+    def on_start(self, event: Compilation) -> None:
+        """One kernel may need another, which is compiled meanwhile."""
+        self.depth += 1
+        self.told(True)
+
+    def on_end(self, event: Compilation) -> None:
+        """The outermost kernel ends the compiling."""
+        self.depth -= 1
+        self.told(self.depth > 0)
 
 
 @contextmanager
@@ -56,6 +83,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     )
     task = bar.add_task(description, total=total, completed=done, share="")
     ended = Event()
+    now, compiles = description, False
 
     def show() -> None:
         if console.is_terminal:
@@ -65,18 +93,26 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
         while not ended.wait(PERIOD):
             console.print(_line(bar), highlight=False, soft_wrap=True)
 
+    def told(whether: bool) -> None:
+        nonlocal compiles
+        compiles = whether
+        bar.update(task, description=COMPILING if compiles else now)
+
     def tell(what: str, done: int, total: int | None) -> None:
+        nonlocal now
+        now = what
         one = bar.tasks[task]
         if total != one.total or done < one.completed:
             # Another phase: its speed has nothing to do with that of the last one.
             bar.reset(task, total=total, completed=done)
         share = f"{done:,}" if not total else f"{100 * done / total:.1f}%"
-        bar.update(task, description=what, completed=done, share=share)
+        bar.update(task, description=COMPILING if compiles else now, completed=done, share=share)
 
     thread = Thread(target=show, daemon=True)
     thread.start()
     try:
-        yield tell
+        with install_listener("numba:compile", _Compiling(told)):
+            yield tell
     finally:
         ended.set()
         thread.join()
