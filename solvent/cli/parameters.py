@@ -33,7 +33,7 @@ from gymnasium.envs.registration import load_env_creator
 from solvent.exact import SolvedGame, StoreError, read_request, solve
 from solvent.model import Game
 from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.parameters import as_options, brief, check_choice, nearest, shown
+from solvent.model.parameters import as_options, brief, nearest, shown
 from solvent.model.registry import (
     Environment,
     GameSpec,
@@ -144,9 +144,8 @@ def _published(name: str, parameters: Mapping[str, Any]) -> Game:
         shorthands = (word for spec in game_specs().values() for word in spec.shorthands)
         known = [*game_specs(), *environments(), *shorthands]
         near = nearest(name, [*known, *gym.registry])
-        if near in gym.registry and near not in known:
-            raise ValueError(f"no game or environment {shown(name)}; did you mean {near!r}?")
-        check_choice(name, "game", known)
+        hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
+        raise ValueError(f"no game or environment {shown(name)}; {hint}")
     try:
         env = gym.make(name, **parameters)
     except Exception as error:  # Somebody else's environment may raise anything.

@@ -120,7 +120,10 @@ class GymnasiumTable:
         env = env.unwrapped
         for attribute in ("P", "initial_state_distrib"):
             if not hasattr(env, attribute):
-                raise ValueError(f"{type(env).__name__} has no {attribute}; toy-text envs have it")
+                raise ValueError(
+                    f"{type(env).__name__} has no {attribute}; only environments that publish it, "
+                    f"such as FrozenLake-v1, can be solved"
+                )
         spec = getattr(env, "spec", None)
         documented = _documented(env)
         fits = len(documented.actions) == _width(env.P)
