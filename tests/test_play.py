@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from solvent.exact import best_response, solve
-from solvent.games import FightingFantasy, Pig
+from solvent.games import FightingFantasy, Pig, make_game
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 from solvent.model.registry import game_specs
 from solvent.play import Record, play
@@ -89,6 +89,13 @@ def test_the_review_names_each_cost_and_adds_up() -> None:
     start, choices, chance, result = (float(n) for n in re.findall(r"([-+]?[\d.]+)%", last))
     assert start == pytest.approx(100 * record.start_value, abs=0.01)
     assert start + choices + chance == pytest.approx(result, abs=0.02)
+
+
+def test_the_review_fits_the_terminal() -> None:
+    session = Session(["0"] * 30)
+    session.play(make_game("gamebook"), seed=3)
+    assert "\n  " in session.text.partition("Decision 1")[2]
+    assert max(map(len, session.text.splitlines())) <= 80
 
 
 def test_advice_is_the_exact_worth_of_every_action() -> None:

@@ -11,8 +11,11 @@ exit  meaning
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import typer
@@ -103,6 +106,9 @@ LONGEST_LINE = 2000
 
 
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
-    line = brief(" ".join(message.split()), LONGEST_LINE)
-    typer.echo(f"solvent: {line}", err=True)
+    line = f"solvent: {brief(' '.join(message.split()), LONGEST_LINE)}"
+    if sys.stderr.isatty():
+        width = get_terminal_size().columns
+        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    typer.echo(line, err=True)
     raise typer.Exit(code) from cause

@@ -250,7 +250,8 @@ class Session:
     def help(self, state: Any, names: Mapping[int, str]) -> list[str]:
         """The rules, what each action does, and the commands."""
         spec = spec_of(self.game)
-        lines = [*(spec.rules.splitlines() if spec else []), "", "What you can do now:"]
+        lines = [*spec.rules.splitlines(), ""] if spec else []
+        lines.append("What you can do now:")
         by_number = {action: number for number, action in self.numbers(state, names).items()}
         explained: list[tuple[list[int], str]] = []
         for action in names:
@@ -364,4 +365,5 @@ class Session:
                 f"{self.scale.signed(0 - record.cost)}, chance {self.scale.signed(chance)}: "
                 f"{self.scale.text(record.result)}{unit}."
             )
-        return lines
+        wrap = textwrap.TextWrapper(WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+        return [wrap.fill(line) for line in lines]

@@ -83,9 +83,11 @@ class EventLog:
         return time.monotonic() - self._began
 
     def write(self, text: str) -> None:
-        """Write a line, however long."""
+        """Write a line; on a terminal a long one is broken between words."""
         line = f"[{_clock(self.elapsed)}] {text}"
-        self.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        self.console.print(
+            line, markup=False, highlight=False, soft_wrap=not self.console.is_terminal
+        )
 
     def left(self, done: float, todo: float, since: float = 0.0) -> str:
         """The time that is left, as a text; empty if nothing is known of it.

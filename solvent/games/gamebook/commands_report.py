@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,9 @@ from solvent.games.gamebook.rules import Gamebook
 
 LONGEST_FRACTION = 2000
 """Digits of a fraction that is printed whole."""
+
+TOGETHER = "\N{NO-BREAK SPACE}"
+"""Between a choice and its share, which are not parted at the end of a line."""
 
 
 def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
@@ -40,13 +44,16 @@ def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
     for decision in decisions:
         place, visits = game.place(decision.group), float(decision.visits)
         choices = [
-            f"{game.story.label(decision.group, action)} {float(taken) / visits:.0%}"
+            f"{game.story.label(decision.group, action)}{TOGETHER}{float(taken) / visits:.0%}"
             for action, taken in decision.actions
         ]
-        lines.append(
-            f"{float(decision.importance):.4f}  {place}, visited {visits:.4f} times: "
-            f"{', '.join(choices)}"
+        told = f"{place}, visited {visits:.4f} times: {', '.join(choices)}"
+        importance = f"{float(decision.importance):.4f}  "
+        indent = " " * len(importance)
+        wrapped = textwrap.fill(
+            told, 80, initial_indent=importance, subsequent_indent=indent, break_on_hyphens=False
         )
+        lines.append(wrapped.replace(TOGETHER, " "))
     return "\n".join(lines)
 
 
