@@ -162,29 +162,30 @@ class BenchProgress:
 
     def _refresh(self) -> str:
         """Move the bar for all trainings; returns the time that is left, as a text."""
-        done, todo = self._work()
+        kept, done, todo = self._work()
         left = self._log.left(done, todo, self._since or 0.0)
         count = sum(one.finished for one in self._all.values())
         self._bars.update(
             self._overall,
             description=f"{count} of {len(self._all)} trainings",
-            completed=done / (done + todo) if done + todo else 0.0,
+            completed=(kept + done) / max(kept + done + todo, 1e-9),
             left=left,
         )
         return left
 
-    def _work(self) -> tuple[float, float]:
-        """CPU-seconds that this bench has spent on trainings, and those that are left of them.
+    def _work(self) -> tuple[float, float, float]:
+        """CPU-seconds of trainings: kept from earlier benches, spent by this one, and left.
 
         A step of a training takes as long as it took up to its latest evaluation. Of a training
         without one it takes as long as in others of its kind; if there is none, as in all.
         """
         known = [one for one in self._all.values() if one.evaluated]
-        done = todo = 0.0
+        kept = done = todo = 0.0
         for one in self._all.values() if known else ():
             like = [other for other in known if other.kind == one.kind] or known
             like = [one] if one.evaluated else like
             rate = sum(other.seconds for other in like) / sum(other.evaluated for other in like)
+            kept += rate * one.kept
             done += rate * (one.done - one.kept)
             todo += rate * (one.total - one.done)
-        return done, todo
+        return kept, done, todo
