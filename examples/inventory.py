@@ -44,7 +44,7 @@ class Shop(NamedTuple):
 
 @dataclass(frozen=True)
 class Inventory:
-    """The rules.
+    """A shopkeeper orders goods at the start of every period, then sells what is demanded.
 
     Args:
         horizon: Periods.

@@ -35,7 +35,9 @@ def test_the_command_prints_what_the_page_shows(
     prompt, *expected = block.splitlines()
     program, *words = shlex.split(prompt.removeprefix("$ "))
     assert program == "solvent"
-    output = CliRunner().invoke(app, words, prog_name="solvent").output
+    result = CliRunner().invoke(app, words, prog_name="solvent")
+    # What tells how far long work is depends on the machine; it is on the error output, too.
+    output = result.stderr if result.exit_code else result.stdout
     # The last digits of a bracket depend on the machine's arithmetic.
     shown = [_without_last_digits(line.rstrip()) for line in output.rstrip().splitlines()]
     assert shown == [_without_last_digits(line) for line in expected]
@@ -51,7 +53,7 @@ def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     assert shown is not None
     answers = "1\n0\n1\n0\n0\n0\n0\n"
     words = ["play", "ff-combat", "--seed", "3"]
-    output = CliRunner().invoke(app, words, prog_name="solvent", input=answers).output
+    output = CliRunner().invoke(app, words, prog_name="solvent", input=answers).stdout
     assert output.endswith(textwrap.dedent(shown[0]))
 
 
