@@ -78,7 +78,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GymnasiumTable:
-    """A game read from ``P``.
+    """The game of a Gymnasium environment, read from its table of transitions.
 
     Args:
         transitions: The dictionary ``P``.

@@ -33,11 +33,11 @@ def small(value: float) -> str:
         return "–"
     if abs(value) < ROUNDING:
         return "0"
-    power = math.floor(math.log10(abs(value)))
+    digits, exponent = f"{value:.2e}".split("e")  # after rounding: of 0.9999 it is 0
+    power = int(exponent)
     if power >= -4:
         return f"{value:.{max(2 - power, 0)}f}"
-    digits, power_text = f"{value:.2e}".split("e")
-    return f"{digits}×{_power_of_ten(int(power_text))}"
+    return f"{digits}×{_power_of_ten(power)}"
 
 
 def whole(value: float) -> str:

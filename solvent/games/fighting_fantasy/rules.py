@@ -463,7 +463,7 @@ def ff_combat(
     luck_weight: Any = 0,
     luck_cost: int = 1,
 ) -> FightingFantasy:
-    """A combat described the way a gamebook does, by the statistics of both sides.
+    """A Fighting Fantasy combat: when is it time to test LUCK?
 
     Args:
         opponent: A known opponent by its name, or None for one of your own.

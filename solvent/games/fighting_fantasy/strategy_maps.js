@@ -114,7 +114,7 @@
       const side = text("hero's STAMINA", 0, 0, "middle", svg);
       side.setAttribute("transform", `translate(12 ${bottom / 2}) rotate(-90)`);
       const title = document.createElementNS(SVG, "title");
-      title.textContent = `Strategy map at LUCK ${luck.value}`;
+      title.textContent = `Strategy map of ${map.name ?? "optimal play"} at LUCK ${luck.value}`;
       svg.prepend(title);
     };
 

@@ -42,7 +42,7 @@ def football_strategy(
     margin: int = 0,
     other_chart: str | Path | Chart | None = None,
 ) -> FootballStrategy | TimedFootball:
-    """Football Strategy: both sides call at once, and the chart says what comes of it.
+    """Football Strategy: both sides call at once, and a chart has the result.
 
     Args:
         chart: The name of a shipped chart, the path of a chart's file, or a chart.

@@ -106,7 +106,7 @@ class Drive(NamedTuple):
 
 @dataclass(frozen=True)
 class FootballDrive:
-    """A drive, from a first down to its end.
+    """One drive of football: run, pass, punt or kick.
 
     Args:
         start: Yards to the goal at the first down with which the drive begins, as a

@@ -37,7 +37,7 @@ def book_path(book: str) -> Path:
 
 
 def open_book(book: str = "red-lamp") -> Gamebook:
-    """A gamebook to play.
+    """A gamebook: a story of choices, dice and fights.
 
     Args:
         book: The name of one that comes with the package, or the path of a file.

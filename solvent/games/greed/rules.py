@@ -76,7 +76,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Greed:
-    """Greed up to a limit.
+    """Greed, dice for two: the higher score wins, but one above the limit loses.
 
     Args:
         limit: Largest score that is not a bust, within 1..10000.

@@ -50,7 +50,7 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True)
 class Pig:
-    """Pig to a target score.
+    """Pig, dice for two: roll on or hold, to a target score.
 
     Args:
         target: Score that wins, within 1..1000. The usual game is to 100.

@@ -124,8 +124,8 @@ BASELINES: Mapping[str, Baseline] = {
     **{
         name: Baseline(partial(football_policy, name), suits_football, description)
         for name, description in {
-            "paper-agent": "McCulloch's published agent (2015): a matrix game of yards a call.",
-            "fitted-agent": "The same with constants fitted to the exact values.",
+            "paper-agent": "McCulloch's agent (2015): its calls solve a matrix game of yards.",
+            "fitted-agent": "McCulloch's agent with constants fitted to the exact values.",
             "run-heavy": "Calls a run in 80% of normal downs.",
             "pass-heavy": "Calls a run in 20% of normal downs.",
             "tendencies": "Follows a coach's habits by down and distance.",
