@@ -116,12 +116,13 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
         for dot in row.dots
         if isfinite(dot.gap)
     )
+    track = f'<line class="grid" x1="{left:g}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>'
     if not marks:
+        track = ""
         unbounded = any(dot.gap == inf for dot in row.dots)
         said = f"{UNBOUNDED}: play need not end" if unbounded else "not proved"
         marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
     return (
-        f'<line class="grid" x1="{left:g}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>'
-        f'<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}</text>'
-        f'<g style="color:{colour}">{marks}</g>'
+        f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'
+        f'</text><g style="color:{colour}">{marks}</g>'
     )
