@@ -96,6 +96,6 @@ def _run_texts(run: Sequence[tuple[int | None, str]]) -> list[str]:
     return [f"{numbers} {word} that many" if word else numbers]
 
 
-def wrapped(text: str) -> str:
+def wrapped(text: str, indent: str = "") -> str:
     """A text in lines that fit."""
-    return textwrap.fill(text, WIDTH)
+    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)

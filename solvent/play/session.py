@@ -365,5 +365,4 @@ class Session:
                 f"{self.scale.signed(0 - record.cost)}, chance {self.scale.signed(chance)}: "
                 f"{self.scale.text(record.result)}{unit}."
             )
-        wrap = textwrap.TextWrapper(WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-        return [wrap.fill(line) for line in lines]
+        return [wrapped(line, "  ") for line in lines]
