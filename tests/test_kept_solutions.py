@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,18 @@ def test_the_oldest_make_room_and_other_files_stay(
     assert not old.exists()
     assert mine.exists()
     assert len(list(folder.glob("*.npz"))) == 2
+
+
+def test_layers_of_other_code_have_another_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Layers are made by code, so that a rule that is changed there is solved again."""
+    package = tmp_path / "own_layers"
+    package.mkdir()
+    (package / "__init__.py").write_text("class Layers:\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    layers: Any = importlib.import_module("own_layers").Layers()
+    before = kept._code(layers)
+    assert kept._code(layers) == before
+    (package / "rules.py").write_text("YARDS = 10\n")
+    assert kept._code(layers) != before

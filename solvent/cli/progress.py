@@ -71,7 +71,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     """
     console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TextColumn("{task.fields[share]}"),
         TimeElapsedColumn(),
@@ -91,7 +91,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
                 bar.start()
             return
         while not ended.wait(PERIOD):
-            console.print(_line(bar), highlight=False, soft_wrap=True)
+            console.print(_line(bar), markup=False, highlight=False, soft_wrap=True)
 
     def told(whether: bool) -> None:
         nonlocal compiles

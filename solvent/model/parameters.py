@@ -91,9 +91,10 @@ class ChoiceError(ValueError):
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:
-    """The name that a text was meant to be, if one is near enough."""
-    found = difflib.get_close_matches(text[:LONGEST_SHOWN], list(names), 1)
-    return found[0] if found else None
+    """The name that a text was meant to be, in capitals or not, if one is near enough."""
+    by_lower = {name.lower(): name for name in names}
+    found = difflib.get_close_matches(text[:LONGEST_SHOWN].lower(), by_lower, 1)
+    return by_lower[found[0]] if found else None
 
 
 def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:

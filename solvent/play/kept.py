@@ -2,9 +2,9 @@
 
 They lie in the user's folder for caches, or in the folder that the environment variable
 ``SOLVENT_CACHE`` names; ``SOLVENT_CACHE=off`` keeps nothing. A solution is found by the hash of
-what it solves: of a table, or of the rules of a game that is solved layer by layer. What is
-damaged, or of another game, is solved anew. The folder holds at most :data:`MOST_BYTES`; what was
-not used for the longest time is removed first.
+what it solves: of a table, or of the parameters and the code of a game that is solved layer by
+layer. What is damaged, or of another game, is solved anew. The folder holds at most
+:data:`MOST_BYTES`; what was not used for the longest time is removed first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import time
-from importlib.metadata import version
 from pathlib import Path
 
 from solvent.exact import SolvedGame, SolvedTable, load_solution, save_solution, solve
@@ -50,7 +50,7 @@ _ENTRY = re.compile(r"[0-9a-f]{64}(\.npz)?")
 def kept_folder() -> Path | None:
     """Where solutions are kept; None if they are not."""
     said = os.environ.get(VARIABLE, "")
-    if said == "off" or (not said and user_cache_path is None):
+    if said.lower() == "off" or (not said and user_cache_path is None):
         return None
     return Path(said) if said else user_cache_path("solvent", appauthor=False)
 
@@ -111,12 +111,11 @@ def _layered(
     folder: Path,
     progress: OnProgress | None,
 ) -> SolvedGame:
-    # No hash says which rules solved it: those of this version.
     identity = json.dumps(
-        [version("solvent"), layered.kind, dict(layered.identity)], sort_keys=True, default=str
+        [_code(layered), layered.kind, dict(layered.identity)], sort_keys=True, default=str
     )
     place = folder / hashlib.sha256(identity.encode()).hexdigest()
-    if spec.opened is not None and place.is_dir():
+    if spec.opened is not None:
         with contextlib.suppress(OSError, ValueError):
             LayerFolder.open(place, layered, verify=True).close()
             opened: SolvedGame = spec.ask("opened", place, dict(game.info.parameters))
@@ -129,6 +128,19 @@ def _layered(
             _keep_layers(solved, place)
             _make_room(folder)
     return solved
+
+
+def _code(layered: LayeredGame) -> str:
+    """A hash of the code of this package and of the one that a game is from.
+
+    A table has all that its rules say, and a hash of that. Layers are made by code.
+    """
+    found = hashlib.sha256()
+    for name in sorted({"solvent", type(layered).__module__.partition(".")[0]}):
+        file = Path(sys.modules[name].__file__ or "")
+        for source in sorted(file.parent.rglob("*.py")) if file.stem == "__init__" else [file]:
+            found.update(source.read_bytes())
+    return found.hexdigest()
 
 
 def _keep_layers(solved: LayeredSolution, place: Path) -> None:

@@ -118,7 +118,7 @@ def progress_bars(console: Console, *, disable: bool = False) -> Progress:
         disable: True for none.
     """
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TextColumn("{task.percentage:>3.0f}%"),
         TextColumn("{task.fields[gap]}"),
