@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -83,11 +83,16 @@ class EventLog:
         return time.monotonic() - self._began
 
     def write(self, text: str) -> None:
-        """Write a line; on a terminal a long one is broken between words."""
+        """Write a line; on a terminal a long one is broken between words.
+
+        Work goes on if nobody reads it any more.
+        """
         line = f"[{_clock(self.elapsed)}] {text}"
-        self.console.print(
-            line, markup=False, highlight=False, soft_wrap=not self.console.is_terminal
-        )
+        whole = not self.console.is_terminal
+        # Rich leaves the program when its pipe is closed. In a thread that takes the reports of
+        # workers, that would end the thread, and workers wait for ever for someone to take them.
+        with suppress(SystemExit, BrokenPipeError):
+            self.console.print(line, markup=False, highlight=False, soft_wrap=whole)
 
     def left(self, done: float, todo: float, since: float = 0.0) -> str:
         """The time that is left, as a text; empty if nothing is known of it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.console import Console
 
 from solvent.exact.learning_curve import Evaluation
 from solvent.training import progress
@@ -78,3 +79,13 @@ def test_a_training_without_a_terminal_tells_of_each_tenth(
     assert lines[0] == "[0:00:00] A-v0 ppo seed 0: 0% of 1,000 steps"
     assert lines[3] == ("[0:00:30] A-v0 ppo seed 0: 30% of 1,000 steps, gap 0.1000, 0:01:10 left")
     assert lines[-1].endswith("100% of 1,000 steps, gap 0.1000, 0:00:00 left")
+
+
+def test_work_goes_on_when_nobody_reads_its_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise SystemExit(1)  # So Rich does when a pipe is closed.
+
+    with BenchProgress({"A-v0 ppo 0": 1000}) as told:
+        monkeypatch.setattr(Console, "print", closed)
+        told.move("A-v0 ppo 0", at(500, 20.0))
+        told.finish("A-v0 ppo 0", Finished(gap=0.01, cpu_seconds=40.0))
