@@ -775,3 +775,17 @@ def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
     refused = run(*words, "--stakes", "1.5", "--out", str(tmp_path / "other"))
     assert refused.exit_code == 2
     assert "exploring_starts is 1.5" in refused.stderr
+
+
+def test_a_game_of_others_that_cannot_be_listed_does_not_hide_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_game.py").write_text("def names():\n    raise KeyError('nothing here')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    odd = GameSpec(name="odd", make="solvent.games:Pig", choices={"target": "odd_game:names"})
+    own = registry.game_specs()
+    monkeypatch.setattr("solvent.cli.listing.game_specs", lambda: {"odd": odd, "pig": own["pig"]})
+    found = run("list")
+    assert found.exit_code == 0, found.stderr
+    assert "odd cannot be loaded: KeyError: 'nothing here'" in found.stdout
+    assert "solvent/Pig-v0" in found.stdout

@@ -40,8 +40,8 @@ def show_games(console: Console) -> None:
         try:
             rows = _game_rows(spec)
             summary = _summary(spec.maker())
-        except (ValueError, ImportError, OSError) as error:
-            broken[spec.name] = str(error)
+        except Exception as error:  # Somebody else's package may raise anything.
+            broken[spec.name] = f"{type(error).__name__}: {error}"
             continue
         console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
         console.print(Padding(escape(summary), (0, 0, 0, 2)), highlight=False)

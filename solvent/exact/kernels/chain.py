@@ -246,7 +246,7 @@ def find_cut(begin: Ints, end: Ints, target: Ints) -> tuple[Ints, Ints]:
 
     Args:
         begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
-        end: [n]
+        end: [n] where the entries of each state end.
         target: Where entries lead.
 
     Returns:
@@ -299,12 +299,12 @@ def factor_by_cut(
 
     Args:
         begin: [n] the entries of state s are ``begin[s] : end[s]``; those to s itself do not count.
-        end: [n]
+        end: [n] where the entries of each state end.
         target: Where entries lead.
         flow: How likely they are.
         leaving: [n] the probability to leave.
-        order: [n] as :func:`find_cut` has it.
-        cut: [n] likewise.
+        order: [n] the order that :func:`find_cut` returns.
+        cut: [n] the numbers in the cut that it returns.
 
     Returns:
         Whether there is a solution, and the cut is small enough; A with the probability to leave
@@ -357,7 +357,24 @@ def solve_by_cut(
     left: Floats,
     right: Floats,
 ) -> Floats:
-    """Solve (I - P) x = right with what :func:`factor_by_cut` found, [n]."""
+    """Solve (I - P) x = right with what :func:`factor_by_cut` found.
+
+    Args:
+        begin: [n] as for :func:`factor_by_cut`.
+        end: [n] as for :func:`factor_by_cut`.
+        target: As for :func:`factor_by_cut`.
+        flow: As for :func:`factor_by_cut`.
+        order: [n] as for :func:`factor_by_cut`.
+        cut: [n] as for :func:`factor_by_cut`.
+        share: [n, F + 1] the combinations A that it found.
+        changing: [n] the probability to change the state.
+        moves: [F, F] the chain on the cut, eliminated.
+        left: [F] the probability to change the state there when its turn came.
+        right: [n] the right side.
+
+    Returns:
+        The values x, [n].
+    """
     x = right.copy()
     at_cut = np.zeros(len(left))
     for s in order:
