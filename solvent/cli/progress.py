@@ -11,11 +11,18 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import TypeAlias
 
-from numba.core.event import Event as Compilation
-from numba.core.event import Listener, install_listener
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
+from solvent.exact.compilation import while_compiling
 from solvent.model.progress import OnProgress
 from solvent.model.progress import Progress as Step
 
@@ -35,26 +42,13 @@ Tell: TypeAlias = Callable[[str, int, int | None], None]
 """Called with what is done now, how much of it is done, and how much there is, if known."""
 
 
-class _Compiling(Listener):
-    """Tells when Numba begins to compile, and when it has ended.
+class _Left(TimeRemainingColumn):
+    """The time that is left, with that word; nothing while it is unknown."""
 
-    Args:
-        told: Called with whether it compiles now.
-    """
-
-    def __init__(self, told: Callable[[bool], None]) -> None:
-        self.told = told
-        self.depth = 0
-
-    def on_start(self, event: Compilation) -> None:
-        """One kernel may need another, which is compiled meanwhile."""
-        self.depth += 1
-        self.told(True)
-
-    def on_end(self, event: Compilation) -> None:
-        """The outermost kernel ends the compiling."""
-        self.depth -= 1
-        self.told(self.depth > 0)
+    def render(self, task: Task) -> Text:
+        """Such as ``0:00:07 left``."""
+        left = super().render(task)
+        return Text() if task.time_remaining is None else left.append(" left")
 
 
 @contextmanager
@@ -75,8 +69,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
         BarColumn(bar_width=20),
         TextColumn("{task.fields[share]}"),
         TimeElapsedColumn(),
-        TextColumn("[dim]left[/]"),
-        TimeRemainingColumn(),
+        _Left(),
         console=console,
         speed_estimate_period=SPEED_PERIOD,
         transient=True,
@@ -111,7 +104,7 @@ def working(description: str, *, done: int = 0, total: int | None = None) -> Ite
     thread = Thread(target=show, daemon=True)
     thread.start()
     try:
-        with install_listener("numba:compile", _Compiling(told)):
+        with while_compiling(told):
             yield tell
     finally:
         ended.set()

@@ -80,7 +80,9 @@ def _fight(book: Book, page: Page) -> str:
     match book.block(page.section, page.block).exit:
         case FightingFantasyFight(enemies) | ResultsTableFight(enemies):
             if not page.step:
-                return "\n".join(f"{e.name}: skill {e.skill}, {e.endurance}" for e in enemies)
+                return "\n".join(
+                    f"{e.name}: skill {e.skill}, {gauge(e.endurance, e.endurance)}" for e in enemies
+                )
             number, left, *_ = page.local
             enemy = enemies[number]
             lines = [f"{enemy.name}: skill {enemy.skill}, {gauge(left, enemy.endurance)}"]

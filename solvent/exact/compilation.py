@@ -1,0 +1,43 @@
+"""When Numba compiles: the first call of a kernel takes seconds, which later ones do not.
+
+Numba keeps on disk what it has compiled, and tells of every compilation that begins and ends, but
+not of what it only reads from the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from numba.core.event import Event, Listener, install_listener
+
+
+def while_compiling(told: Callable[[bool], None]) -> AbstractContextManager[object]:
+    """Tell of every compilation as long as the context is open.
+
+    Args:
+        told: Called with whether Numba compiles now, whenever a compilation has begun or ended.
+    """
+    return install_listener("numba:compile", _Compilations(told))
+
+
+class _Compilations(Listener):
+    """Counts the compilations that are under way: one kernel may need another.
+
+    Args:
+        told: Called with whether there is any.
+    """
+
+    def __init__(self, told: Callable[[bool], None]) -> None:
+        self.told = told
+        self.depth = 0
+
+    def on_start(self, event: Event) -> None:
+        """A compilation begins."""
+        self.depth += 1
+        self.told(True)
+
+    def on_end(self, event: Event) -> None:
+        """A compilation ends; the one that needed it may go on."""
+        self.depth -= 1
+        self.told(self.depth > 0)
