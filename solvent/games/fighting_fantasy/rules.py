@@ -463,7 +463,7 @@ def ff_combat(
     luck_weight: Any = 0,
     luck_cost: int = 1,
 ) -> FightingFantasy:
-    """A Fighting Fantasy combat: when is it time to test LUCK?
+    """Fighting Fantasy combat: when to test LUCK.
 
     Args:
         opponent: A known opponent by its name, or None for one of your own.

@@ -76,7 +76,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class Greed:
-    """Greed, dice for two: the higher score wins, but one above the limit loses.
+    """Greed, dice for two: high scores win, those above the limit lose.
 
     Args:
         limit: Largest score that is not a bust, within 1..10000.
