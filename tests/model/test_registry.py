@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from solvent.model import registry
 from solvent.model.registry import (
     BenchTask,
     Environment,
@@ -111,7 +112,9 @@ def test_what_is_no_game_is_refused_in_one_line(name: str, message: str, file: P
         find_spec(name.format(file=file))
 
 
-def test_a_game_and_its_spec_have_one_name(file: Path) -> None:
+def test_a_game_and_its_spec_have_one_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What is registered here is forgotten again.
+    monkeypatch.setattr(registry._registry(), "specs", dict(registry._registry().specs))
     register_game(GameSpec(name="test-named", make=find_spec(str(file)).maker()))
     with pytest.raises(ValueError, match="'test-named' calls itself 'coin'"):
         make_game("test-named")

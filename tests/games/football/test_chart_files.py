@@ -357,7 +357,7 @@ def test_the_command_checks_shows_and_writes_charts(tmp_path: Path) -> None:
     assert load_chart("dice").hash in result.output
     assert read_chart(out) == load_chart("dice")
     shown = CliRunner().invoke(app, ["chart", "show", "standard"], env={"COLUMNS": "200"}).stdout
-    table = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
+    table = {words[0]: words[1:] for words in map(str.split, shown.splitlines()) if words}
     chart = load_chart("standard")
     assert table["play"] == list(chart.letters)
     for play in range(1, 21):

@@ -105,7 +105,7 @@ def test_the_review_says_where_chances_were_lost() -> None:
     record, shown, _ = session(["0"] * 60)
     dear = [(n, d) for n, d in enumerate(record.decisions, 1) if d.cost > 0]
     assert dear
-    text = "\n".join(shown)
+    text = " ".join("\n".join(shown).split())
     for number, decision in dear:
         assert (
             f"Decision {number}, {GAME.place(decision.state)}: {decision.action} cost "
