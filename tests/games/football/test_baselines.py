@@ -408,6 +408,7 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
         ) in experiments
 
 
+@pytest.mark.slow
 def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> None:
     drive, against_agent = (
         ENVIRONMENTS[f"solvent/Football{name}-v0"] for name in ("Strategy", "Agent")

@@ -148,6 +148,7 @@ def test_the_agent_plays_as_it_is_scored(number: int, threshold: float) -> None:
     assert value == pytest.approx(table.at_start(policy_value(table, first, second)), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_score_is_what_rollouts_tend_to() -> None:
     number = IDS.index("half 1")
     sampler, _ = made(number)

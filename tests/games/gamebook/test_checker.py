@@ -274,6 +274,7 @@ def test_faults_of_several_kinds_come_to_light_at_once(tmp_path: Path) -> None:
     assert {p.severity for p in found} == {"error"}
 
 
+@pytest.mark.slow
 def test_a_book_of_100_000_lines(tmp_path: Path) -> None:
     count = 4200
     parts = [HERO, "sections:\n"]
