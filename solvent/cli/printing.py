@@ -379,8 +379,8 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
         meaning = scales[0].meaning if scales else ""
         console.print(
             f"\n[bold]{escape(task.env)}[/]  optimum {task.optimum:.6f}"
-            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:.12f}, "
-            f"{task.bracket[1]:.12f}]",
+            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:.15g}, "
+            f"{task.bracket[1]:.15g}]",
             highlight=False,
         )
         values = ["seat 0", "seat 1"] if task.for_two else ["value"]
