@@ -25,6 +25,7 @@ from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 
 
+@pytest.mark.slow
 def test_expected_points_are_shown_and_written(tmp_path: Path) -> None:
     file = tmp_path / "dice.json"
     words = ["chart", "points", "dice", "--situations", "--out", str(file)]

@@ -93,6 +93,7 @@ def test_standing() -> None:
     assert for_points.standing(late).tolist() == [CLOCKLESS]
 
 
+@pytest.mark.slow
 def test_strategies_are_distributions_and_clockless_ones_where_the_clock_does_not_matter() -> None:
     rules = layout().rules
     block = (3000, 3020)

@@ -204,6 +204,7 @@ def test_the_flag_is_for_football_with_a_clock(
     assert not page.exists()
 
 
+@pytest.mark.slow
 def test_the_command_rates_the_agent_of_a_form(tmp_path: Path) -> None:
     page, clock = tmp_path / "page.html", '{"half": 15, "stops": [], "timeouts": 0}'
     words = ["report", "--game", "football", "--clock", clock, "--out", str(page)]

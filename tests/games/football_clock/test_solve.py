@@ -185,6 +185,7 @@ def test_neither_blocks_nor_threads_change_a_bit() -> None:
         np.testing.assert_array_equal(part.start, whole.start[:, first:last])
 
 
+@pytest.mark.slow
 def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
