@@ -109,6 +109,8 @@ clean: ## remove what the other targets made
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -type d -name __pycache__ -prune -exec rm -rf {} +
 
+comma := ,
+
 # A stamp says that a set-up ran to its end; an interrupted one leaves none and runs again.
 
 $(STAMPS)/bench: EXTRAS := train,report,cli
@@ -118,7 +120,7 @@ $(STAMPS)/peers: EXTRAS := all,bench
 
 $(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
 	@echo "Installing .[$(EXTRAS)] into $(VENV); the first time takes some minutes."
-	@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them."
+	$(if $(filter train all,$(subst $(comma), ,$(EXTRAS))),@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them.")
 	@$(INSTALL) --build-constraint constraints.txt --editable '.[$(EXTRAS)]'
 	@touch $@
 

@@ -249,7 +249,7 @@ def test_solve_takes_the_probabilities_of_a_round_and_weights_of_what_is_kept() 
     [
         ("pig --target 5", True),
         ("pig --target 5 --signed true", False),
-        # A tie is worth one half, which is said.
+        # A tie counts one half, which is said.
         ("greed --limit 3 --sides 2", False),
     ],
 )

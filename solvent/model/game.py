@@ -37,7 +37,7 @@ WINS = "wins"
 """The unit of a game that is won, 1, or lost, 0: its values are chances of winning."""
 
 WINS_OR_TIES = "wins, ties half"
-"""The unit of such a game in which a tie is worth one half."""
+"""The unit of such a game in which a tie counts one half."""
 
 JointAction: TypeAlias = tuple[int, ...]
 """One action index per player."""
