@@ -5,13 +5,13 @@ out, never as 1 minus the probability to stay: where a state is left once in 2^5
 difference would be all rounding.
 
 Small chains are solved by an elimination without subtractions, which keeps its accuracy however
-long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are factored (LU). In still larger
-ones factors fill in, and most of the games that lead to such chains mix fast: then sweeps of
-Gauss-Seidel, in an order in which most states come after what they lead to, need little more time
-than it takes to read the chain. Sweeps end when the residual e is that of rounding, as small as a
-factorization would leave it; the error is at most e times the expected number of moves, which
-:mod:`solvent.exact.certificate` takes into account. A chain that mixes too slowly for that is
-factored as well, and one that is left so rarely that factors cannot tell it from a closed one is
+long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are solved by iteration: a Krylov
+method, preconditioned by sweeps of Gauss-Seidel, which makes little of how the chain mixes (the
+sweeps are at their best where play goes on in one direction, the Krylov method where it goes
+everywhere). It ends when the residual e is that of rounding, as small as a factorization would
+leave it; the error is at most e times the expected number of moves, which
+:mod:`solvent.exact.certificate` takes into account. A chain on which that makes no progress is
+factored (LU), and one that is left so rarely that factors cannot tell it from a closed one is
 eliminated, one strongly connected part after the other, as far as their size allows.
 """
 
@@ -38,16 +38,19 @@ SLOW = 1e8
 """Expected numbers of moves above this are not trusted to factors."""
 
 FACTORED = 4000
-"""Chains of up to so many states are factored without trying to sweep."""
+"""Parts of up to so many states are solved by their cuts."""
 
-SWEEPS = 400
-"""Sweeps after which a chain counts as slow."""
+PATIENCE = 1000
+"""Steps of iteration after which a residual that is not ten times smaller counts as stuck."""
 
 MANY = 100
 """Strongly connected parts of more than one state from which on each is solved by itself."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
-"""Residuals up to this, in units of the largest value, are rounding."""
+"""Residuals up to this, in units of the terms that they are the sum of, are rounding."""
+
+NEAR_ROUNDING = 64 * float(np.finfo(float).eps)
+"""Residuals up to this, in the same units, are taken where no more can be had."""
 
 
 class Chain:
@@ -92,11 +95,13 @@ class Chain:
         """P without its diagonal, a sparse matrix [n, n]."""
         return csr_array((self.flow, self.target, self.start), shape=(self.n, self.n))
 
-    def solve(self, right: Floats) -> Floats:
+    def solve(self, right: Floats, *, within: float = 0.0) -> Floats:
         """Solve (I - P) x = right, [n].
 
         Args:
             right: [n].
+            within: A residual up to this, in units of the largest number of `right`, is small
+                enough; so is one that is rounding.
 
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
@@ -104,7 +109,7 @@ class Chain:
         if self.n > ELIMINATED:
             x = self._by_cuts(right)
             if x is None:
-                x = self._sweep(right)
+                x = self._iterate(right, within=within)
             if x is not None:
                 return x
             if self._factors is not None:
@@ -118,7 +123,7 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         if self.n > ELIMINATED:
-            x = self._sweep(right, transposed=True)
+            x = self._iterate(right, transposed=True)
             if x is not None:
                 return x
             if self._factors is not None:
@@ -138,28 +143,39 @@ class Chain:
         )
         return x if solved and np.isfinite(x).all() else None
 
-    def _sweep(self, right: Floats, *, transposed: bool = False) -> Floats | None:
-        """The solution by Gauss-Seidel; None if the chain is small or mixes slowly."""
-        if self.n <= FACTORED:
+    def _iterate(
+        self, right: Floats, *, within: float = 0.0, transposed: bool = False
+    ) -> Floats | None:
+        """The solution by iteration; None if play lasts too long for it or it makes no progress."""
+        if not self._is_short:
             return None
-        moves, order = self.moves, self._order
-        if transposed:
-            moves, order = csr_array(moves.T), order[::-1].copy()
-        x = right.copy()
-        for _ in range(SWEEPS):
-            residual = kernels.chain.sweep(
-                order, moves.indptr, moves.indices, moves.data, self.changing, right, x
-            )
-            largest = np.abs(x).max()
-            if not np.isfinite(largest):
-                break
-            if residual <= ROUNDING * max(largest, np.abs(right).max()):
-                return x
-        return None
+        x, solved = self._iterated(right, within * float(np.abs(right).max()), transposed)
+        return x if solved else None
 
     @cached_property
-    def _order(self) -> Ints:
-        return kernels.chain.successors_first(self.moves.indptr, self.moves.indices)
+    def _is_short(self) -> bool:
+        """Whether play lasts so few moves that a small residual means a small error."""
+        # If what the equations lack is at most half of their right side, x is right to a factor 2.
+        x, solved = self._iterated(self.changing, 0.5 * float(self.changing.min()))
+        return solved and bool((x > 0).all()) and bool(x.max() < SLOW)
+
+    def _iterated(
+        self, right: Floats, within: float, transposed: bool = False
+    ) -> tuple[Floats, bool]:
+        """What iteration finds for a right side, and whether its residual became small enough."""
+        moves = self._transposed if transposed else (self.start, self.target, self.flow)
+        x = np.zeros(self.n)
+        residual = kernels.chain.iterate(
+            *moves, self.changing, self.changing if transposed else self.leaving,
+            0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE,
+        )  # fmt: skip
+        return x, residual <= NEAR_ROUNDING
+
+    @cached_property
+    def _transposed(self) -> tuple[Ints, Ints, Floats]:
+        """P' as start, target and flow."""
+        moves = csr_array(self.moves.T)
+        return moves.indptr.astype(np.int64), moves.indices.astype(np.int64), moves.data
 
     @cached_property
     def _factors(self) -> Any:

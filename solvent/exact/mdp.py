@@ -201,10 +201,10 @@ def evaluate(c: Component, weight: Floats) -> Floats:
         c.name(), c.row_start, c.edge_start, c.edge_target, c.edge_probability, weight,
         grouped_sum(c.state, weight * c.leaving, c.n),
     )  # fmt: skip
-    v = chain.solve(grouped_sum(c.state, weight * c.r, c.n))
+    v = chain.solve(grouped_sum(c.state, weight * c.r, c.n), within=1e-9)
     # What the equations still lack, found by differences, is solved for once more.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
-    return np.stack((v, chain.solve(rest)))
+    return np.stack((v, chain.solve(rest, within=1e-7)))
 
 
 def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
