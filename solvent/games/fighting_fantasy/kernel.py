@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.games.fighting_fantasy.rules import (
-    Combat,
     Damage,
     FightingFantasy,
     check_rounds,
@@ -46,7 +46,7 @@ from solvent.games.fighting_fantasy.rules import (
     decided_round,
     luck_succeeds,
 )
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_choice, check_integer
 
 NONE, BOTH, ON_LOST, ON_WON = 0, 1, 2, 3
@@ -70,10 +70,8 @@ class CombatBox:
                                                 0 where probabilities of a round were given
     ``value``           [D, H, O, L]            victory probability before a round's outcome
     ``defeat``          [D, H, O, L]            1 - value, accurate where it is small
-    ``action_values``   [D, H, O, L, 2, 2]      victory probability after a round that was (won,
-                                                lost) if LUCK is (kept, tested); NaN where there
-                                                is nothing to decide
     ``strategy``        [D, H, O, L] int8       NONE, BOTH, ON_LOST or ON_WON
+    ``damage``          [2, 3] int64            STAMINA that rounds cost, of :func:`damage_table`
     ==================  ======================  ===============================================
 
     With weights, a value is the expected score instead of the victory probability, and ``defeat``
@@ -83,12 +81,35 @@ class CombatBox:
     differences: tuple[int, ...]
     value: Floats
     defeat: Floats
-    action_values: Floats
     strategy: NDArray[np.int8]
+    damage: NDArray[np.int64]
 
     def victory(self, difference: int, hero: int, opponent: int, luck: int) -> float:
         """Probability of a victory that counts, or with weights the score, before a round."""
         return float(self.value[self.differences.index(difference), hero, opponent, luck])
+
+    @cached_property
+    def action_values(self) -> Floats:
+        """[D, H, O, L, 2, 2] victory probability after a round, by how it ended and by action.
+
+        After a round that was (won, lost), if LUCK is (kept, tested); NaN where there is nothing to
+        decide. Computed from the values when it is first asked for.
+        """
+        # In the memory order of the values, which ends with differences.
+        shape = (*np.moveaxis(self.value, 0, -1).shape, 2, 2)
+        result = np.moveaxis(np.full(shape, np.nan), 3, 0)
+        success = _success(shape[2])[1:]
+        for r, axis in ((0, 2), (1, 1)):
+            stamina = np.arange(shape[axis - 1])
+            kept, passed, failed = (
+                np.take(self.value, np.maximum(stamina - points, 0), axis)[:, 1:, 1:]
+                for points in self.damage[r]
+            )
+            result[:, 1:, 1:, :, r, 0] = kept
+            result[:, 1:, 1:, 1:, r, 1] = (
+                success * passed[..., :-1] + (1 - success) * failed[..., :-1]
+            )
+        return result
 
     @property
     def round_values(self) -> Floats:
@@ -132,31 +153,28 @@ def solve_box(
         ValueError: If an argument is out of its range.
     """
     wanted = checked_box(max_stamina, max_opponent, max_luck, differences, round_probabilities)
-    scores = final_scores(
+    scores, unit = final_scores(
         max_stamina, max_luck, stamina_above, luck_above, stamina_weight, luck_weight
-    ).astype(float)
-    advantage, either_side = _RULES[check_choice(rule, "rule", _RULES)]
-    shape = (len(wanted), max_stamina + 1, max_opponent + 1, max_luck + 1)
-    box = CombatBox(
-        differences=tuple(wanted),
-        value=np.empty(shape),
-        defeat=np.empty(shape),
-        action_values=np.empty((*shape, 2, 2)),
-        strategy=np.empty(shape, np.int8),
     )
-    _induce(
+    advantage, either_side = _RULES[check_choice(rule, "rule", _RULES)]
+    damages = damage_table(damage)
+    tables, strategy = _induce(
         _chances(wanted),
-        np.array([float(luck_succeeds(luck)) for luck in range(max_luck + 1)]),
-        damage_table(damage),
-        scores,
+        _success(max_luck + 1),
+        damages,
+        (scores / unit).astype(float),
+        max_opponent,
         1 + advantage,
         either_side,
-        box.value,
-        box.defeat,
-        box.action_values,
-        box.strategy,
     )
-    return box
+    shape = (max_stamina + 1, max_opponent + 1, max_luck + 1, len(wanted))
+    return CombatBox(
+        differences=tuple(wanted),
+        value=np.moveaxis(tables[:, :, 0].reshape(shape), -1, 0),
+        defeat=np.moveaxis(tables[:, :, 1].reshape(shape), -1, 0),
+        strategy=np.moveaxis(strategy.reshape(shape), -1, 0),
+        damage=damages,
+    )
 
 
 def checked_box(
@@ -198,10 +216,13 @@ def final_scores(
     luck_above: int,
     stamina_weight: Any,
     luck_weight: Any,
-) -> NDArray[Any]:
-    """[H, L] objects, Fractions: the score of an end with so much STAMINA and LUCK left.
+) -> tuple[NDArray[Any], int]:
+    """The score of an end with so much STAMINA and LUCK left, [H, L] whole numbers, and their unit.
 
     An end without STAMINA is a defeat and scores 0. The arguments are those of :func:`solve_box`.
+
+    Returns:
+        Python's integers, and how many of them make up a score of 1.
 
     Raises:
         ValueError: If an argument is out of its range.
@@ -214,10 +235,10 @@ def final_scores(
         stamina_weight=stamina_weight,
         luck_weight=luck_weight,
     )
-    scores = np.full((max_stamina + 1, max_luck + 1), Fraction(0), object)
-    for hero, luck in np.ndindex(scores.shape):
-        scores[hero, luck] = Fraction(rules.score_of(Combat(0, hero, 0, luck, "over")))
-    return scores
+    hero, luck = np.ogrid[: max_stamina + 1, : max_luck + 1]
+    one, per_stamina, per_luck = rules.score_units
+    scores = one + per_stamina * hero.astype(object) + per_luck * luck.astype(object)
+    return np.where((hero > stamina_above) & (luck > luck_above), scores, 0), one
 
 
 def damage_table(damage: Damage) -> NDArray[np.int64]:
@@ -235,66 +256,168 @@ def _chances(rounds: Mapping[int, Mapping[str, Fraction]]) -> Floats:
     return np.array([[float(p.get(end, 0)) for end in ("won", "lost")] for p in rounds.values()])
 
 
-@njit(cache=True)
+def _success(luck: int) -> Floats:
+    """[luck] probability that a test holds with a LUCK of 0, 1, ..."""
+    return np.array([float(luck_succeeds(points)) for points in range(luck)])
+
+
+@njit(cache=True, error_model="numpy")
 def _induce(
     chances: Floats,
     success: Floats,
     damage: NDArray[np.int64],
     scores: Floats,
+    max_opponent: int,
     factor: float,
     either_side: bool,
-    value: Floats,
-    defeat: Floats,
-    action_values: Floats,
-    strategy: NDArray[np.int8],
-) -> None:
-    n_differences, n_hero, n_opponent, n_luck = value.shape
-    best = scores.max()
-    code_of_test = (ON_WON, ON_LOST)
-    for d in range(n_differences):
-        for h in range(n_hero):
-            for o in range(n_opponent):
-                strategy[d, h, o] = NONE
-                if h == 0 or o == 0:
-                    action_values[d, h, o] = np.nan
-                    for x in range(n_luck):
-                        value[d, h, o, x] = scores[h, x]
-                        defeat[d, h, o, x] = best - scores[h, x]
-                    continue
-                # LUCK outside: a test that deals no damage leads to the same STAMINAs.
-                for x in range(n_luck):
-                    victory_sum, defeat_sum = 0.0, 0.0
-                    for r in range(2):
-                        # After the damage of a round kept, tested with luck, without: k, g, b.
-                        hk, ok = _after(r, h, o, damage[r, 0])
-                        v, u = value[d, hk, ok, x], defeat[d, hk, ok, x]
-                        v_test = u_test = np.nan
-                        if x > 0:
-                            hg, og = _after(r, h, o, damage[r, 1])
-                            hb, ob = _after(r, h, o, damage[r, 2])
-                            q, y = success[x], x - 1
-                            v_test = q * value[d, hg, og, y] + (1 - q) * value[d, hb, ob, y]
-                            u_test = q * defeat[d, hg, og, y] + (1 - q) * defeat[d, hb, ob, y]
-                        action_values[d, h, o, x, r, 0] = v
-                        action_values[d, h, o, x, r, 1] = v_test
-                        # A comparison with NaN is false: without LUCK nothing is tested.
-                        if either_side and u < v:
-                            better = u > factor * u_test
-                        else:
-                            better = v_test > factor * v
-                        if better:
-                            v, u = v_test, u_test
-                            both = strategy[d, h, o, x] != NONE
-                            strategy[d, h, o, x] = BOTH if both else code_of_test[r]
-                        victory_sum += chances[d, r] * v
-                        defeat_sum += chances[d, r] * u
-                    value[d, h, o, x] = victory_sum
-                    defeat[d, h, o, x] = defeat_sum
+) -> tuple[Floats, NDArray[np.int8]]:
+    """Solve all combats; the points of all LUCKs and differences lie side by side.
+
+    They are K = (L + 1) D places, by LUCK and then by difference, so that a test leads D places
+    back. The first D places hold NaN: without LUCK nothing can be tested.
+
+    Args:
+        chances: [D, 2] that a round that is not drawn is won, and lost.
+        success: [L] that a test of LUCK holds.
+        damage: [2, 3] of :func:`damage_table`.
+        scores: [H, L] of an end.
+        max_opponent: Largest STAMINA of the opponent.
+        factor: How many times better a test has to be.
+        either_side: Whether the smaller of victory and defeat decides.
+
+    Returns:
+        Victory and defeat [H, O, 2, K], and the strategy [H, O, K - D].
+    """
+    n_hero, n_opponent = len(scores), max_opponent + 1
+    n_luck, n_differences = len(success), len(chances)
+    points = n_luck * n_differences
+    width = n_differences + points
+    tables = np.empty((n_hero, n_opponent, 2, width))
+    strategy = np.empty((n_hero, n_opponent, points), np.int8)
+    least, best = np.uint64(n_differences), scores.max()
+    chance, holds, fails = np.empty((2, points)), np.empty(points), np.empty(points)
+    for x in range(n_luck):
+        for d in range(n_differences):
+            k = x * n_differences + d
+            chance[0, k], chance[1, k] = chances[d, 0], chances[d, 1]
+            holds[k], fails[k] = success[x], 1 - success[x]
+    # A test that deals no damage leads to the same STAMINAs, with less LUCK.
+    together = points if damage.min() > 0 else n_differences
+    flat, test, better = tables.reshape(-1), np.empty(2 * width), np.empty((2, points), np.int64)
+    for h in range(n_hero):
+        for o in range(n_opponent):
+            tables[h, o, :, :n_differences] = np.nan
+            if h == 0 or o == 0:
+                for k in range(points):
+                    score = scores[h, k // n_differences]
+                    tables[h, o, 0, n_differences + k] = score
+                    tables[h, o, 1, n_differences + k] = best - score
+                    strategy[h, o, k] = NONE
+                continue
+            for first in range(0, points, together):
+                for r in range(2):
+                    _add_round(
+                        flat,
+                        np.uint64(width),
+                        _place(r, h, o, damage[r, 0], n_opponent, width) + least,
+                        _place(r, h, o, damage[r, 1], n_opponent, width),
+                        _place(r, h, o, damage[r, 2], n_opponent, width),
+                        _place(r, h, o, 0, n_opponent, width) + least,
+                        r == 0,
+                        np.uint64(first),
+                        together,
+                        chance[r],
+                        holds,
+                        fails,
+                        factor,
+                        either_side,
+                        test,
+                        better[r],
+                    )
+            _encode(better[0], better[1], strategy[h, o])
+    return tables[:, :, :, n_differences:], strategy
 
 
 @njit(cache=True, inline="always")
-def _after(r: int, hero: int, opponent: int, points: int) -> tuple[int, int]:
-    """Both STAMINAs after damage in a round that was won (r = 0) or lost (r = 1)."""
+def _place(r: int, hero: int, opponent: int, points: int, n_opponent: int, width: int) -> np.uint64:
+    """Where [H, O, 2, width] goes on after damage in a round won (r = 0) or lost (r = 1)."""
     if r == 0:
-        return hero, max(opponent - points, 0)
-    return max(hero - points, 0), opponent
+        opponent = max(opponent - points, 0)
+    else:
+        hero = max(hero - points, 0)
+    return np.uint64(2 * (hero * n_opponent + opponent) * width)
+
+
+@njit(cache=True, error_model="numpy")
+def _add_round(
+    flat: Floats,
+    width: np.uint64,
+    kept: np.uint64,
+    passed: np.uint64,
+    failed: np.uint64,
+    here: np.uint64,
+    begin: bool,
+    first: np.uint64,
+    points: int,
+    chance: Floats,
+    holds: Floats,
+    fails: Floats,
+    factor: float,
+    either_side: bool,
+    test: Floats,
+    better: Ints,
+) -> None:
+    """Add a round's part to the probabilities of victory and, one width further, of defeat.
+
+    Each loop writes one array, so that the compiler can find out that nothing overlaps, and indices
+    are unsigned, which needs no look for negative ones: so it uses vector instructions.
+
+    Args:
+        flat: [H O 2 K] victory and defeat.
+        width: K.
+        kept: Where lies what follows if LUCK is kept.
+        passed: Where lies what follows a test that held.
+        failed: Where lies what follows a test that failed.
+        here: Where to write.
+        begin: Whether nothing has been written there yet.
+        first: The first point.
+        points: How many, from there.
+        chance: [K - D] of the round.
+        holds: [K - D] that a test holds.
+        fails: [K - D] that it fails.
+        factor: How many times better a test has to be.
+        either_side: Whether the smaller of victory and defeat decides.
+        test: [2 K] the value of testing, written.
+        better: [K - D] whether that is better, written.
+    """
+    for side in range(2):
+        at = np.uint64(side) * width
+        for i in range(points):
+            k = first + np.uint64(i)
+            test[at + k] = holds[k] * flat[passed + at + k] + fails[k] * flat[failed + at + k]
+    # A comparison with NaN is false: without LUCK nothing is tested.
+    if either_side:
+        for i in range(points):
+            k = first + np.uint64(i)
+            victory, defeat = flat[kept + k], flat[kept + width + k]
+            by_victory = test[k] > factor * victory
+            by_defeat = defeat > factor * test[width + k]
+            better[k] = by_defeat if defeat < victory else by_victory
+    else:
+        for i in range(points):
+            k = first + np.uint64(i)
+            better[k] = test[k] > factor * flat[kept + k]
+    for side in range(2):
+        at = np.uint64(side) * width
+        for i in range(points):
+            k = first + np.uint64(i)
+            part = chance[k] * (test[at + k] if better[k] else flat[kept + at + k])
+            flat[here + at + k] = part if begin else flat[here + at + k] + part
+
+
+@njit(cache=True, error_model="numpy")
+def _encode(won: Ints, lost: Ints, strategy: NDArray[np.int8]) -> None:
+    """Strategy codes from whether LUCK is tested after a won and after a lost round."""
+    both = BOTH - ON_WON - ON_LOST
+    for k in range(len(strategy)):
+        strategy[k] = ON_WON * won[k] + ON_LOST * lost[k] + both * won[k] * lost[k]

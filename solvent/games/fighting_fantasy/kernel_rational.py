@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import lcm
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,7 @@ def solve_box_exact(
         ValueError: If an argument is out of its range.
     """
     wanted = checked_box(max_stamina, max_opponent, max_luck, differences, round_probabilities)
-    scores = final_scores(
+    scores, unit = final_scores(
         max_stamina, max_luck, stamina_above, luck_above, stamina_weight, luck_weight
     )
     shape = (len(wanted), max_stamina + 1, max_opponent + 1, max_luck + 1)
@@ -86,7 +85,7 @@ def solve_box_exact(
         tied=np.zeros((*shape, 2), np.bool_),
     )
     for i, results in enumerate(wanted.values()):
-        _solve_difference(results, damage_table(damage).tolist(), scores, box, i)
+        _solve_difference(results, damage_table(damage).tolist(), scores, unit, box, i)
     return box
 
 
@@ -94,13 +93,13 @@ def _solve_difference(
     results: Mapping[str, Fraction],
     damage: list[list[int]],
     scores: NDArray[Any],
+    unit: int,
     box: RationalBox,
     i: int,
 ) -> None:
     """Fill in one SKILL difference of a box."""
     _, n_hero, n_opponent, n_luck = box.value.shape
     win = results.get("won", Fraction(0))
-    unit = lcm(*(score.denominator for score in scores.flat))
     d, weights = win.denominator, (win.numerator, win.denominator - win.numerator)
     success = [int(36 * luck_succeeds(luck)) for luck in range(n_luck)]
     codes = {(0, 0): NONE, (1, 1): BOTH, (0, 1): ON_LOST, (1, 0): ON_WON}
@@ -109,8 +108,8 @@ def _solve_difference(
         hero, opponent, luck = state
         scale = d ** sum(state) * 36**luck
         if hero == 0 or opponent == 0:
-            numerators[state] = int(scores[hero, luck] * unit) * scale
-            box.value[i, *state] = scores[hero, luck]
+            numerators[state] = scores[hero, luck] * scale
+            box.value[i, *state] = Fraction(scores[hero, luck], unit)
             continue
         total, tested = 0, [0, 0]
         for r in (0, 1):

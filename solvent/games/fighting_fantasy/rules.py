@@ -42,6 +42,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
+from math import lcm
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
@@ -355,6 +356,13 @@ class FightingFantasy:
         """1, and the weights of the STAMINA and LUCK that are left."""
         stamina_weight, luck_weight = self._weights
         return 1 + stamina_weight * hero + luck_weight * luck
+
+    @property
+    def score_units(self) -> tuple[int, int, int]:
+        """A victory, a point of STAMINA and one of LUCK left, in whole parts of a common unit."""
+        unit = lcm(*(weight.denominator for weight in self._weights))
+        stamina, luck = (int(weight * unit) for weight in self._weights)
+        return unit, stamina, luck
 
     def is_terminal(self, state: Combat) -> bool:
         """Whether hero or opponent has fallen."""
