@@ -120,6 +120,15 @@ def solve(
             rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
+    keep: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help="Values that are kept: all, or compact, which is all but rounded, or start, those "
+            "of the start only.",
+            rich_help_panel=LAYER_BY_LAYER,
+        ),
+    ] = None,
     plan: Annotated[
         bool,
         typer.Option(
@@ -157,7 +166,7 @@ def solve(
     from solvent.model import compile_game
 
     rules = read_game(game, ctx.args)
-    options = SolveOptions(out, threads, on, plan=plan, verify=verify, force=force)
+    options = SolveOptions(out, threads, on, keep, plan=plan, verify=verify, force=force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
     with solving(game) as progress:

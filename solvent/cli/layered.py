@@ -30,12 +30,20 @@ from solvent.exact.layered.resources import (
 )
 from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.solve import Local, Workers, solve_layers
-from solvent.exact.layered.store import LayerStore
+from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
+from solvent.model.parameters import check_choice
 from solvent.model.registry import spec_of
 
 if TYPE_CHECKING:
     from solvent.exact.layered.game import Layer, LayeredGame
+
+
+KEPT = {
+    "compact": "all positions, most of them rounded",
+    "start": "the value of the start; other positions need --keep compact or all",
+}
+"""What a solution that does not keep all values can answer."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class SolveOptions:
         out: The solution's folder; in memory if None.
         threads: Of this machine; as many as it has processors if None.
         on: The address of a Ray cluster that is to do the work.
+        keep: What the solution is to hold; if None what its folder was begun with, or all.
         plan: Whether only to say what it will take.
         verify: Whether to compare the checksums of a finished solution.
         force: Whether to begin although there seems to be too little disk or memory.
@@ -54,6 +63,7 @@ class SolveOptions:
     out: Path | None = None
     threads: int | None = None
     on: str | None = None
+    keep: str | None = None
     plan: bool = False
     verify: bool = False
     force: bool = False
@@ -62,6 +72,17 @@ class SolveOptions:
     def threads_here(self) -> int:
         """How many threads that makes."""
         return self.threads or os.cpu_count() or 1
+
+    def check(self) -> None:
+        """Raise unless the options fit together.
+
+        Raises:
+            ValueError: If they do not.
+        """
+        if self.keep is not None:
+            check_choice(self.keep, "--keep", KEEPS)
+        if self.keep == "compact" and self.out is None:
+            raise ValueError("--keep compact is for a folder; give --out DIR")
 
     def refuse(self) -> None:
         """Raise if any of them is given.
@@ -96,6 +117,7 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
         return False
     if save is not None:
         raise ValueError("--save is for games that fit in a table; use --out DIR")
+    options.check()
     if options.plan:
         _show_plan(game, layered, options, as_json=as_json)
         return True
@@ -115,6 +137,7 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
         "layers_solved_now": solved,
         "seconds": round(time.perf_counter() - began, 3),
         "folder": None if options.out is None else str(options.out),
+        "keep": store.keep,
     }
     if as_json:
         typer.echo(json.dumps(report, indent=2))
@@ -138,10 +161,10 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
         StoreError: If the folder holds anything else, or is damaged.
     """
     with ExitStack() as stack:
-        store = LayerStore(layered)
+        store = LayerStore(layered, options.keep or "all")
         kept = "nothing of it is kept; with --out DIR the same command goes on where it was"
         if options.out is not None:
-            store = stack.enter_context(LayerFolder.create(options.out, layered))
+            store = stack.enter_context(LayerFolder.create(options.out, layered, options.keep))
             kept = f"what is solved is kept in {options.out}; the same command goes on from there"
         solved = 0
         if not store.finished:
@@ -157,11 +180,13 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
 def _check_resources(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> None:
     in_folder = options.out is not None
     try:
-        check_memory(memory_bytes(layered, in_folder=in_folder))
+        check_memory(memory_bytes(layered, in_folder=in_folder, keep=store.keep))
         if options.out is not None:
             check_disk(layered, options.out, store)
     except OSError as error:
-        less = "" if in_folder else "; with --out DIR it takes less"
+        others = KEEPS[KEEPS.index(store.keep) + 1 :]
+        by = [*([] if in_folder else ["--out DIR"]), *(["--keep start"] if others else [])]
+        less = f"; with {' and '.join(by)} it takes less" if by else ""
         raise ValueError(f"{error}{less}; --force begins all the same") from error
 
 
@@ -216,18 +241,21 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     }
     if report["folder"] is not None:
         rows["folder"] = report["folder"]
+    if report["keep"] != "all":
+        rows["kept"] = KEPT[report["keep"]]
     Console().print(facts(rows))
 
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
     in_folder = options.out is not None
     with working("solving a sample"):
-        plan = make_plan(layered, in_folder=in_folder)
+        plan = make_plan(layered, in_folder=in_folder, keep=options.keep or "all")
     if as_json:
         report = {
             "game": game.info.name,
             "parameters": dict(game.info.parameters),
-            **{name: value for name, value in vars(plan).items() if name != "sample"},
+            **{name: value for name, value in vars(plan).items() if name not in ("kept", "sample")},
+            "kept": {keep: room._asdict() for keep, room in plan.kept.items()},
             "sample": plan.sample._asdict(),
         }
         typer.echo(json.dumps(report, indent=2))
@@ -243,6 +271,10 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
     disk = "none, since it is kept in memory; --out DIR keeps it in a folder"
     if folder is not None:
         disk = f"{gigabytes(plan.disk)}; {gigabytes(free_disk(folder))} are free in {folder}"
+    kept = {
+        f"--keep {keep}": f"{gigabytes(room.disk)} of disk, {gigabytes(room.memory)} of memory"
+        for keep, room in plan.kept.items()
+    }
     return {
         "game": game_text(game.info),
         "states": f"{plan.states:,}",
@@ -251,6 +283,7 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         "disk": disk,
         "memory": gigabytes(plan.memory)
         + ("" if memory is None else f"; {gigabytes(memory)} are available"),
+        **kept,
         "traffic": f"on a cluster {gigabytes(plan.sent / plan.layers)} a layer to each other "
         f"machine, {gigabytes(plan.sent)} in all; {gigabytes(plan.returned)} come back from them",
         "processor": f"{_duration(core_seconds)}, {core_seconds / 3600:.2f} core-hours; on "

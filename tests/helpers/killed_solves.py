@@ -1,6 +1,6 @@
 """Solves a shop in a folder, and is killed again and again while it does.
 
-    python killed_solves.py FOLDER KILLS SEED
+    python killed_solves.py FOLDER KILLS SEED [KEEP]
 
 A solver is a forked process, so that each begins at once, with everything compiled. It is killed by
 SIGKILL after a random time; the last one is left to finish. Printed is how often a layer was begun
@@ -28,7 +28,7 @@ def long_shop() -> StartedLayers:
     return shop(horizon=240, capacity=400)
 
 
-def solve_and_log(layers: StartedLayers, folder: Path, log: Path) -> None:
+def solve_and_log(layers: StartedLayers, folder: Path, log: Path, keep: str) -> None:
     """Solve what is missing; every layer is logged when it is about to be written."""
     with log.open("a", encoding="utf-8", buffering=1) as lines:
 
@@ -37,11 +37,11 @@ def solve_and_log(layers: StartedLayers, folder: Path, log: Path) -> None:
                 lines.write(f"{layer}\n")
                 super().write(layer, *rest)
 
-        with Logged.create(folder, layers) as store:
+        with Logged.create(folder, layers, keep) as store:
             solve_layers(layers, store)
 
 
-def main(folder: Path, kills: int, seed: int) -> None:
+def main(folder: Path, kills: int, seed: int, keep: str) -> None:
     """See the module."""
     layers = long_shop()
     solve_layers(layers, LayerStore(layers))  # Compiles.
@@ -54,7 +54,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     for attempt in range(kills + 1):
         child = os.fork()
         if child == 0:
-            solve_and_log(layers, folder, log)
+            solve_and_log(layers, folder, log, keep)
             os._exit(0)
         if attempt < kills:
             time.sleep(draw.uniform(0, 2 * duration / kills))
@@ -67,4 +67,4 @@ def main(folder: Path, kills: int, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), (*sys.argv[4:], "all")[0])

@@ -51,7 +51,9 @@ class StoppedError(Exception):
     """Ends a solve before a layer is written."""
 
 
-def solve_in(folder: Path, layers: Any, stop_before: int | None = None) -> int:
+def solve_in(
+    folder: Path, layers: Any, stop_before: int | None = None, keep: str | None = None
+) -> int:
     """Solve what a folder lacks, and return how many layers were written."""
     written = 0
 
@@ -63,7 +65,7 @@ def solve_in(folder: Path, layers: Any, stop_before: int | None = None) -> int:
             super().write(layer, *rest)
             written += 1
 
-    with Counted.create(folder, layers) as store:
+    with Counted.create(folder, layers, keep) as store:
         try:
             solve_layers(layers, store)
         except StoppedError:

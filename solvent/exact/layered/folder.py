@@ -5,6 +5,7 @@
                       every layer with the SHA-256 of its file
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
+``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
 ``unfinished/``       while there is work to do: the records so far, a line each, and, as
                       ``supports``, what the next layers are started from
 ====================  =============================================================================
@@ -15,6 +16,10 @@ next is being solved; if the machine fails before that, the damaged file is foun
 solve goes on. What the next layers are started from is kept as well, since from something else they
 might come out different in the last bit. Layers are read through a memory map, so that what is not
 looked at takes no memory.
+
+A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a layer is removed when
+the disk has all layers that read it, so that what is there at any moment is enough to go on with.
+What is rounded is never read by a solve.
 
 Nothing is believed that can be checked. When a process first reads a layer, the size of its file is
 compared with the game's shape, its SHA-256 with the record, and its values with what is possible;
@@ -35,21 +40,26 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from math import prod
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from solvent.exact.layered import manifest
+from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
 from solvent.exact.layered.lock import NAME as LOCK
 from solvent.exact.layered.lock import FolderLock
-from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
 from solvent.exact.store import TEMPORARY, StoreError, remove_temporary, write_atomically
 from solvent.model.arrays import Floats
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 _SHA = re.compile(r"[0-9a-f]{64}")
+
+REMEMBERED_BYTES = 1 << 30
+"""So much of what was unpacked from compact files is remembered by a folder that is read."""
 
 _checked: set[tuple[object, ...]] = set()
 """The files that this process has found sound, each as it is on the disk and as it should be."""
@@ -61,22 +71,30 @@ class LayerFolder(LayerStore):
     It may be used in a ``with`` statement, which lets go of the folder at its end.
     """
 
-    def __init__(self, folder: Path, game: LayeredGame, lock: FolderLock | None) -> None:
-        super().__init__(game)
+    def __init__(
+        self, folder: Path, game: LayeredGame, lock: FolderLock | None, keep: str = "all"
+    ) -> None:
+        super().__init__(game, keep)
         self.folder = folder
         self._lock = lock
         self._checksums: dict[Layer, str] = {}
+        self._packed_checksums: dict[Layer, str] = {}
+        self._to_remove: list[Path] = []
+        self._unpacked: dict[Layer, Floats] = {}
+        self._unpacking = Lock()
         self._start_checksums: dict[Layer, str] = {}
         self._flusher = ThreadPoolExecutor(1)
         self._flushing: Future[None] | None = None
 
     @classmethod
-    def create(cls, folder: str | Path, game: LayeredGame) -> LayerFolder:
+    def create(cls, folder: str | Path, game: LayeredGame, keep: str | None = None) -> LayerFolder:
         """Begin a folder, or go on with what is in it.
 
         Args:
             folder: A new or empty folder, or one in which this game's solution was begun.
             game: What is to be solved.
+            keep: One of :data:`~.store.KEEPS`; unless given, what the folder was begun with, and
+                all in a new one.
 
         Raises:
             StoreError: If the folder holds anything else, another process is at work on it, it
@@ -89,9 +107,9 @@ class LayerFolder(LayerStore):
             raise StoreError(f"{folder}: cannot be made ({error.strerror or error})") from error
         lock = FolderLock(folder)
         try:
-            store = cls(folder, game, lock)
+            store = cls(folder, game, lock, keep or "all")
             if store._manifest.exists():
-                store._go_on()
+                store._go_on(keep)
             else:
                 store._begin()
             remove_temporary(folder, below=True)
@@ -120,7 +138,7 @@ class LayerFolder(LayerStore):
             game = manifest.game_of(description, game, folder)
         else:
             manifest.check_same(description, game, folder)
-        store = cls(folder, game, None)
+        store = cls(folder, game, None, manifest.kept(description))
         if description["sheets"] is None:
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
@@ -136,10 +154,54 @@ class LayerFolder(LayerStore):
         return store
 
     def read(self, layer: Layer) -> Floats:
-        if not self.has(layer):
-            raise KeyError(layer)
-        self.verify(layer)
+        self._check_read(layer)
+        if not self.needs(layer):
+            return self._rounded(layer)
+        self._verify_exact(layer)
         return self._map(layer)
+
+    def rounded_off(self, layer: Layer) -> float:
+        return 0.0 if self.needs(layer) else rounded_off(self.largest(layer))
+
+    def _check_read(self, layer: Layer) -> None:
+        if self.keep != "compact" or not self.has(layer):
+            super()._check_read(layer)
+
+    def _rounded(self, layer: Layer) -> Floats:
+        """A layer's values from its compact file, which are remembered for a while."""
+        with self._unpacking:
+            values = self._unpacked.pop(layer, None)
+            if values is None:
+                values = self._unpack(layer)
+            self._unpacked[layer] = values  # The newest is the last.
+            while sum(kept.nbytes for kept in self._unpacked.values()) > REMEMBERED_BYTES:
+                del self._unpacked[next(iter(self._unpacked))]
+            return values
+
+    def _unpack(self, layer: Layer) -> Floats:
+        """A layer's values from its compact file; all that can be checked is.
+
+        Raises:
+            StoreError: If there is none, or it is not the one of its record.
+        """
+        path, largest = self._packed_path(layer), self.largest(layer)
+        try:
+            content = read_file(path, manifest.MOST_BYTES + 8 * prod(self.game.shape(layer)))
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        if hashlib.sha256(content).hexdigest() != self._packed_checksums[layer]:
+            raise StoreError(
+                f"{path}: the checksum does not match; the file was changed or damaged. "
+                f"{self._cure(layer)}"
+            )
+        try:
+            values = unpack(content, self.game.shape(layer), largest)
+        except ValueError as error:
+            raise StoreError(f"{path}: is damaged ({error}). {self._cure(layer)}") from error
+        if max(abs(float(values.min())), abs(float(values.max()))) != largest:
+            raise StoreError(f"{path}: its largest value is not {largest:g}. {self._cure(layer)}")
+        values.flags.writeable = False
+        return values
 
     def _map(self, layer: Layer) -> Floats:
         """A layer's values through a memory map."""
@@ -149,12 +211,12 @@ class LayerFolder(LayerStore):
         except OSError as error:
             raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
         except (ValueError, EOFError) as error:
-            raise StoreError(f"{path}: is damaged. {_CURE}") from error
+            raise StoreError(f"{path}: is damaged. {self._cure(layer)}") from error
         shape = self.game.shape(layer)
         if values.shape != shape or values.dtype.str != manifest.DTYPE:
             raise StoreError(
                 f"{path}: holds {values.dtype.str} {values.shape}, not {manifest.DTYPE} {shape}. "
-                f"{_CURE}"
+                f"{self._cure(layer)}"
             )
         return values
 
@@ -181,6 +243,11 @@ class LayerFolder(LayerStore):
             self._wait_for_disk()
             paths = []
             self._start_checksums.pop(layer, None)
+            if self.keep == "compact":
+                paths.append(self._packed_path(layer))
+                content = pack(values, self.largest(layer))
+                write_atomically(paths[-1], content, flush=False)
+                self._packed_checksums[layer] = hashlib.sha256(content).hexdigest()
             if start is not None:
                 paths.append(self._start_path(layer))
                 content = _npy(start)
@@ -191,8 +258,9 @@ class LayerFolder(LayerStore):
             write_atomically(paths[-1], content, flush=False)
             self._checksums[layer] = hashlib.sha256(content).hexdigest()
             self._records[layer] = record
-            self._largest.pop(layer, None)
             self._append(layer)
+            if self.keep != "all":  # What it is made from will be removed.
+                paths.append(self._journal)
             self._flushing = self._flusher.submit(_flush, paths)
         except StoreError as error:
             self._records.pop(layer, None)
@@ -204,21 +272,30 @@ class LayerFolder(LayerStore):
         before = self.game.starts_from(layer)
         if before is not None:
             self._start_path(before).unlink(missing_ok=True)
+        self._to_remove += map(self.path, self._passed_by(layer))
 
     def finish(self) -> None:
         self.check_complete()
         self._wait_for_disk()
         records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
-        self._write_manifest({**manifest.describe(self.game), "sheets": records})
+        self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def verify(self, layer: Layer) -> None:
-        """Check a layer's file, unless this process has and it is as it was: size, SHA-256, values.
+        """Check what is kept of a layer: size, SHA-256, values.
+
+        A file of float64 that this process has checked, and that is as it was, is passed over.
 
         Raises:
             StoreError: If there is none, it is not the one of its record, or a value in it is none
                 that is possible.
         """
+        if self.needs(layer):
+            self._verify_exact(layer)
+        if self.keep == "compact":
+            self._unpack(layer)
+
+    def _verify_exact(self, layer: Layer) -> None:
         path = self.path(layer)
         try:
             with path.open("rb") as file:
@@ -233,16 +310,30 @@ class LayerFolder(LayerStore):
             raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
         if found != self._checksums[layer]:
             raise StoreError(
-                f"{path}: the checksum does not match; the file was changed or damaged. {_CURE}"
+                f"{path}: the checksum does not match; the file was changed or damaged. "
+                f"{self._cure(layer)}"
             )
-        impossible = self._impossible(layer, self._map(layer))
+        values = self._map(layer)
+        impossible = self._impossible(layer, float(values.min()), float(values.max()))
         if impossible is not None:
-            raise StoreError(f"{path}: holds {impossible}. {_CURE}")
+            raise StoreError(f"{path}: holds {impossible}. {self._cure(layer)}")
         _checked.add(seen)
 
     def path(self, layer: Layer) -> Path:
         """The file of a layer's values."""
         return self.folder / "sheets" / f"{self.game.name(layer)}.npy"
+
+    def _packed_path(self, layer: Layer) -> Path:
+        return self.path(layer).with_suffix(".zlib")
+
+    def _cure(self, layer: Layer) -> str:
+        """What can be done if the file of a layer is damaged."""
+        again = self.keep == "all" or self._can_be_solved(layer)
+        return _CURE if again else "It cannot be solved again by itself; solve in another folder"
+
+    def _can_be_solved(self, layer: Layer) -> bool:
+        """Whether the values of all layers that a layer reads are there."""
+        return all(self.path(needed).exists() for needed in self.game.reads(layer))
 
     def close(self) -> None:
         """Let go of the folder; what is solved stays."""
@@ -280,18 +371,23 @@ class LayerFolder(LayerStore):
             raise StoreError(
                 f"{self.folder}: is not empty and holds no solution; there is {min(others)!r}"
             )
-        self._write_manifest({**manifest.describe(self.game), "sheets": None})
+        self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": None})
 
-    def _go_on(self) -> None:
-        """Take what is solved from a folder that was begun."""
+    def _go_on(self, keep: str | None) -> None:
+        """Take what is solved from a folder that was begun, to keep what is given in it."""
         description = _read_manifest(self.folder, self.game)
         manifest.check_same(description, self.game, self.folder)
+        self.keep = manifest.kept(description)
+        if keep not in (None, self.keep):
+            raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
         if description["sheets"] is not None:
             self._take_manifest(description)
             if self.finished:
+                self._remove_passed()
                 shutil.rmtree(self._unfinished, ignore_errors=True)
                 return
         self._take_records(self._read_journal())
+        self._remove_passed()
         for layer in {read for left in self.missing for read in self.game.reads(left)}:
             if self.has(layer):
                 self.verify(layer)
@@ -333,6 +429,14 @@ class LayerFolder(LayerStore):
         flushing, self._flushing = self._flushing, None
         if flushing is not None:
             flushing.result()
+        while self._to_remove:
+            self._to_remove.pop().unlink(missing_ok=True)
+
+    def _remove_passed(self) -> None:
+        """Remove what a solver that was killed had not yet removed."""
+        for layer in self._records:
+            if not self.needs(layer):
+                self.path(layer).unlink(missing_ok=True)
 
     def _append(self, layer: Layer) -> None:
         entry = [self.game.name(layer), self._record_json(layer), self._start_checksums.get(layer)]
@@ -347,7 +451,12 @@ class LayerFolder(LayerStore):
             ) from error
 
     def _record_json(self, layer: Layer) -> dict[str, Any]:
-        return {**self._records[layer]._asdict(), "sha256": self._checksums[layer]}
+        record = {**self._records[layer]._asdict(), "sha256": self._checksums[layer]}
+        if self.keep != "all":
+            record["largest"] = self.largest(layer)
+        if self.keep == "compact":
+            record["compact_sha256"] = self._packed_checksums[layer]
+        return record
 
     def _take_manifest(self, description: Mapping[str, Any]) -> None:
         """Take the records of a finished solution."""
@@ -361,32 +470,50 @@ class LayerFolder(LayerStore):
         self._take_records(records)
 
     def _take_records(self, records: Mapping[str, Any]) -> None:
-        """Take the records of the layers of which there is a file, and check its size."""
+        """Take the records of the layers of which there is what should be, and check its size."""
         layers = {self.game.name(layer): layer for layer in self.game.layers}
         for name, entries in records.items():
             if name not in layers:
                 raise StoreError(f"{self.folder}: there is a record of {shown(name)}, no layer")
-            layer = layers[name]
             try:
-                checksum, record = self._read_record(layer, entries)
+                self._take_record(layers[name], entries)
             except ValueError as error:
                 raise StoreError(
                     f"{self.folder}: the record of {name} is damaged ({error})"
                 ) from error
-            path = self.path(layer)
+        # From the last on: what is to be solved again needs what comes before it.
+        for layer in reversed(self.game.layers):
+            if self.has(layer):
+                self._check_files(layer)
+
+    def _check_files(self, layer: Layer) -> None:
+        """Forget a solved layer if a file of it is missing, so that it is solved again.
+
+        Raises:
+            StoreError: If a file has the wrong size, or what is missing cannot be solved again.
+        """
+        paths = [self.path(layer)] if self.needs(layer) else []
+        if self.keep == "compact":
+            paths.append(self._packed_path(layer))
+        for path in paths:
             if not path.exists():
-                continue
-            self._check_size(layer, path.stat().st_size)
-            self._records[layer], self._checksums[layer] = record, checksum
+                if self.keep != "all" and not self._can_be_solved(layer):
+                    raise StoreError(f"{path}: is missing. {self._cure(layer)}")
+                del self._records[layer]
+                return
+        if self.needs(layer):
+            self._check_size(layer, self.path(layer).stat().st_size)
 
     def _check_size(self, layer: Layer, found: int) -> None:
         """Raise unless a layer's file has so many bytes as it should."""
         size = _file_size(self.game.shape(layer), manifest.DTYPE)
         if found != size:
-            raise StoreError(f"{self.path(layer)}: has {found} bytes, not {size}. {_CURE}")
+            raise StoreError(
+                f"{self.path(layer)}: has {found} bytes, not {size}. {self._cure(layer)}"
+            )
 
-    def _read_record(self, layer: Layer, entries: Any) -> tuple[str, LayerRecord]:
-        """The SHA-256 of a layer's file, and how it was solved.
+    def _take_record(self, layer: Layer, entries: Any) -> None:
+        """Take how a layer was solved, and the SHA-256 of its files.
 
         Raises:
             ValueError: If an entry is missing, unknown or not possible.
@@ -394,16 +521,22 @@ class LayerFolder(LayerStore):
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
         # Before format 2 it held the bound of the error too.
-        names = {*LayerRecord._fields, "sha256"}
+        hashes = ["sha256", *(["compact_sha256"] if self.keep == "compact" else [])]
+        names = {*LayerRecord._fields, *hashes, *([] if self.keep == "all" else ["largest"])}
         different = sorted((names ^ {*entries}) - {"error"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
-        checksum, gap = entries["sha256"], entries["largest_gap"]
-        if not (isinstance(checksum, str) and _SHA.fullmatch(checksum)):
-            raise ValueError(f"sha256 is {shown(checksum)}")
-        most = self.game.bound(layer)
+        for name in hashes:
+            if not (isinstance(entries[name], str) and _SHA.fullmatch(entries[name])):
+                raise ValueError(f"{name} is {shown(entries[name])}")
+        gap, most = entries["largest_gap"], self.game.bound(layer)
         if type(gap) not in (int, float) or not 0 <= gap <= most:
             raise ValueError(f"largest_gap is {shown(gap)}; allowed is 0 to {most:g}")
+        if self.keep != "all":
+            largest = entries["largest"]
+            if type(largest) not in (int, float) or not 0 <= largest <= most + SLACK:
+                raise ValueError(f"largest is {shown(largest)}; allowed is 0 to {most:g}")
+            self._largest[layer] = float(largest)
         games, constant = entries["games"], entries["constant"]
         states = self.game.states(layer)
         counts = type(games) is int and type(constant) is int and min(games, constant) >= 0
@@ -411,7 +544,10 @@ class LayerFolder(LayerStore):
             raise ValueError(
                 f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
             )
-        return checksum, LayerRecord(float(gap), games, constant)
+        self._records[layer] = LayerRecord(float(gap), games, constant)
+        self._checksums[layer] = entries["sha256"]
+        if self.keep == "compact":
+            self._packed_checksums[layer] = entries["compact_sha256"]
 
     def _write_manifest(self, content: Mapping[str, Any]) -> None:
         content = {**content, "sha256": manifest.checksum_of(content)}

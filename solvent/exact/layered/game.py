@@ -129,6 +129,12 @@ class LayeredGame(ABC):
         """The states of all layers, as one counts them."""
         return sum(self.states(layer) for layer in self.layers)
 
+    @property
+    def opening(self) -> Sequence[Layer]:
+        """The layers in which the game may begin; those that no other reads unless overridden."""
+        read = {needed for layer in self.layers for needed in self.reads(layer)}
+        return [layer for layer in self.layers if layer not in read]
+
     def name(self, layer: Layer) -> str:
         """The name of a layer's file, without its ending; it may stand in a folder, ``"a/b"``."""
         return str(layer)

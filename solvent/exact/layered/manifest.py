@@ -6,6 +6,7 @@ of the same game write the same bytes. Its last entry is the SHA-256 of all othe
 sorted keys.
 
 Format 1 had no such entry, and held of every layer the bound of its error, which is not read.
+Format 3 is that of folders which do not keep all values; its entry ``keep`` says what they do.
 """
 
 from __future__ import annotations
@@ -17,11 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from solvent.exact.layered.game import LayeredGame, changes
+from solvent.exact.layered.store import KEEPS
 from solvent.exact.store import StoreError
 from solvent.model.parameters import shown
 
 FORMAT = 2
-READ = (1, FORMAT)
+PARTIAL = 3
+"""The format of folders that do not keep all values."""
+
+READ = (1, FORMAT, PARTIAL)
 """The formats that can be read."""
 
 MOST_BYTES = 64 << 20
@@ -34,9 +39,15 @@ DTYPE = "<f8"
 """Of the values on disk: 8 bytes, little-endian."""
 
 
-def describe(game: LayeredGame) -> dict[str, Any]:
-    """Everything that the values of a game's layers depend on, JSON-able."""
-    return {"kind": game.kind, "format": FORMAT, **game.identity, "dtype": DTYPE}
+def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
+    """Everything that the values of a game's layers depend on, and what is kept, JSON-able."""
+    kept = {"format": FORMAT} if keep == "all" else {"format": PARTIAL, "keep": keep}
+    return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
+
+
+def kept(description: Mapping[str, Any]) -> str:
+    """What a folder keeps, one of :data:`~.store.KEEPS`, by its manifest that has been checked."""
+    return str(description["keep"]) if description["format"] == PARTIAL else "all"
 
 
 def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: Path) -> None:
@@ -51,7 +62,7 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
     if type(version) is not int or version not in READ:
         raise StoreError(
             f"{folder}: manifest.json has format {shown(version)}; this version reads formats "
-            f"{' and '.join(map(str, READ))}"
+            f"{READ[0]} to {READ[-1]}"
         )
     others = {name: part for name, part in description.items() if name != "sha256"}
     if version > 1 and description.get("sha256") != checksum_of(others):
@@ -60,6 +71,10 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
         )
     if "sheets" not in description:
         raise StoreError(f"{folder}: manifest.json is damaged ('sheets' is missing)")
+    if version == PARTIAL and description.get("keep") not in KEEPS[1:]:
+        raise StoreError(
+            f"{folder}: manifest.json is damaged (keep is {shown(description.get('keep'))})"
+        )
 
 
 def checksum_of(content: Any) -> str:
@@ -93,7 +108,7 @@ def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) 
     found = {
         name: part
         for name, part in description.items()
-        if name not in ("kind", "format", "dtype", "sheets", "sha256")
+        if name not in ("kind", "format", "keep", "dtype", "sheets", "sha256")
     }
     differences = [*game.differences(found)]
     if not differences:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from solvent.exact.layered.game import LayeredGame, LayerSample, WarmStart
 from solvent.exact.layered.resources import disk_bytes, memory_bytes, start_bytes, values_bytes
+from solvent.exact.layered.store import KEEPS
 
 
 class Sample(NamedTuple):
@@ -30,6 +31,18 @@ class Sample(NamedTuple):
     core_seconds: float
 
 
+class Room(NamedTuple):
+    """What a solve takes besides time.
+
+    Attributes:
+        disk: Bytes of the folder, at most while it is solved.
+        memory: Bytes of memory, on the machine that keeps the layers.
+    """
+
+    disk: int
+    memory: int
+
+
 @dataclass(frozen=True)
 class Plan:
     """What solving a game takes.
@@ -40,6 +53,7 @@ class Plan:
         layers: The last write of each is a point to go on from.
         disk: Bytes of the folder, at most while it is solved.
         memory: Bytes of memory, on the machine that keeps the layers.
+        kept: Both, for each of :data:`~.store.KEEPS` that can be chosen.
         sent: Bytes that each other machine of a cluster gets, all in all.
         returned: Bytes that all of them together give back.
         sample: From which the time is estimated.
@@ -50,25 +64,36 @@ class Plan:
     layers: int
     disk: int
     memory: int
+    kept: dict[str, Room]
     sent: int
     returned: int
     sample: Sample
 
 
-def make_plan(game: LayeredGame, *, in_folder: bool = True) -> Plan:
+def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -> Plan:
     """Count, and measure a sample, which takes some seconds.
 
     Args:
         game: To be solved.
         in_folder: Whether layers are to be kept in a folder, not in memory.
+        keep: What is to be kept, of :data:`~.store.KEEPS`.
     """
+    kept = {
+        each: Room(
+            disk_bytes(game, keep=each) if in_folder else 0,
+            memory_bytes(game, in_folder=in_folder, keep=each),
+        )
+        for each in KEEPS
+        if in_folder or each != "compact"
+    }
     moved = values_bytes(game) + sum(start_bytes(game, layer) for layer in game.layers)
     return Plan(
         states=game.n_states,
         games=sum(game.states(layer) for layer in game.layers),
         layers=len(game.layers),
-        disk=disk_bytes(game) if in_folder else 0,
-        memory=memory_bytes(game, in_folder=in_folder),
+        disk=kept[keep].disk,
+        memory=kept[keep].memory,
+        kept=kept,
         sent=moved,
         returned=moved,
         sample=measure(game),

@@ -47,25 +47,57 @@ def newest_starts_bytes(game: LayeredGame) -> int:
     return most
 
 
-def disk_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
+def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
+    """Of the values that are there at most at any time, if each goes when none is left to read it.
+
+    Args:
+        game: To be solved.
+        store: With the layers that are solved already; those of them that are there are not counted
+            again.
+    """
+    last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}
+    opening = set(game.opening)
+    left = game.layers if store is None else tuple(store.missing)
+    now = most = passed = 0
+    for layer in left:
+        now += layer_bytes(game, layer)
+        most = max(most, now)
+        now -= passed  # Removed when the disk has the layer after.
+        passed = sum(
+            layer_bytes(game, at)
+            for at in {*game.reads(layer), layer} - opening
+            if last_reader.get(at, layer) == layer
+        )
+    return most
+
+
+def disk_bytes(game: LayeredGame, store: LayerStore | None = None, keep: str = "all") -> int:
     """That a solution's folder takes at most while it is solved, or what it takes still.
 
     Args:
         game: To be solved.
-        store: With the layers that are there already.
+        store: With the layers that are there already, and what it keeps.
+        keep: What is to be kept, where there is no store.
     """
+    keep = keep if store is None else store.keep
     left = game.layers if store is None else tuple(store.missing)
-    layers = sum(layer_bytes(game, layer) + FILE_OVERHEAD for layer in left)
-    return layers + newest_starts_bytes(game) if left else 0
+    if not left:
+        return 0
+    exact = sum(layer_bytes(game, layer) for layer in left)
+    # That it is compressed too is not counted on.
+    compact = exact // 4 if keep == "compact" else 0
+    values = exact if keep == "all" else window_bytes(game, store) + compact
+    return values + FILE_OVERHEAD * len(left) + newest_starts_bytes(game)
 
 
-def memory_bytes(game: LayeredGame, *, in_folder: bool) -> int:
+def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> int:
     """That a solve takes at most, without the blocks that are in the air.
 
     Args:
         game: To be solved.
         in_folder: Whether layers are kept in a folder, not in memory. What is mapped from it into
             memory counts, though the system can take that back.
+        keep: What is to be kept, of :data:`~.store.KEEPS`.
     """
     started = max(2 * start_bytes(game, layer) for layer in game.layers)
     solved = max(layer_bytes(game, layer) for layer in game.layers) + started
@@ -75,7 +107,8 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool) -> int:
         )
         kept = most_read + started
     else:
-        kept = values_bytes(game) + newest_starts_bytes(game)
+        values = values_bytes(game) if keep == "all" else window_bytes(game)
+        kept = values + newest_starts_bytes(game)
     return PROGRAM + game.problem_bytes + solved + kept
 
 

@@ -15,20 +15,32 @@ finished solutions; it is used in the same way::
             ...
             store.write(layer, values, start, LayerRecord(...))
     store.finish()
+
+**What is kept.** All values, unless another of :data:`KEEPS` is chosen: then a layer is let go of
+as soon as nothing that is still to be solved reads it, but for those in which the game may begin
+(:attr:`~.game.LayeredGame.opening`). Records are kept of all, and with each its largest value, so
+that the error of the start's value can be proved without the layers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
+from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
 
 SLACK = 1e-9
 """Values may be beyond what is possible by so much, as they come out of computations."""
+
+
+KEEPS = ("all", "compact", "start")
+"""What a finished solution may hold: ``"all"`` values; those of the layers in which the game may
+begin, and of all others rounded ones (:mod:`~.compact`); or those of the ``"start"`` only."""
 
 
 class LayerRecord(NamedTuple):
@@ -50,10 +62,12 @@ class LayerStore:
 
     Args:
         game: All layers there are.
+        keep: ``"all"`` or ``"start"``; ``"compact"`` is for folders.
     """
 
-    def __init__(self, game: LayeredGame) -> None:
+    def __init__(self, game: LayeredGame, keep: str = "all") -> None:
         self.game = game
+        self.keep = keep
         self._values: dict[Layer, Floats] = {}
         self._starts: dict[Layer, WarmStart] = {}
         self._records: dict[Layer, LayerRecord] = {}
@@ -68,8 +82,24 @@ class LayerStore:
 
         Raises:
             KeyError: If it is not.
+            StoreError: If they were let go of.
         """
+        self._check_read(layer)
         return self._values[layer]
+
+    def needs(self, layer: Layer) -> bool:
+        """Whether the values of a layer have to be there as they came out of its games.
+
+        That is so while a layer that reads it is still to be solved, and always if all are kept or
+        the game may begin in it.
+        """
+        if self.keep == "all" or layer in self._opening:
+            return True
+        return not all(map(self.has, self._readers[layer]))
+
+    def rounded_off(self, layer: Layer) -> float:
+        """How far values as they are read may be from those that were solved."""
+        return 0.0
 
     def largest(self, layer: Layer) -> float:
         """The largest value of a layer that is solved, whichever its sign.
@@ -114,8 +144,9 @@ class LayerStore:
         if start is not None:
             self._starts[layer] = start
         self._starts.pop(self.game.starts_from(layer), None)
-        self._largest.pop(layer, None)
         self._records[layer] = record
+        for passed in self._passed_by(layer):
+            self._values.pop(passed, None)
 
     def finish(self) -> None:
         """Say that all layers are solved; what others are started from is forgotten.
@@ -159,14 +190,49 @@ class LayerStore:
         if missing is not None:
             raise ValueError(f"the solution is not complete: {missing} is not solved")
 
+    @cached_property
+    def _opening(self) -> frozenset[Layer]:
+        """The layers in which the game may begin."""
+        return frozenset(self.game.opening)
+
+    @cached_property
+    def _readers(self) -> dict[Layer, list[Layer]]:
+        """The layers that read each."""
+        readers: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
+        for layer in self.game.layers:
+            for needed in self.game.reads(layer):
+                readers[needed].append(layer)
+        return readers
+
+    def _passed_by(self, layer: Layer) -> Sequence[Layer]:
+        """The layers whose values need not be there any more, now that one is solved."""
+        return [at for at in (*self.game.reads(layer), layer) if not self.needs(at)]
+
+    def _check_read(self, layer: Layer) -> None:
+        """Raise unless the values of a layer are there.
+
+        Raises:
+            KeyError: If it is not solved.
+            StoreError: If they were let go of.
+        """
+        if not self.has(layer):
+            raise KeyError(layer)
+        if not self.needs(layer):
+            raise StoreError(
+                f"only the value of the start is kept, not {self.game.label(layer).strip()}; what "
+                f"is needed for other positions is kept by --keep compact and --keep all"
+            )
+
     def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:
+        """Raise unless a layer may be written, and note its largest value."""
         shape = self.game.shape(layer)
         if values.shape != shape or values.dtype != np.float64:
             raise ValueError(
                 f"the values of {layer} are {values.dtype} {values.shape}; they have to be "
                 f"float64 {shape}"
             )
-        impossible = self._impossible(layer, values)
+        least, most = float(values.min()), float(values.max())
+        impossible = self._impossible(layer, least, most)
         if impossible is not None:
             raise ValueError(f"{layer} has {impossible}")
         allowed = self.game.start_shape(layer)
@@ -175,11 +241,11 @@ class LayerStore:
                 f"what {layer} leaves to start from is {start.dtype} {start.shape}; it has to be "
                 f"uint32 {allowed}"
             )
+        self._largest[layer] = max(abs(least), abs(most))
 
-    def _impossible(self, layer: Layer, values: Floats) -> str | None:
-        """Which value of a layer is none that is possible, and what is; None if all are."""
+    def _impossible(self, layer: Layer, least: float, largest: float) -> str | None:
+        """Which of a layer's extreme values is none that is possible, and what is; None if none."""
         most = self.game.bound(layer)
-        least, largest = float(values.min()), float(values.max())
         if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
             return None
         value = largest if largest + least > 0 else least

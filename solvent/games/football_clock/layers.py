@@ -132,6 +132,11 @@ class FootballLayers(LayeredGame):
         """The states in which both sides call, in normal formation, the untimed down left out."""
         return self.layout.states
 
+    @property
+    def opening(self) -> Sequence[Layer]:
+        layout, timeouts = self.layout, self.layout.clock.timeouts
+        return [Layer(layout.halves[-1], layout.most_ticks, timeouts, timeouts)]
+
     def name(self, layer: Layer) -> str:
         return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
 

@@ -379,7 +379,7 @@ def test_a_solve_begun_before_lines_had_checksums_goes_on(
         ('{"kind": "policy"}', "manifest.json is not that of a solution"),
         (
             '{"kind": "inventory with warm starts", "format": 9}',
-            "has format 9; this version reads formats 1 and 2",
+            "has format 9; this version reads formats 1 to 3",
         ),
         ('{"kind": "inventory with warm starts", "format": true}', "has format True; this"),
         (
