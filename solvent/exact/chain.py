@@ -95,13 +95,15 @@ class Chain:
         """P without its diagonal, a sparse matrix [n, n]."""
         return csr_array((self.flow, self.target, self.start), shape=(self.n, self.n))
 
-    def solve(self, right: Floats, *, within: float = 0.0) -> Floats:
+    def solve(
+        self, right: Floats, *, within: Floats | None = None, guess: Floats | None = None
+    ) -> Floats:
         """Solve (I - P) x = right, [n].
 
         Args:
             right: [n].
-            within: A residual up to this, in units of the largest number of `right`, is small
-                enough; so is one that is rounding.
+            within: [n] residuals up to this are small enough; so are those that are rounding.
+            guess: [n] where iteration begins.
 
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
@@ -109,7 +111,7 @@ class Chain:
         if self.n > ELIMINATED:
             x = self._by_cuts(right)
             if x is None:
-                x = self._iterate(right, within=within)
+                x = self._iterate(right, within=within, guess=guess)
             if x is not None:
                 return x
             if self._factors is not None:
@@ -144,32 +146,36 @@ class Chain:
         return x if solved and np.isfinite(x).all() else None
 
     def _iterate(
-        self, right: Floats, *, within: float = 0.0, transposed: bool = False
+        self,
+        right: Floats,
+        *,
+        within: Floats | None = None,
+        guess: Floats | None = None,
+        transposed: bool = False,
     ) -> Floats | None:
         """The solution by iteration; None if play lasts too long for it or it makes no progress."""
         if not self._is_short:
             return None
-        x, solved = self._iterated(right, within * float(np.abs(right).max()), transposed)
-        return x if solved else None
+        x = np.zeros(self.n) if guess is None else guess.copy()
+        within = np.zeros(self.n) if within is None else within
+        return x if self._improve(x, right, within, transposed) else None
 
     @cached_property
     def _is_short(self) -> bool:
         """Whether play lasts so few moves that a small residual means a small error."""
         # If what the equations lack is at most half of their right side, x is right to a factor 2.
-        x, solved = self._iterated(self.changing, 0.5 * float(self.changing.min()))
+        x = np.zeros(self.n)
+        solved = self._improve(x, self.changing, 0.5 * self.changing)
         return solved and bool((x > 0).all()) and bool(x.max() < SLOW)
 
-    def _iterated(
-        self, right: Floats, within: float, transposed: bool = False
-    ) -> tuple[Floats, bool]:
-        """What iteration finds for a right side, and whether its residual became small enough."""
+    def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
+        """Iterate on x ([n]); whether its residual became small enough."""
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
-        x = np.zeros(self.n)
         residual = kernels.chain.iterate(
             *moves, self.changing, self.changing if transposed else self.leaving,
             0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE,
         )  # fmt: skip
-        return x, residual <= NEAR_ROUNDING
+        return bool(residual <= NEAR_ROUNDING)
 
     @cached_property
     def _transposed(self) -> tuple[Ints, Ints, Floats]:

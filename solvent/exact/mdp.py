@@ -40,7 +40,7 @@ from functools import cached_property
 import numpy as np
 
 from solvent.exact import kernels
-from solvent.exact.chain import Chain
+from solvent.exact.chain import PATIENCE, ROUNDING, Chain
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
@@ -53,6 +53,9 @@ GRAIN = 8 * float(np.finfo(float).eps)
 
 ROUNDS = 1000
 """Rounds of iteration after which it has failed; a few dozen are many."""
+
+APPROACHED = 500
+"""States from which on evaluations that are not exact come first."""
 
 LOOSEN = 50
 """Rounds after which what counts as equal is doubled: rounding may go round in circles."""
@@ -170,8 +173,19 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
     """
     if policy is None or not is_proper(c, chosen(c, policy)):
         policy = likeliest_exit(c)
+    guess = None
+    if c.n > APPROACHED:
+        near, guess = policy.copy(), np.zeros(c.n)
+        if kernels.cycles.approach(
+            c.row_start, c.edge_start, c.edge_target, c.edge_probability, c.leaving, c.r, near,
+            guess, TIE, ROUNDING, PATIENCE,
+        ) and is_proper(c, chosen(c, near)):  # fmt: skip
+            policy = near
+        else:
+            guess = None
     for turn in range(ROUNDS):
-        v = evaluate(c, chosen(c, policy).astype(float))
+        v = evaluate(c, chosen(c, policy).astype(float), guess)
+        guess = v.sum(axis=0)
         a, change = advantages(c, v)
         best = best_rows(c, a)
         equal = 2.0 ** (turn // LOOSEN) * tie(v, np.maximum(change[best], change[policy]))
@@ -187,12 +201,13 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
     raise CertificateError(f"{c.name()}: policy iteration did not settle in {ROUNDS} rounds")
 
 
-def evaluate(c: Component, weight: Floats) -> Floats:
+def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Floats:
     """The values of the component when rows are taken with given probabilities, [2, n].
 
     Args:
         c: The component.
         weight: [k] the probability of each row in its state; play must leave for certain.
+        guess: [n] values with which iteration begins.
 
     Raises:
         CertificateError: If play ends too rarely for floats.
@@ -201,10 +216,11 @@ def evaluate(c: Component, weight: Floats) -> Floats:
         c.name(), c.row_start, c.edge_start, c.edge_target, c.edge_probability, weight,
         grouped_sum(c.state, weight * c.leaving, c.n),
     )  # fmt: skip
-    v = chain.solve(grouped_sum(c.state, weight * c.r, c.n), within=1e-9)
+    right = grouped_sum(c.state, weight * c.r, c.n)
+    v = chain.solve(right, within=np.full(c.n, 1e-9 * np.abs(right).max()), guess=guess)
     # What the equations still lack, found by differences, is solved for once more.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
-    return np.stack((v, chain.solve(rest, within=1e-7)))
+    return np.stack((v, chain.solve(rest, within=np.full(c.n, 1e-7 * np.abs(rest).max()))))
 
 
 def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:

@@ -88,8 +88,9 @@ def find_residual(
     differences: float,
     right: Floats,
     x: Floats,
+    within: Floats,
     rest: Floats,
-) -> tuple[float, float]:
+) -> tuple[bool, float]:
     """What (I - P) x lacks of the right side.
 
     Args:
@@ -100,13 +101,14 @@ def find_residual(
         differences: 1 if each entry is multiplied with how x differs there, else 0.
         right: [S].
         x: [S].
+        within: [S] how much may be lacking.
         rest: [S] what is lacking, written.
 
     Returns:
-        The largest of that, and the largest in units of the terms that it is the sum of; not
-        finite if x is not.
+        Whether all of it is within that, and the largest in units of the terms that it is the sum
+        of; not finite if x is not.
     """
-    largest, relative = 0.0, 0.0
+    small, relative = True, 0.0
     for s in range(len(x)):
         value, here = right[s] - last[s] * x[s], differences * x[s]
         terms = abs(right[s]) + abs(x[s])
@@ -115,11 +117,12 @@ def find_residual(
             terms += flow[e] * abs(x[target[e]])
         rest[s] = value
         if value != 0:
-            if not abs(value) <= largest:  # a NaN counts
-                largest = abs(value)
+            # The other way round, these would be true of a NaN.
+            if not abs(value) <= within[s]:
+                small = False
             if not abs(value) <= relative * terms:
                 relative = abs(value) / terms
-    return largest, relative
+    return small, relative
 
 
 @njit(cache=True, error_model="numpy")
@@ -132,7 +135,7 @@ def iterate(
     differences: float,
     right: Floats,
     x: Floats,
-    within: float,
+    within: Floats,
     rounding: float,
     patience: int,
 ) -> float:
@@ -153,8 +156,8 @@ def iterate(
         differences: For :func:`find_residual`.
         right: [S].
         x: [S] holds a first guess, then the solution.
-        within: A residual up to this is small enough.
-        rounding: So is one up to this in units of its terms, in each state.
+        within: [S] residuals up to this are small enough.
+        rounding: So are those up to this in units of their terms.
         patience: After how many steps that make the residual less than ten times smaller to give
             up.
 
@@ -166,8 +169,10 @@ def iterate(
     v, t, none = np.zeros(n), np.zeros(n), np.zeros(n)
     before = np.inf
     while True:
-        largest, relative = find_residual(start, target, flow, last, differences, right, x, rest)
-        if largest <= within:
+        small, relative = find_residual(
+            start, target, flow, last, differences, right, x, within, rest
+        )
+        if small:
             return 0.0
         if relative <= rounding or not relative < 0.5 * before:
             return relative
