@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,11 @@ def one_thread() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What a play keeps is kept in a folder of the tests, also by programs that they start."""
+    """Caches are in a folder of this run of tests, shared by its workers and their programs."""
+    base = tmp_path_factory.getbasetemp()
+    run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOLVENT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("SOLVENT_CACHE", str(run / "cache"))
         yield
 
 

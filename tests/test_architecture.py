@@ -42,7 +42,7 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 
 ROOMS = {
     "lazy": room("", ""),
-    "model": room("lazy", "numpy", inside_functions="pytest"),
+    "model": room("lazy", "numpy", inside_functions="platformdirs pytest"),
     "exact": room("model lazy", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model lazy", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),
@@ -53,7 +53,7 @@ ROOMS = {
         "yaml rich",
     ),
     "report": room("model exact baselines lazy", "numpy scipy jinja2"),
-    "play": room("model exact baselines", "numpy platformdirs"),
+    "play": room("model exact baselines", "numpy"),
     "cli": room(
         "model exact envs baselines registration training report play",
         "numpy gymnasium typer click rich yaml",

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import first_legal, optimal, uniform
 from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model.cache import Packed, kept
 from solvent.model.parameters import check_choice
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
+from solvent.model.table_cache import names_files
 
 
 def _any_game(game: TabularGame, player: int) -> bool:
@@ -55,20 +57,50 @@ def baseline_names(game: TabularGame, player: int = 0) -> tuple[str, ...]:
     return tuple(name for name, entry in baselines_of(game).items() if entry.suits(game, player))
 
 
-def make_baseline(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
+def make_baseline(
+    name: str, game: TabularGame, player: int = 0, what: str | None = None
+) -> TabularPolicy:
     """A baseline by name.
 
     Args:
         name: One of :func:`baseline_names`.
         game: The game it is to play.
         player: Whose policy, 0 or 1.
+        what: What an error calls it.
 
     Raises:
         ValueError: If no baseline has that name, or the game has none of that name.
         ModuleNotFoundError: If the baseline needs a package that is not installed.
     """
-    check_choice(name, f"baseline of {game.info.name}", baseline_names(game, player))
-    return baselines_of(game)[name].make(game, player)
+
+    def made() -> TabularPolicy:
+        baseline = baselines_of(game).get(name)
+        if baseline is None or not baseline.suits(game, player):
+            # Only now are all the others asked whether they suit.
+            names = baseline_names(game, player)
+            check_choice(name, what or f"baseline of {game.info.name}", names)
+        assert baseline is not None
+        return baseline.make(game, player)
+
+    spec = spec_of(game)
+    if spec is None or spec.baselines is None or names_files(game.info):
+        return made()
+    identity = {
+        "what": "baseline",
+        "name": name,
+        "model": game.model_hash,
+        "parameters": dict(game.info.parameters),
+        "player": player,
+    }
+    return kept(
+        identity,
+        [spec.baselines.partition(".")[0].partition(":")[0]],
+        made,
+        lambda policy: Packed({"name": policy.name}, {"probabilities": policy.probabilities}),
+        lambda packed: TabularPolicy(
+            packed.arrays["probabilities"], game.model_hash, player, packed.header["name"]
+        ),
+    )
 
 
 def baseline_policies(

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from solvent.exact import cached_solution
 from solvent.model import TabularGame, TabularPolicy
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ _solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = W
 
 def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
     """The solver's policy: what a normalized score counts as 1. A game is solved once."""
-    from solvent.exact import solve
-
     if game not in _solved:
-        remember_optimum(game, solve(game))
+        remember_optimum(game, cached_solution(game))
     return _solved[game][player]
 
 

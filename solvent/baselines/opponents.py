@@ -18,12 +18,12 @@ of a name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from solvent.baselines import baseline_names, baselines_of, make_baseline
+from solvent.baselines import baselines_of, make_baseline
 from solvent.baselines.network import load_network
 from solvent.envs.env import Seat, seats_of
 from solvent.envs.simulation import Player, Sampler, Uniform
@@ -83,7 +83,7 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     info = sampler.rules.info
     spec = spec_of(info)
     own = load(spec.players) if spec and spec.players else {}
-    if _names_a_file(specification, {**own, "uniform": None}):
+    if _names_a_file(specification, lambda: {**own, "uniform": None}):
         return load_network(specification)
     check_choice(specification, f"opponent of {info.name}", ["uniform", *own])
     if specification in own:
@@ -105,7 +105,7 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
             f"policies, and mappings of these to weights"
         )
     made = _made.setdefault(game, {})
-    if _names_a_file(specification, baselines_of(game)):
+    if _names_a_file(specification, lambda: baselines_of(game)):
         path = Path(specification).absolute()
         # A file that was written anew is another policy.
         changed = path.stat().st_mtime_ns if path.is_file() else None
@@ -113,17 +113,16 @@ def _policy(game: TabularGame, specification: Specification, player: int) -> Tab
             made[path, changed, player] = _load(game, Path(specification), player)
         return made[path, changed, player]
     if (specification, player) not in made:
-        names = baseline_names(game, player)
-        check_choice(specification, f"opponent for player {player} of {game.info.name}", names)
-        made[specification, player] = make_baseline(str(specification), game, player)
+        what = f"opponent for player {player} of {game.info.name}"
+        made[specification, player] = make_baseline(str(specification), game, player, what)
     return made[specification, player]
 
 
-def _names_a_file(specification: str | Path, names: Mapping[str, Any]) -> bool:
+def _names_a_file(specification: str | Path, names: Callable[[], Mapping[str, Any]]) -> bool:
     path = Path(specification)
     if isinstance(specification, Path) or path.suffix or len(path.parts) > 1:
         return True
-    return specification not in names and path.is_file()
+    return path.is_file() and specification not in names()
 
 
 def _load(game: TabularGame, path: Path, player: int) -> TabularPolicy:

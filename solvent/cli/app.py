@@ -161,9 +161,9 @@ def solve(
     from solvent.cli.parameters import read_game
     from solvent.cli.printing import show_solution, solution_json
     from solvent.cli.progress import solving
-    from solvent.exact import SolvedGame, SolvedTable, save_solution
+    from solvent.exact import SolvedGame, SolvedTable, cached_solution, save_solution
     from solvent.exact import solve as solve_game
-    from solvent.model import compile_game
+    from solvent.model import cached_table
 
     rules = read_game(game, ctx.args)
     options = SolveOptions(out, threads, on, keep, plan=plan, verify=verify, force=force)
@@ -174,8 +174,8 @@ def solve(
             solved: SolvedGame = solve_game(rules, progress=progress)
         else:
             # What is saved is the solution of a table, also of a game with a faster way.
-            table = compile_game(rules, progress=progress)
-            solved = SolvedTable(rules, table, solve_game(table, progress=progress))
+            table = cached_table(rules, progress=progress)
+            solved = SolvedTable(rules, table, cached_solution(table, progress=progress))
             save_solution(save, solved.solution)
     if json:
         typer.echo(solution_json(solved))
@@ -236,7 +236,7 @@ def _opponent(rules: Any, name: str, player: int) -> Any:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     from solvent.baselines import make_baseline
     from solvent.exact import load_policy
-    from solvent.model import compile_game
+    from solvent.model import cached_table
     from solvent.model.registry import spec_of
 
     spec = spec_of(rules)
@@ -246,7 +246,7 @@ def _opponent(rules: Any, name: str, player: int) -> Any:
         raise ValueError(
             "--against is for games that fit in a table; here the opponent is the optimal one"
         )
-    table = compile_game(rules)
+    table = cached_table(rules)
     if name.endswith(".npz"):
         return load_policy(name, table)
     return make_baseline(name, table, player=player)
@@ -451,7 +451,7 @@ def score(
     from solvent.cli.parameters import game_of_training, read_game
     from solvent.cli.printing import score_json, show_score
     from solvent.cli.progress import solving
-    from solvent.model import compile_game
+    from solvent.model import cached_table
 
     if not policy_file.suffix and not policy_file.exists():
         from solvent.cli.networks import score_known
@@ -477,7 +477,7 @@ def score(
     else:
         rules = game_of_training(policy_file)
     with solving(rules.info.name) as progress:
-        table = compile_game(rules, progress=progress)
+        table = cached_table(rules, progress=progress)
         illegal = None
         if is_network:
             policy, illegal = _network_policy(
@@ -493,7 +493,7 @@ def score(
         else:
             policy = exact.load_policy(policy_file, table)
             policy = policy.mode() if mode else policy
-        solution = exact.solve(table, progress=progress)
+        solution = exact.cached_solution(table, progress=progress)
         result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
         try:
             location = exact.locate_gap(table, policy, solution, tolerance=tolerance)

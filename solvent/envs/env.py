@@ -19,7 +19,7 @@ from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.simulation import Player, Sampler
 from solvent.envs.spaces import check_action, check_options
 from solvent.envs.transition_dict import TransitionDict
-from solvent.model import Game, TabularGame, compile_game
+from solvent.model import Game, TabularGame, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, shown
 
@@ -295,7 +295,7 @@ def table_and_rules(
     game: Game | TabularGame, rules: Game | None
 ) -> tuple[TabularGame, Game | None]:
     """A game's table, compiled if it is not given, and what draws its states."""
-    return (game, rules) if isinstance(game, TabularGame) else (compile_game(game), game)
+    return (game, rules) if isinstance(game, TabularGame) else (cached_table(game), game)
 
 
 def seats_of(seat: Seat) -> tuple[int, ...]:

@@ -218,10 +218,10 @@ def _make(name: str, parameters: str) -> Game:
 
 @lru_cache(maxsize=8)
 def _compile(name: str, parameters: str) -> tuple[Game, TabularGame]:
-    from solvent.model import compile_game
+    from solvent.model import cached_table
 
     game = _make(name, parameters)
-    return game, compile_game(game)
+    return game, cached_table(game)
 
 
 @lru_cache(maxsize=8)

@@ -62,6 +62,7 @@ from solvent.envs.random_stream import inverse_cdf, inverse_cdf_rows
 from solvent.envs.spaces import observations
 from solvent.model import GameInfo, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.cache import Packed, kept
 
 LEARNER, OPPONENT, NOBODY = 0, 1, 2
 """Who is to act."""
@@ -163,7 +164,7 @@ def check_alike(
 
 def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
     if game not in _joints:
-        _joints[game] = _build_joint(game)
+        _joints[game] = _joint(game)
     joint = _joints[game]
     masks = [game.mask[seat] for seat in seats]
     seen = [observations(game, seat, observation) for seat in seats]
@@ -210,6 +211,17 @@ def _node(game: TabularGame, seat: int, choice: Ints) -> NDArray[np.int32]:
 
 def _rank(mask: Bools) -> NDArray[np.int32]:
     return np.where(mask, np.cumsum(mask, axis=1) - 1, -1).astype(np.int32)
+
+
+def _joint(game: TabularGame) -> _Joint:
+    """What does not depend on the seat, kept on disk if it took long."""
+    return kept(
+        {"what": "joint actions", "model": game.model_hash},
+        (),
+        lambda: _build_joint(game),
+        lambda joint: Packed({}, vars(joint)),
+        lambda packed: _Joint(**packed.arrays),
+    )
 
 
 def _build_joint(game: TabularGame) -> _Joint:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from solvent.exact.response import best_response, exploitability, nash_conv
     from solvent.exact.scoring import GapLocation, Score, cross_play_matrix, locate_gap, score
     from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+    from solvent.exact.solution_cache import cached_solution
     from solvent.exact.solved_game import SolvedGame, SolvedTable, solve
     from solvent.exact.store import StoreError, write_atomically
     from solvent.exact.tree_solution import TreeSolution
@@ -59,6 +60,7 @@ _HOMES = {
     "StoreError": "solvent.exact.store",
     "TreeSolution": "solvent.exact.tree_solution",
     "best_response": "solvent.exact.response",
+    "cached_solution": "solvent.exact.solution_cache",
     "cross_play_matrix": "solvent.exact.scoring",
     "expected_length": "solvent.exact.evaluation",
     "exploitability": "solvent.exact.response",
@@ -110,6 +112,7 @@ __all__ = [
     "StoreError",
     "TreeSolution",
     "best_response",
+    "cached_solution",
     "cross_play_matrix",
     "expected_length",
     "exploitability",

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Protocol, overload, runtime_checkable
 
+from solvent.exact.layered.cached import cached_layers
+from solvent.exact.layered.game import LayeredGame
 from solvent.exact.solution import Solution
+from solvent.exact.solution_cache import cached_solution
 from solvent.exact.solver import solve_table
-from solvent.model import Game, GameInfo, TabularGame, compile_game
+from solvent.model import Game, GameInfo, TabularGame, cached_table
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import GameSpec, load, spec_of
@@ -174,7 +177,8 @@ def solve(
     Args:
         game: The rules, or their table. A game may have a solver of its own, which is used for the
             rules; a table is always solved as it is, component by component
-            (:mod:`solvent.exact.solver`).
+            (:mod:`solvent.exact.solver`). The table and the solution of rules are kept on disk if
+            they took long (:mod:`solvent.model.cache`), those of a table are not.
         tolerance: Widest bracket accepted for a table, in units of the largest value or reward
             that can be met from the start, or of 1 if that is larger.
         progress: Called with a :class:`~solvent.model.Progress` when a phase begins, at most ten
@@ -201,24 +205,24 @@ def solve(
     if isinstance(game, TabularGame):
         return solve_table(game, tolerance=tolerance, progress=progress)
     spec = spec_of(game)
-    solved = None if spec is None else by_own_solver(spec, game, progress)
+    solved = None if spec is None else _by_own_solver(spec, game, progress)
     if solved is not None:
         return solved
-    table = compile_game(game, progress=progress)
-    return SolvedTable(game, table, solve_table(table, tolerance=tolerance, progress=progress))
+    table = cached_table(game, progress=progress)
+    solution = cached_solution(table, tolerance=tolerance, progress=progress)
+    return SolvedTable(game, table, solution)
 
 
-def by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
-    """What a game's own solver finds; None if it has none, or leaves it to the table.
-
-    Args:
-        spec: Of the game.
-        game: The rules.
-        progress: As for :func:`solve`.
-    """
+def _by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> SolvedGame | None:
+    """What a game's own solver finds; None if it has none, or leaves it to the table."""
     if spec.solver is None:
         return None
     solver = load(spec.solver)
     tells = "progress" in signature(solver).parameters
-    found: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
-    return found
+
+    def found() -> SolvedGame | None:
+        solved: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
+        return solved
+
+    layered: LayeredGame | None = spec.ask("layered", game)
+    return found() if layered is None else cached_layers(game, layered, spec, found)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from solvent.model.progress import Progress
     from solvent.model.rational import RationalGame
     from solvent.model.scale import ValueScale
+    from solvent.model.table_cache import cached_table
     from solvent.model.tabular import (
         TabularGame,
         TabularPolicy,
@@ -47,6 +48,7 @@ _HOMES = {
     "TooManyStatesError": "solvent.model.tabular",
     "ValueScale": "solvent.model.scale",
     "against": "solvent.model.transforms",
+    "cached_table": "solvent.model.table_cache",
     "check_game": "solvent.model.checks",
     "compile_game": "solvent.model.tabular",
     "dice_sum": "solvent.model.dice",
@@ -81,6 +83,7 @@ __all__ = [
     "TooManyStatesError",
     "ValueScale",
     "against",
+    "cached_table",
     "check_game",
     "compile_game",
     "dice_sum",

@@ -25,11 +25,10 @@ from functools import partial
 from typing import Any
 
 from solvent.exact import SolvedGame, SolvedTable, solve
-from solvent.model import Game, TabularGame, TabularPolicy, against, compile_game
+from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import spec_of
-from solvent.play.kept import solve_or_open
 from solvent.play.session import (
     MOST_ADVISED,
     MOST_LISTED,
@@ -125,10 +124,10 @@ def _prepared(
 ) -> tuple[SolvedGame, Strategy]:
     """The game that is left for the person, solved, and what the opponent does in it."""
     if opponent is None:
-        solved = solve_or_open(game, progress=progress) if isinstance(game, Game) else game
+        solved = solve(game, progress=progress) if isinstance(game, Game) else game
         return solved, partial(solved.policy, player=1 - player)
     rules = game if isinstance(game, Game) else game.game
-    table = game.table if isinstance(game, SolvedTable) else compile_game(rules, progress=progress)
+    table = game.table if isinstance(game, SolvedTable) else cached_table(rules, progress=progress)
     left = against(table, opponent)
     solution = solve(left, progress=progress)
     return SolvedTable(rules, left, solution), partial(_chances, table, opponent)

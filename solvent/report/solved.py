@@ -24,15 +24,15 @@ from solvent.exact import (
     SolvedGame,
     SolvedTable,
     StoreError,
+    cached_solution,
     load_policy,
     locate_gap,
     score,
-    solve,
 )
 from solvent.exact.bench_records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
-from solvent.model import Game, TabularGame, TabularPolicy, compile_game
+from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.registry import make_game
 
 TOLERANCE = 1e-9
@@ -102,8 +102,8 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
         ValueError: If there is no such game.
     """
     game = make_game(task.game, **task.parameters)
-    table = compile_game(game)
-    solution = solve(table)
+    table = cached_table(game)
+    solution = cached_solution(table)
     where = f"{folder}: {task.env}"
     bracket = (solution.lower, solution.upper)
     _compare("optimum", task.optimum, solution.value, where)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from solvent.baselines.scored import score_baselines
-from solvent.exact import solve
+from solvent.exact import cached_solution
 from solvent.exact.bench_records import FILE, AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
@@ -152,7 +152,7 @@ def bench(
             # While the processes train, this one solves the games and scores the baselines.
             solutions, baselines = {}, {}
             for env, game in games.items():
-                solutions[env] = solve(game)
+                solutions[env] = cached_solution(game)
                 baselines[env] = score_baselines(game, solutions[env])
                 told.write(f"solved    {_short(env)}: optimum {solutions[env].value:.6f}")
             for future in as_completed(futures.values()):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
-from solvent.exact import Solution, solve
+from solvent.exact import Solution, cached_solution
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
@@ -189,7 +189,7 @@ class ExactEvalCallback(CurveCallback):
         self.game = game
         self.observation = observation
         self.player = player
-        self.solution = solution or solve(game)
+        self.solution = solution or cached_solution(game)
 
     def _measure(self) -> dict[str, Any]:
         policies = extract(self.model, self.game, observation=self.observation, player=self.player)

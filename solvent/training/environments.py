@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 from solvent.envs import SeatVectorEnv, TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
-from solvent.model import Game, TabularGame, against, compile_game
+from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.parameters import check_choice, shown
 from solvent.registration import register_envs
 
@@ -123,7 +123,7 @@ def table_for_self_play(
     elif parameters:
         raise ValueError(f"env_kwargs has {', '.join(parameters)}; a game has its parameters")
     else:
-        table = game if isinstance(game, TabularGame) else compile_game(game)
+        table = game if isinstance(game, TabularGame) else cached_table(game)
     if table.info.players != 2:
         raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
     return table

@@ -14,7 +14,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.both_seats import BothSeats
-from solvent.exact import Score, Solution, load_policy, save_policy, solve
+from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
@@ -83,12 +83,12 @@ class WithTable(Training):
     @cached_property
     def solution(self) -> Solution:
         """Of the game that is played."""
-        return self.asked.solution or solve(self.game)
+        return self.asked.solution or cached_solution(self.game)
 
     @cached_property
     def optimum(self) -> Solution:
         """Of the game that a policy is scored on."""
-        return self.solution if self.left is self.game else solve(self.left)
+        return self.solution if self.left is self.game else cached_solution(self.left)
 
     def score(self, policy: TabularPolicy, illegal: Floats | None = None) -> Score:
         """The score of a policy, as :class:`~solvent.training.train.TrainingResult` has it.

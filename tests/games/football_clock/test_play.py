@@ -15,12 +15,14 @@ from timed_football import CHART, RULES, tiny
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
+from solvent.exact import solve
 from solvent.games.football.chart_files import json_text
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
-from solvent.play import Record, kept, play
+from solvent.model import cache as disk
+from solvent.play import Record, play
 
 
 @cache
@@ -260,27 +262,32 @@ def test_what_does_not_fit_the_solution_is_said(
 
 
 def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr(kept, "LONG", -1.0)
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("solved again")
+
+    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(disk, "LONG", -1.0)
     chart = tmp_path / "tiny.json"
     chart.write_text(json_text(CHART), encoding="utf-8")
     parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
     game = TimedFootball(chart=chart, form="second-half", margin=3, **parameters)
-    first = kept.solve_or_open(game)
-    [folder] = (tmp_path / "kept").iterdir()
-    monkeypatch.setattr(kept, "solve", None)
-    second = kept.solve_or_open(game)
-    assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
-    # The start is no part of what is solved.
-    level = kept.solve_or_open(TimedFootball(chart=chart, form="second-half", **parameters))
-    assert level.value < second.value
-    monkeypatch.undo()
-    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr(kept, "LONG", -1.0)
+    first = solve(game)
+    [folder] = (tmp_path / "cache").iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(TimedSolution, "of", never)
+        second = solve(game)
+        assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
+        # The start is no part of what is solved.
+        level = solve(TimedFootball(chart=chart, form="second-half", **parameters))
+        assert level.value < second.value
+        # Of other code, or a chart of another content, the layers are others.
+        patch.setattr(disk, "_installed", lambda: ["another version"])
+        with pytest.raises(AssertionError, match="solved again"):
+            solve(game)
     sheet = next((folder / "sheets").rglob("*.npy"))
     whole = sheet.read_bytes()
     sheet.write_bytes(whole[:-8] + bytes(8))
-    assert kept.solve_or_open(game).value == first.value
+    assert solve(game).value == first.value
     assert sheet.read_bytes() == whole
 
 

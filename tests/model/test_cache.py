@@ -1,0 +1,436 @@
+"""What took long to compute is kept, found only if it is the same, and never believed unchecked."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from solvent.baselines import make_baseline
+from solvent.exact import solve
+from solvent.exact.solution_cache import cached_solution
+from solvent.exact.solver import solve_table
+from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
+from solvent.model import Game, TabularGame, cache, cached_table, compile_game, table_cache
+from solvent.model.cache import Packed, kept, read_entry, write_entry
+from solvent.model.state_columns import PackedStates, UnpackableError, pack_states
+
+GAME = FightingFantasy(stamina=4, opponent_stamina=4, luck=3)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which everything is kept, however soon it was computed."""
+    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "LONG", -1.0)
+    return tmp_path / "cache"
+
+
+class Counted:
+    """Numbers that are made as often as nobody has kept them."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def make(self) -> NDArray[Any]:
+        self.made += 1
+        return np.arange(1000.0)
+
+    def get(self, **identity: Any) -> NDArray[Any]:
+        return kept(
+            {"what": "numbers", **identity},
+            (),
+            self.make,
+            lambda numbers: Packed({"unit": "none"}, {"numbers": numbers, "empty": np.empty(0)}),
+            lambda packed: packed.arrays["numbers"],
+        )
+
+
+def test_it_is_made_once(folder: Path) -> None:
+    counted = Counted()
+    for _ in range(3):
+        np.testing.assert_array_equal(counted.get(), np.arange(1000.0))
+    assert counted.made == 1
+    assert len(list(folder.iterdir())) == 1
+    counted.get(other=1)
+    assert counted.made == 2
+
+
+@pytest.mark.parametrize(
+    "damage", ["cut", "longer", "changed", "header", "another's", "another format", "empty"]
+)
+def test_what_is_not_what_was_kept_is_made_anew_and_replaced(folder: Path, damage: str) -> None:
+    counted = Counted()
+    counted.get()
+    [file] = folder.iterdir()
+    whole = file.read_bytes()
+    if damage == "another's":
+        counted.get(other=1)
+        [other] = set(folder.iterdir()) - {file}
+        other.replace(file)
+        counted.made = 1
+    else:
+        file.write_bytes(
+            {
+                "cut": whole[: len(whole) // 2],
+                "longer": whole + bytes(8),
+                "changed": whole[:-300] + bytes(8) + whole[-292:],
+                "header": whole.replace(b'"unit": "none"', b'"unit": "nine"'),
+                "another format": whole.replace(b"cache 1", b"cache 0"),
+                "empty": b"",
+            }[damage]
+        )
+        assert file.read_bytes() != whole
+    np.testing.assert_array_equal(counted.get(), np.arange(1000.0))
+    assert counted.made == 2
+    assert file.read_bytes() == whole
+
+
+def test_arrays_are_the_process_s_own_to_write_to(folder: Path) -> None:
+    counted = Counted()
+    counted.get()
+    read = counted.get()
+    assert read.flags.aligned
+    assert read.flags.writeable
+    read[:] = -1
+    np.testing.assert_array_equal(counted.get(), np.arange(1000.0))
+    assert counted.made == 1
+
+
+def test_what_is_made_soon_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LONG", 1e9)
+    Counted().get()
+    assert not folder.exists()
+
+
+def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLVENT_CACHE", "off")
+    Counted().get()
+    assert cache.cache_folder() is None
+    assert not folder.exists()
+
+
+def test_a_folder_that_cannot_be_written_to_does_no_harm(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write_text("mine")
+    assert len(Counted().get()) == 1000
+    monkeypatch.setenv("SOLVENT_CACHE", str(folder / "below"))
+    assert len(Counted().get()) == 1000
+    assert folder.read_text() == "mine"
+
+
+def test_a_full_disk_does_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(file: Any, *_: Any) -> None:
+        file.write(b"solvent")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache, "_write", full)
+    assert len(Counted().get()) == 1000
+    assert list(folder.iterdir()) == []
+
+
+def test_the_longest_unused_make_room_and_other_files_stay(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = Counted()
+    counted.get()
+    [old] = folder.iterdir()
+    counted.get(other=1)
+    os.utime(old, (1, 1))
+    (folder / "notes.txt").write_text("mine")
+    (folder / f".solvent-{'0' * 16}").write_text("of a writer that was killed")
+    os.utime(folder / f".solvent-{'0' * 16}", (1, 1))
+    monkeypatch.setattr(cache, "MOST_BYTES", 3 * old.stat().st_size)
+    counted.get()
+    assert old.stat().st_mtime > 1  # It was used again.
+    counted.get(other=2)
+    assert len(list(folder.iterdir())) == 4
+    os.utime(old, (1, 1))
+    counted.get(other=3)
+    assert not old.exists()
+    (folder / "notes.txt").unlink()
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= cache.MOST_BYTES
+    monkeypatch.setattr(cache, "MOST_BYTES", 10_000)
+    counted.get(other=4)
+    assert len(list(folder.iterdir())) == 3
+
+
+def test_several_may_write_and_read_at_the_same_time(folder: Path) -> None:
+    path = folder / ("0" * 64)
+    packed = Packed({}, {"numbers": np.arange(50_000)})
+
+    def one(k: int) -> bool:
+        if k % 2:
+            write_entry(path, packed)
+        read = read_entry(path)
+        return read is None or bool((read.arrays["numbers"] == packed.arrays["numbers"]).all())
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(one, range(80)))
+    assert read_entry(path) is not None
+    assert list(folder.iterdir()) == [path]
+
+
+def test_nothing_is_kept_while_files_are_newer_than_the_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Counted().get()
+    monkeypatch.setattr(cache, "BEGUN", 1.0)
+    counted = Counted()
+    counted.get()
+    counted.get(other=1)
+    assert counted.made == 2
+    assert len(list(folder.iterdir())) == 1
+
+
+RULES = """
+    from dataclasses import dataclass
+    from fractions import Fraction
+    from typing import NamedTuple
+    import numpy as np
+    from solvent.model import GameInfo, Outcome
+
+    class Where(NamedTuple):
+        place: str
+        steps: int
+
+    @dataclass(frozen=True)
+    class Walk:
+        length: int = 3
+
+        @property
+        def info(self):
+            actions = (("go",),)
+            return GameInfo("walk", 1, actions, True, (0, 1), (), (("length", self.length),))
+
+        def initial(self):
+            return (Outcome(Fraction(1), Where("road", 0)),)
+
+        def legal_actions(self, state):
+            return ((0,),)
+
+        def transition(self, state, joint):
+            if state.steps + 1 == self.length:
+                return (Outcome(Fraction(1), Where("end", 0), 1),)
+            return (Outcome(Fraction(1), Where("road", state.steps + 1)),)
+
+        def is_terminal(self, state):
+            return state.place == "end"
+
+        def observe(self, state, player):
+            return np.zeros(1, np.float32)
+
+        def draw(self, state):
+            return repr(state)
+"""
+
+RUN = """
+    import sys
+    from solvent.model import cache, cached_table, compile_game
+    from solvent.model.state_columns import PackedStates
+    from walking.rules import Walk
+    cache.LONG = -1.0
+    table = cached_table(Walk())
+    assert tuple(table.states) == compile_game(Walk()).states
+    del table.__dict__["model_hash"]
+    assert table.model_hash == compile_game(Walk()).model_hash
+    print(isinstance(table.states, PackedStates), table.outcome_reward.sum())
+"""
+
+
+def test_rules_that_are_changed_are_compiled_anew(folder: Path, tmp_path: Path) -> None:
+    package = tmp_path / "walking"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    rules = package / "rules.py"
+    rules.write_text(textwrap.dedent(RULES))
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+
+    def run() -> str:
+        code = [sys.executable, "-c", textwrap.dedent(RUN)]
+        done = subprocess.run(code, capture_output=True, text=True, check=True, env=environment)
+        return done.stdout.strip()
+
+    assert run() == "False 1.0"
+    assert run() == "True 1.0"
+    rules.write_text(textwrap.dedent(RULES).replace('"end", 0), 1', '"end", 0), 7'))
+    assert run() == "False 7.0"
+    assert run() == "True 7.0"
+    assert len(list(folder.iterdir())) == 2
+
+
+SMALL: list[Game] = [GAME, Pig(target=6), Greed(limit=9, sides=4)]
+
+
+@pytest.mark.parametrize("game", SMALL, ids=lambda game: game.info.name)
+def test_a_table_that_was_kept_is_the_one_that_is_compiled(folder: Path, game: Game) -> None:
+    cached_table(game)
+    read, made = cached_table(game), compile_game(game)
+    assert isinstance(read.states, PackedStates)
+    # Once while only some are asked for, once all.
+    assert [repr(read.states[s]) for s in (0, -1)] == [repr(made.states[s]) for s in (0, -1)]
+    assert list(map(repr, read.states)) == list(map(repr, made.states))
+    assert read.states == made.states
+    assert (read.info, read.n_states, read.n_rows) == (made.info, made.n_states, made.n_rows)
+    for name in (*table_cache.ARRAYS, "turn"):
+        assert_same(getattr(read, name), getattr(made, name))
+    for own, other in zip(
+        (*read.mask, *read.observation), (*made.mask, *made.observation), strict=True
+    ):
+        assert_same(own, other)
+    stated = read.model_hash
+    del vars(read)["model_hash"]
+    assert read.model_hash == stated == made.model_hash
+
+
+def assert_same(own: Any, other: Any) -> None:
+    if own is None or other is None:
+        assert own is other
+    else:
+        assert own.dtype == other.dtype
+        np.testing.assert_array_equal(own, other)
+
+
+def never(*_: Any, **__: Any) -> Any:
+    raise AssertionError("solved again")
+
+
+def test_a_solution_that_was_kept_is_the_one_that_is_found(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = compile_game(GAME)
+    first, found = cached_solution(table), solve_table(table)
+    monkeypatch.setattr("solvent.exact.solver.solve_table", never)
+    read = cached_solution(table)
+    for own in (first, read):
+        for name in ("value", "lower", "upper", "method", "model_hash"):
+            assert getattr(own, name) == getattr(found, name)
+        np.testing.assert_array_equal(own.values, found.values)
+        np.testing.assert_array_equal(own.action_values, found.action_values)
+        for policy, other in zip(own.policies, found.policies, strict=True):
+            assert (policy.player, policy.name) == (other.player, other.name)
+            np.testing.assert_array_equal(policy.probabilities, other.probabilities)
+    with pytest.raises(AssertionError, match="solved again"):
+        cached_solution(table, tolerance=1e-6)
+    with pytest.raises(AssertionError, match="solved again"):
+        cached_solution(compile_game(Pig(target=6)))
+
+
+def test_rules_are_solved_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = solve(GAME)
+    monkeypatch.setattr("solvent.exact.solver.solve_table", never)
+    second = solve(GAME)
+    assert (second.value, second.lower, second.upper) == (first.value, first.lower, first.upper)
+    [start, *_] = GAME.initial()
+    assert second.action_values(start.state, 0) == first.action_values(start.state, 0)
+
+
+def test_a_baseline_of_a_game_s_own_is_made_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = compile_game(GAME)
+    made = {name: make_baseline(name, table) for name in ("never", "always")}
+    monkeypatch.setattr("solvent.baselines.baselines_of", never)
+    for name, policy in made.items():
+        read = make_baseline(name, table)
+        assert (read.name, read.player, read.model_hash) == (policy.name, 0, table.model_hash)
+        np.testing.assert_array_equal(read.probabilities, policy.probabilities)
+
+
+@dataclass(frozen=True)
+class OfATest(Pig):
+    """Rules of a module that is in no package."""
+
+
+def test_what_nothing_tells_for_certain_is_not_kept(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert table_cache.game_identity(Pig(target=6)) is not None
+    assert table_cache.game_identity(Pig(target=6)) != table_cache.game_identity(Pig(target=7))
+    cached_table(OfATest(target=6))
+    monkeypatch.chdir(tmp_path)
+    chart = FootballStrategy()
+    assert table_cache.game_identity(chart) is not None
+    (tmp_path / "standard").write_text("the name of a file, from now on")
+    assert table_cache.game_identity(chart) is None
+    monkeypatch.setattr(Pig, "is_terminal", lambda self, state: True)
+    assert table_cache.game_identity(Pig(target=6)) is None
+    assert not folder.exists()
+
+
+class Spot(NamedTuple):
+    """A state with some of everything."""
+
+    name: str
+    way: tuple[Any, ...]
+    chance: Fraction | None = None
+    open: bool = False
+    height: float = 0.5
+
+
+@dataclass(frozen=True)
+class Room:
+    number: int
+    spot: Spot
+
+
+STATES = [
+    Spot("a", (1, -2)),
+    Spot("b", (), Fraction(1, 3), True),
+    Room(10**12, Spot("é", ("x", (None,)))),
+    "over",
+    7,
+    True,
+    (1, (2, (3,))),
+    None,
+]
+
+
+def test_states_are_what_they_were() -> None:
+    header, arrays = pack_states(STATES)
+    for order in (range(len(STATES)), reversed(range(len(STATES)))):
+        packed = PackedStates(header, arrays, len(STATES), __name__.partition(".")[0])
+        for s in order:
+            assert repr(packed[s]) == repr(STATES[s])
+    assert list(map(repr, packed)) == list(map(repr, STATES))
+    assert packed[1:3] == tuple(STATES[1:3])
+    assert [repr(packed[0]) for _ in range(300)] == [repr(STATES[0])] * 300
+    with pytest.raises(IndexError, match="there are 8 states"):
+        PackedStates(header, arrays, 8, __name__.partition(".")[0])[8]
+
+
+@pytest.mark.parametrize("state", [np.int64(3), frozenset({1}), 2**70, object()])
+def test_states_of_other_kinds_are_not_stored(state: Any) -> None:
+    with pytest.raises(UnpackableError):
+        pack_states([(1, state), (2, state)])
+
+
+def test_a_file_names_no_class_of_another_package() -> None:
+    header, arrays = pack_states([Spot("a", ())])
+    for name in ("subprocess:Popen", f"{__name__}:Counted", f"{__name__}:Nobody"):
+        header["class"] = name
+        with pytest.raises(UnpackableError, match="no class of"):
+            PackedStates(header, arrays, 1, __name__.partition(".")[0])
+
+
+def test_a_table_with_states_of_another_kind_is_compiled(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(states: Any) -> Any:
+        raise UnpackableError("no")
+
+    monkeypatch.setattr(table_cache, "pack_states", refused)
+    assert isinstance(cached_table(GAME), TabularGame)
+    assert not folder.exists()
