@@ -1,15 +1,15 @@
 """Reinforcement-learning environments with known solutions.
 
-Importing this package registers its Gymnasium environments and nothing heavier: the solvers and
-environments are loaded when they are first used.
+Importing this package loads nothing heavy. Its environments are registered as soon as Gymnasium or
+PettingZoo is imported, before or after; solvers and environments are loaded when they are first
+used.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from solvent.lazy import attach
-from solvent.registration import register_envs
+from solvent.lazy import attach, when_imported
 
 if TYPE_CHECKING:
     from solvent.exact import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         compile_game,
     )
     from solvent.model.registry import GAMES, GameSpec, make_game
+    from solvent.registration import register_envs
 
 __version__ = "0.2.0"
 
@@ -57,6 +58,7 @@ _HOMES = {
     "make_game": "solvent.model.registry",
     "nash_conv": "solvent.exact",
     "policy_value": "solvent.exact",
+    "register_envs": "solvent.registration",
     "save_policy": "solvent.exact",
     "score": "solvent.exact",
     "solve": "solvent.exact",
@@ -94,4 +96,18 @@ __all__ = [
 if not TYPE_CHECKING:
     __getattr__, __dir__ = attach(__name__, _HOMES)
 
-register_envs()
+
+def _register_gymnasium() -> None:
+    from solvent.registration import register_gymnasium
+
+    register_gymnasium()
+
+
+def _register_pettingzoo() -> None:
+    from solvent.registration import register_pettingzoo
+
+    register_pettingzoo()
+
+
+when_imported("gymnasium", _register_gymnasium)
+when_imported("pettingzoo", _register_pettingzoo)

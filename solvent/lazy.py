@@ -1,12 +1,66 @@
-"""Public names: imported when they are first used, and for one release under earlier names too."""
+"""What waits until it is needed.
+
+Public names are imported when they are first used, for one release under earlier names too. What
+is to be done to another package is done when that is imported, if it ever is.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
+
+BEGUN = time.time()
+"""When this process imported the package."""
+
+
+def when_imported(name: str, then: Callable[[], object]) -> None:
+    """Do something as soon as a package is imported; now if it is already.
+
+    Args:
+        name: Of a package on the top level.
+        then: What is to be done.
+    """
+    if name in sys.modules:
+        then()
+    else:
+        sys.meta_path.insert(0, _Waiting(name, then))
+
+
+class _Waiting(MetaPathFinder, Loader):
+    """Finds one package as Python does, once, and does something after it was loaded."""
+
+    def __init__(self, name: str, then: Callable[[], object]) -> None:
+        self.name, self.then = name, then
+        self.loader: Any = None
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != self.name:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            self.loader, spec.loader = spec.loader, self
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        made: ModuleType | None = self.loader.create_module(spec)
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        assert module.__spec__ is not None
+        module.__loader__ = module.__spec__.loader = self.loader
+        self.loader.exec_module(module)
+        # Not earlier: an import that fails may be tried again.
+        sys.meta_path.remove(self)
+        self.then()
 
 
 def attach(

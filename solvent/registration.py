@@ -1,7 +1,8 @@
 """The names that this package puts into the registries of Gymnasium and PettingZoo.
 
 They stand in the specs of the games. What makes an environment is named here, and imported when one
-is made: registering imports neither games nor environments.
+is made: registering imports neither games nor environments. It waits until Gymnasium or PettingZoo
+is imported (``solvent/__init__.py``), which takes longer than all else in ``import solvent``.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import gymnasium as gym
-import pettingzoo
-
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.model.registry import game_specs
 
 
 def register_envs() -> None:
     """Register the environments of all known games; those that are registered already are left."""
+    register_gymnasium()
+    register_pettingzoo()
+
+
+def register_gymnasium() -> None:
+    """Register what Gymnasium makes."""
+    import gymnasium as gym
+
     for env_id, entry in ENVIRONMENTS.items():
         if env_id not in gym.registry:
             opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
@@ -28,6 +34,10 @@ def register_envs() -> None:
                 reward_threshold=entry.optimum,
                 kwargs={"game": entry.game, **entry.parameters, **opponent},
             )
+
+
+def register_pettingzoo() -> None:
+    """Register what PettingZoo makes."""
     for game, spec in game_specs().items():
         if spec.pettingzoo is not None:
             _register_pettingzoo("aec", game, spec.pettingzoo)
@@ -38,6 +48,8 @@ def register_envs() -> None:
 def _register_pettingzoo(
     api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
 ) -> None:
+    import pettingzoo
+
     registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
     if f"solvent/{game}-v0" not in registry:
         pettingzoo.register(

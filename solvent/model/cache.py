@@ -43,7 +43,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.registry import BEGUN
+from solvent.lazy import BEGUN
 
 VARIABLE = "SOLVENT_CACHE"
 """The environment variable that names the folder, or says ``off``."""

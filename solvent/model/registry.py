@@ -24,7 +24,6 @@ import importlib.util
 import inspect
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -37,9 +36,6 @@ from solvent.model.parameters import brief, check_choice, shown
 
 if TYPE_CHECKING:
     from solvent.model.game import Game, GameInfo
-
-BEGUN = time.time()
-"""When this process imported the package, before any game of it."""
 
 GROUP = "solvent.games"
 """The group of entry points under which packages declare their games."""
