@@ -25,12 +25,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
-from solvent.exact import SolvedGame, StoreError, read_request, solve
+from solvent.exact.store import StoreError
 from solvent.model import Game
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import as_options, brief, nearest, shown
@@ -47,6 +47,9 @@ from solvent.model.registry import (
     spec_of,
 )
 from solvent.registration import register_envs
+
+if TYPE_CHECKING:
+    from solvent.exact import SolvedGame
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -229,6 +232,9 @@ def read_subject(
         spec = spec_of(rules)
         reference = spec and spec.studies.get(study.removeprefix("--"))
         if reference:
+            # Compiled loops take a while to import.
+            from solvent.exact import solve
+
             subject = solve(subject) if isinstance(subject, Game) else subject
         found = load(reference)(subject) if reference else None
         if found is None:
@@ -341,6 +347,8 @@ def game_of_training(policy_file: Path) -> Game:
         ValueError: If the file does not say it.
         StoreError: If the file is missing or damaged.
     """
+    from solvent.exact import read_request
+
     game = game_of_request(read_request(policy_file))
     if game is None:
         raise ValueError(

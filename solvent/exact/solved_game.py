@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Protocol, overload, runtime_checkable
 
-from solvent.exact.layered.cached import cached_layers
 from solvent.exact.layered.game import LayeredGame
 from solvent.exact.solution import Solution
 from solvent.exact.solution_cache import cached_solution
@@ -225,4 +224,9 @@ def _by_own_solver(spec: GameSpec, game: Game, progress: OnProgress | None) -> S
         return solved
 
     layered: LayeredGame | None = spec.ask("layered", game)
-    return found() if layered is None else cached_layers(game, layered, spec, found)
+    if layered is None:
+        return found()
+    # Hardly any game has layers.
+    from solvent.exact.layered.cached import cached_layers
+
+    return cached_layers(game, layered, spec, found)
