@@ -16,8 +16,10 @@ and roll. Each q has a ring of the last s + 1 columns F(a).
 
 **Order.** V(a, q) needs V(q, x) for x > a. Let m = min(a, q) fall from M to 0. For q > m all that
 V(m, q) needs has a larger minimum; V(a, m) for a >= m, taken downwards, then needs only V(m, x)
-with x > a. So each q slides its window down without a gap, and half of all states are solved with
-one ring at work.
+with x > a. So each q slides its window down without a gap. Some m at a time are taken together, so
+that a ring that is fetched from memory is used as often: with such m falling in steps for each r
+from M down to above them, first V(r, m), which needs V(m, r + 1), then V(m, r), which needs
+V(r, m + 1).
 
 The last turn needs no window. With C_n(t) = P(n dice sum to at most t), the bracket in L is
 C_n(M-a) - (C_n(q-a) + C_n(q-a-1)) / 2.
@@ -42,11 +44,14 @@ from numpy.typing import NDArray
 
 from solvent.exact.solution import CertificateError
 from solvent.games.greed.rules import Greed
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
+
+TOGETHER = 16
+"""So many of the lesser scores are taken together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,21 +205,28 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
     return (residual + rounding) * moves
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def sum_chances(most: int, sides: int, room: int) -> Floats:
     """P(n dice sum to t), [most+1, room+1]; sums of positive terms only, so nothing cancels."""
     pmf = np.zeros((most + 1, room + 1))
     pmf[0, 0] = 1.0
     for n in range(1, most + 1):
-        for t in range(n, room + 1):
-            total = 0.0
-            for before in range(max(t - sides, 0), t):
-                total += pmf[n - 1, before]
-            pmf[n, t] = total / sides
+        before, now = pmf[n - 1], pmf[n]
+        for d in range(min(sides, room), 0, -1):
+            _add(before[: room + 1 - d], now[d:])
+        for t in range(room + 1):
+            now[t] /= sides
     return pmf
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
+def _add(part: Floats, total: Floats) -> None:
+    """``total += part``."""
+    for t in range(len(total)):
+        total[t] += part[t]
+
+
+@njit(cache=True, error_model="numpy")
 def _rate_last_turn(pmf: Floats, sides: int) -> tuple[Floats, NDArray[np.int16]]:
     """L [M+1, M+1] and the fewest dice that achieve it, from [N+1, M+1] chances."""
     most, limit = pmf.shape[0] - 1, pmf.shape[1] - 1
@@ -229,18 +241,26 @@ def _rate_last_turn(pmf: Floats, sides: int) -> tuple[Floats, NDArray[np.int16]]
     roll = np.zeros((limit + 1, limit + 1), np.int16)
     rated = np.zeros(most + 1)
     for a in range(limit + 1):
-        rolls = -(-2 * (limit - a) // (sides + 1))
         for q in range(a, limit + 1):
             rated[0] = best = 0.5 if q == a else 0.0
-            for n in range(1, rolls + 1):
+            for n in range(1, _most_dice(limit - a, sides) + 1):
                 rated[n] = below[limit - a, n] - middle[q - a, n]
                 best = max(best, rated[n])
             last[a, q] = best
-            roll[a, q] = _first_within(rated, best)
+            fewest = 0
+            while rated[fewest] < best - TIE:
+                fewest += 1
+            roll[a, q] = fewest
     return last, roll
 
 
 @njit(cache=True)
+def _most_dice(room: int, sides: int) -> int:
+    """The most dice that can be of use, of :meth:`Greed.most_dice`."""
+    return -(-2 * room // (sides + 1))
+
+
+@njit(cache=True, error_model="numpy")
 def _rate_normal(last: Floats, sides: int, most: int) -> tuple[Floats, NDArray[np.int16]]:
     """V [M+1, M+1] and the fewest dice that achieve it, from L."""
     limit = len(last) - 1
@@ -248,22 +268,31 @@ def _rate_normal(last: Floats, sides: int, most: int) -> tuple[Floats, NDArray[n
     window = np.zeros((limit + 1, most + 1))
     normal = np.zeros((limit + 1, limit + 1))
     roll = np.zeros((limit + 1, limit + 1), np.int16)
-    for m in range(limit, -1, -1):
-        for q in range(m + 1, limit + 1):
-            _rate(m, q, last, sides, ring, window, normal, roll)
-        for a in range(limit, m - 1, -1):
-            _rate(a, m, last, sides, ring, window, normal, roll)
+    best = np.zeros(1)
+    work = ring, ring.view(np.int64), window, best, best.view(np.int64)
+    for first in range(limit, -1, -TOGETHER):
+        final = max(first - TOGETHER + 1, 0)
+        for r in range(limit, first, -1):
+            for m in range(first, final - 1, -1):
+                _rate(r, m, last, sides, work, normal, roll)
+            for m in range(first, final - 1, -1):
+                _rate(m, r, last, sides, work, normal, roll)
+        for m in range(first, final - 1, -1):
+            for q in range(m + 1, first + 1):
+                _rate(m, q, last, sides, work, normal, roll)
+            for a in range(first, m - 1, -1):
+                _rate(a, m, last, sides, work, normal, roll)
     return normal, roll
 
 
-@njit(cache=True, inline="always")
+# Inlined with all that it calls, as each call would count references to its arrays.
+@njit(cache=True, error_model="numpy", forceinline=True)
 def _rate(
     a: int,
     q: int,
     last: Floats,
     sides: int,
-    ring: Floats,
-    window: Floats,
+    work: tuple[Floats, Ints, Floats, Floats, Ints],
     normal: Floats,
     roll: NDArray[np.int16],
 ) -> None:
@@ -274,44 +303,58 @@ def _rate(
         q: The other one's.
         last: L.
         sides: s.
-        ring: F_n(x) of row q is at ``[q, x % (s + 2), n]`` for the last s + 1 values of x.
-        window: The sum over d = 1..s of F_n(a + d) of row q is at ``[q, n]``.
+        work: A ring, where F_n(x) of row q is at ``[q, x % (s + 2), n]`` for the last s + 1 values
+            of x; its bits as whole numbers; windows, with the sum over d = 1..s of F_n(a + d) of
+            row q at ``[q, n]``; the best rating, and its bits.
         normal: V, read and written.
         roll: Fewest optimal dice, written.
     """
+    ring, ring_bits, window, best, best_bits = work
     limit, slots = len(last) - 1, ring.shape[1]
-    entering = ring[q, (a + 1) % slots]
-    leaving = ring[q, (a + slots - 1) % slots]
-    rated = ring[q, a % slots]
+    slot = a % slots
+    after = slot + 1 if slot + 1 < slots else 0
+    beyond = slot - 1 if slot > 0 else slots - 1
     if a < limit:
-        entering[0] = 1 - normal[q, a + 1]
-    rated[0] = 1 - last[q, a]  # Rolling none is a stand; F_0 takes its place in the next step.
+        ring[q, after, 0] = 1 - normal[q, a + 1]
     rolls = min(window.shape[1] - 1, limit - a)
-    best = _slide(entering, leaving, window[q], rated, rolls, 1 / sides)
-    normal[a, q] = best
-    roll[a, q] = _first_within(rated, best)
+    _slide(ring[q, after], ring[q, beyond], window[q], ring[q, slot, 1 : rolls + 1], 1 / sides)
+    ring[q, slot, 0] = 1 - last[q, a]  # Rolling none is a stand; F_0 takes its place next.
+    useful = min(_most_dice(limit - a, sides), rolls) + 1
+    best_bits[0] = _largest(ring_bits[q, slot, :useful])
+    normal[a, q] = best[0]
+    roll[a, q] = _first_from(best[0] - TIE, ring[q, slot, :useful])
 
 
-@njit(cache=True)
-def _slide(
-    entering: Floats, leaving: Floats, window: Floats, rated: Floats, rolls: int, chance: float
-) -> float:
-    """Move the windows on by one, rate 1 to `rolls` dice, and return the best rating."""
-    best: float = rated[0]
-    for n in range(rolls):
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, chance: float) -> None:
+    """Move the windows on by one, and rate as many dice as `rated` has places, from one on."""
+    for n in range(len(rated)):
         window[n] += entering[n] - leaving[n]
-        rated[n + 1] = window[n] * chance
-        best = max(best, rated[n + 1])
-    return best
+        rated[n] = window[n] * chance
 
 
-@njit(cache=True)
-def _first_within(rated: Floats, best: float) -> int:
-    """The first index whose rating is best but for rounding."""
-    n = 0
-    while rated[n] < best - TIE:
-        n += 1
-    return n
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _largest(bits: Ints) -> int:
+    """The bits of the largest of some ratings, not all of them negative.
+
+    Floats that are not negative are ordered as their bits are, and the compiler looks for the
+    largest of whole numbers several at a time, which it does not with floats.
+    """
+    largest: int = bits[0]
+    for n in range(len(bits)):
+        largest = max(largest, bits[n])
+    return largest
+
+
+@njit(cache=True, error_model="numpy", forceinline=True)
+def _first_from(least: float, rated: Floats) -> int:
+    """The first index whose rating is at least so high."""
+    none = len(rated)
+    first = none
+    for n in range(len(rated)):
+        here = n if rated[n] >= least else none
+        first = here if here < first else first
+    return first
 
 
 @njit(cache=True)
