@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,20 +42,25 @@ class OnePlayerBatch(TableSimulator):
         self._state = np.full(num_envs, -1, np.int32)
         self._stream = np.zeros(num_envs, np.uint64)
         self.arrays = {"state": self._state, "stream": self._stream}
-        self._legal, self._seen = _records(table.mask), _records(table.observation)
-        self._guide_shift = (DRAWS // len(table.guide)).bit_length() - 1
+        guide_shift = (DRAWS // len(table.guide)).bit_length() - 1
+        packed = table.packed
+        self._start = table.threshold, table.next_state, table.guide, guide_shift
+        self._packed = (
+            packed.cell,
+            packed.threshold,
+            packed.depth,
+            packed.to,
+            packed.shift,
+            packed.reward,
+            table.threshold,
+            table.guide,
+            guide_shift if packed.guided else -1,
+            table.mask,
+            table.observation,
+        )
 
     def begin(self, chosen: Ints) -> None:
-        table = self.table
-        tabular.restart(
-            chosen,
-            self._state,
-            self._stream,
-            table.threshold,
-            table.next_state,
-            table.guide,
-            self._guide_shift,
-        )
+        tabular.restart(chosen, self._state, self._stream, *self._start)
 
     def step(
         self,
@@ -68,26 +71,16 @@ class OnePlayerBatch(TableSimulator):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        table = self.table
         wrong: int = tabular.step(
             self._state,
             self._stream,
             actions,
-            table.span,
-            table.threshold,
-            table.next_state,
-            table.reward,
-            table.depth,
-            table.guide,
-            self._guide_shift,
-            table.terminal,
-            self._legal,
-            self._seen,
+            *self._packed,
             reward,
             terminated,
             illegal,
-            np.ndarray(len(mask), self._legal.dtype, mask),
-            np.ndarray(len(observation), self._seen.dtype, observation),
+            mask,
+            observation,
         )
         return wrong
 
@@ -98,8 +91,3 @@ class OnePlayerBatch(TableSimulator):
     def over(self) -> Bools:
         over: Bools = self.table.terminal[self._state]
         return over
-
-
-def _records(rows: NDArray[Any]) -> NDArray[Any]:
-    """A view of an array [n, width] as n records, which compiled code copies whole."""
-    return np.ndarray(len(rows), [("row", rows.dtype, rows.shape[1:])], rows)

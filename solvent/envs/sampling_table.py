@@ -28,6 +28,8 @@ Shapes, with S states, A actions and N outcomes of positive probability, the sta
                                    counts there
 ``observation``  [S, D]            float32 vectors, or [S, 1] int64 numbers of the states
 ===============  ================  =============================================================
+
+**For compiled loops** the same is packed (:class:`Packed`), so that a step reads little memory.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.random_stream import DRAWS, inverse_cdf
+from solvent.envs.random_stream import DRAWS, FIRST_BITS, inverse_cdf, packed_rows
 from solvent.envs.spaces import observations
 from solvent.model import TabularGame, legal_action_table
 from solvent.model.arrays import Bools, Floats, Ints
@@ -67,11 +69,58 @@ class SamplingTable:
         return int(self.guide[0])
 
     @cached_property
-    def depth(self) -> int:
-        """How many halvings find an outcome in any span but the start's."""
-        live = self.span[~self.terminal]
-        first = np.where(live[..., 0] < 0, ~live[..., 0], live[..., 0])
-        return int((live[..., 1] - first).max(initial=0)).bit_length()
+    def packed(self) -> Packed:
+        """The same for compiled loops."""
+        return _pack(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """What a compiled step reads of a table.
+
+    Attributes:
+        cell: [S * A] uint64, rows of :func:`solvent.envs.random_stream.packed_rows`, with bit 31
+            set if the action is illegal. Where the episode has ended it is the row of the start, or
+            if that is `guided`, one whose thresholds begin at 0.
+        threshold: [T] int64, of :func:`solvent.envs.random_stream.packed_rows`.
+        depth: How many halvings find an outcome of any cell.
+        to: [N] uint32 or uint64, where an outcome leads: from bit 0 on whether the episode has
+            ended there, the state, and, from bit `shift` on, which reward it has.
+        shift: How many bits the first two of these take.
+        reward: [R] float64, the different rewards.
+        guided: Whether the start has so many outcomes that it is found by the table's ``guide``.
+    """
+
+    cell: NDArray[np.uint64]
+    threshold: Ints
+    depth: int
+    to: NDArray[Any]
+    shift: int
+    reward: Floats
+    guided: bool
+
+
+def _pack(table: SamplingTable) -> Packed:
+    span = table.span.reshape(-1, 2)
+    illegal = span[:, 0] < 0
+    begin = np.where(illegal, ~span[:, 0], span[:, 0])
+    n = len(table.threshold)
+    first = np.unique(np.append(begin, n))
+    # A start of few outcomes is a row like any other.
+    longest = np.diff(first[first <= table.start]).max(initial=1)
+    guided = n - table.start > max(int(longest), 4)
+    if guided:
+        first = first[first <= table.start]
+    threshold, row, depth = packed_rows(table.probability[: first[-1]], first)
+    if guided:
+        row = np.append(row, np.uint64(table.start))
+    cell = row[np.searchsorted(first, begin)] | illegal.astype(np.uint64) << np.uint64(FIRST_BITS)
+    reward, code = np.unique(table.reward, return_inverse=True)
+    shift = len(table.terminal).bit_length() + 1
+    ends = table.terminal[table.next_state]
+    to = (code << shift) | (table.next_state.astype(np.int64) << 1) | ends
+    width = np.uint32 if shift + len(reward).bit_length() <= 32 else np.uint64
+    return Packed(cell, threshold, depth, to.astype(width), shift, reward, guided)
 
 
 _views: WeakKeyDictionary[TabularGame, dict[tuple[int, str], SamplingTable]] = WeakKeyDictionary()

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from solvent.model import TabularGame, one_hot
 from solvent.model.parameters import check_choice, check_integer, shown
 
+_INT64 = np.dtype(np.int64)
+
 OBSERVATIONS = ("vector", "onehot", "index")
 
 _encoded: WeakKeyDictionary[TabularGame, tuple[NDArray[np.float32], ...]] = WeakKeyDictionary()
@@ -92,6 +94,8 @@ def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
         ValueError: If they are not whole numbers, or not one per environment.
     """
     array = np.asarray(actions)
+    if array.dtype is _INT64 and array.shape == (n_envs,) and array.flags.c_contiguous:
+        return array
     if array.shape != (n_envs,) or array.dtype.kind not in "iu":
         raise ValueError(
             f"actions have shape {array.shape} and type {array.dtype}; "

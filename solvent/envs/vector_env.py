@@ -26,6 +26,9 @@ from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown
 
+# A type is looked up faster when it is one already.
+_BOOL = np.dtype(bool)
+
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
 
@@ -80,8 +83,10 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._index = isinstance(seen, spaces.Discrete)
         self._form = (self.num_envs, *(seen.shape or (1,))), seen.dtype
-        self._masks = self.num_envs, simulator.n_actions
-        self._all = np.ones(self.num_envs, bool)
+        self._masks = (self.num_envs, simulator.n_actions), np.dtype(np.int8)
+        self._all, self._none = np.ones(self.num_envs, bool), np.zeros(self.num_envs, bool)
+        self._disabled = self.autoreset_mode is AutoresetMode.DISABLED
+        self._same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._begun = False
         self._screen: Screen | None = None
 
@@ -126,15 +131,15 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         """
         n, simulator = self.num_envs, self.simulator
         actions = check_actions(actions, n)
-        self._check_begun()
-        if self.autoreset_mode is AutoresetMode.DISABLED and simulator.over().any():
+        if not self._begun:
+            self._check_begun()
+        if self._disabled and simulator.over().any():
             raise ResetNeeded("some episodes have ended; reset them with options={'reset_mask': …}")
         if self._raises:
             self._check_legal(actions)
 
-        observation, mask = np.empty(*self._form), np.empty(self._masks, np.int8)
-        reward = np.empty(n)
-        terminated, illegal = np.empty(n, bool), np.empty(n, bool)
+        observation, mask = np.empty(*self._form), np.empty(*self._masks)
+        reward, terminated, illegal = np.empty(n), np.empty(n, _BOOL), np.empty(n, _BOOL)
         if simulator.step(actions, reward, terminated, illegal, mask, observation):
             width = simulator.n_actions
             i = int(np.argmax((actions < 0) | (actions >= width)))
@@ -142,9 +147,10 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
                 f"action of environment {i} is {actions[i]}; "
                 f"allowed are whole numbers from 0 to {width - 1}"
             )
-        observation = self._shown(observation)
-        ended: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and terminated.any():
+        if self._index:
+            observation = observation[:, 0]
+        ended: dict[str, Any] | None = None
+        if self._same_step and terminated.any():
             ended = self._begin_again(terminated, observation, illegal, mask)
         infos: dict[str, Any] = {
             "illegal_action": illegal,
@@ -153,8 +159,10 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
             "_action_mask": self._all.copy(),
         }
         for name, told in simulator.told().items():
-            infos |= {name: told, f"_{name}": self._all.copy()}
-        return observation, reward, terminated, np.zeros(n, bool), infos | ended
+            infos[name], infos[f"_{name}"] = told, self._all.copy()
+        if ended is not None:
+            infos |= ended
+        return observation, reward, terminated, self._none.copy(), infos
 
     def _begin_again(
         self,

@@ -14,7 +14,7 @@ from random_tables import random_table
 from solvent.envs.random_stream import DRAWS
 from solvent.envs.sampling_table import sampling_table
 from solvent.games import FightingFantasy, Pig
-from solvent.model import TabularPolicy, against, compile_game, legal_action_table
+from solvent.model import TabularGame, TabularPolicy, against, compile_game, legal_action_table
 
 SEEDS = range(20)
 
@@ -80,12 +80,45 @@ def test_the_guide_never_points_beyond_the_outcome_that_a_draw_picks() -> None:
         assert table.start <= table.guide[draw >> shift] <= picked
 
 
-def test_depth_covers_the_longest_span() -> None:
-    for seed in SEEDS:
-        game = random_table(seed)
-        table = sampling_table(game, 0, "index")
-        rows = np.bincount(game.outcome_row[game.probability > 0])
-        assert 2 ** (table.depth - 1) < max(rows.max(), 1.5) <= 2**table.depth or rows.max() == 1
+@pytest.mark.parametrize(
+    "game",
+    [*map(random_table, SEEDS), compile_game(FightingFantasy(stamina=(1, 5), luck=(0, 3)))],
+    ids=lambda game: game.info.name,
+)
+def test_packed_cells_lead_where_the_spans_do_at_every_edge(game: TabularGame) -> None:
+    table = sampling_table(game, 0, "index")
+    packed = table.packed
+    longest = np.bincount(game.outcome_row[game.probability > 0]).max()
+    assert packed.guided == (len(table.threshold) - table.start > max(longest, 4))
+    for cell, (first, last) in zip(
+        packed.cell.tolist(), table.span.reshape(-1, 2).tolist(), strict=True
+    ):
+        assert cell >> 31 & 1 == (first < 0)
+        cut, places = cell >> 32 & (1 << 27) - 1, 1 << (cell >> 59)
+        if packed.guided and max(first, ~first) == table.start:
+            assert cut == 0
+            continue
+        assert cut > 0
+        assert places <= 1 << packed.depth
+        edges = table.threshold[max(first, ~first) : last + 1]
+        for draw in {0, *(edges[:-1] - 1).tolist(), *edges[:-1].tolist(), DRAWS - 1}:
+            outcome = bisect_right(table.threshold, draw, max(first, ~first), last)
+            place = bisect_right(packed.threshold, draw, cut, cut + places) - cut
+            target = int(packed.to[(cell & (1 << 31) - 1) + place])
+            assert packed.reward[target >> packed.shift] == table.reward[outcome]
+            state = (target & (1 << packed.shift) - 1) >> 1
+            assert state == table.next_state[outcome]
+            assert target & 1 == table.terminal[state]
+
+
+def test_equal_distributions_share_their_thresholds() -> None:
+    game = compile_game(FightingFantasy(skill_difference=(-3, 3), luck=(0, 2)))
+    table = sampling_table(game, 0, "index")
+    spans = [slice(max(f, ~f), last + 1) for f, last in table.span.reshape(-1, 2).tolist()]
+    different = {tuple(table.probability[s].tolist()) for s in spans if s.start < table.start}
+    # Each fills 4 places, behind one that belongs to none.
+    assert len(table.packed.threshold) == 1 + 4 * len(different) < len(spans) / 10
+    assert table.packed.to.dtype == np.uint32
 
 
 def test_a_table_is_built_once_and_dropped_with_its_game() -> None:

@@ -1,13 +1,15 @@
 """A step of many environments over one sampling table, compiled.
 
-The arrays are those of :class:`solvent.envs.sampling_table.SamplingTable`. Of n environments,
-``state`` [n] int32 and ``stream`` [n] uint64 say where they are. Everything here agrees to the
-last bit with :class:`solvent.envs.TabularEnv`.
+The arrays are those of :class:`solvent.envs.sampling_table.SamplingTable` and its ``packed``. Of n
+environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. Everything here
+agrees to the last bit with :class:`solvent.envs.TabularEnv`.
 
-A step is a sequence of short passes over all environments instead of one long pass. In a short
-pass no environment waits for the memory that another one reads, and there is no branch that
-depends on chance, so that the processor has dozens of them under way at a time. Indices are cast
-to unsigned integers because Numba spends instructions on signed ones, which may be negative.
+A step is a sequence of short passes over as many environments as fit in the first cache, instead of
+one long pass. In a short pass no environment waits for the memory that another one reads, and there
+is no branch that depends on chance, so that the processor has dozens of them under way at a time.
+Comparisons with thresholds are written as the sign of a difference, since LLVM makes branches of
+conditional moves that wait for memory. Indices are cast to unsigned integers because Numba spends
+instructions on signed ones, which may be negative.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvent.envs.kernels.rows import copy_rows
+
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
+_FIRST, _CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
+_BLOCK = 1024
 
 
 @njit(cache=True, inline="always")
@@ -36,6 +42,12 @@ def draw_of(x: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
+def reached(draw: Any, threshold: Any) -> Any:
+    """1 if a draw is not less than a threshold, else 0."""
+    return _U64(threshold - _I64(1) - draw) >> _U64(63)
+
+
+@njit(cache=True, inline="always")
 def start_of(draw: Any, threshold: Any, guide: Any, guide_shift: Any) -> Any:
     """The outcome of the start that a draw picks."""
     j = _I64(guide[_U64(draw >> guide_shift)])
@@ -49,20 +61,21 @@ def step(
     state: NDArray[np.int32],
     stream: NDArray[np.uint64],
     action: NDArray[np.int64],
-    span: NDArray[np.int32],
+    cell: NDArray[np.uint64],
     threshold: NDArray[np.int64],
-    next_state: NDArray[np.int32],
-    outcome_reward: NDArray[np.float64],
     depth: int,
+    to: NDArray[Any],
+    shift: int,
+    rewards: NDArray[np.float64],
+    start_threshold: NDArray[np.int64],
     guide: NDArray[np.int32],
     guide_shift: int,
-    ended: NDArray[np.bool_],
-    legal: NDArray[Any],
+    legal: NDArray[np.int8],
     seen: NDArray[Any],
     reward: NDArray[np.float64],
     terminated: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
-    mask: NDArray[Any],
+    mask: NDArray[np.int8],
     observation: NDArray[Any],
 ) -> int:
     """Play an action in each environment, or begin it again if its episode has ended.
@@ -71,74 +84,88 @@ def step(
         state: Changed.
         stream: Changed.
         action: [n]; not read where the episode has ended.
-        span: [S, A, 2] the first and the last outcome of an action in a state; ``~first`` if it is
-            illegal.
-        threshold: [N] 2^53 times the probability of a span's outcomes up to this.
-        next_state: [N] the state that an outcome leads to.
-        outcome_reward: The table's ``reward``.
-        depth: How many halvings find an outcome in any span but the start's.
+        cell: The packed table's.
+        threshold: The packed table's.
+        depth: The packed table's.
+        to: The packed table's.
+        shift: The packed table's.
+        rewards: The packed table's ``reward``.
+        start_threshold: [N] 2^53 times the probability of the start's outcomes up to this; the
+            start's are the last.
         guide: [2^m] for the start: the first outcome that a draw can pick whose upper m bits are
             the index.
-        guide_shift: 53 - m.
-        ended: The table's ``terminal``.
-        legal: [S] records, a row of the table's ``mask`` in each.
-        seen: [S] records, a row of the table's ``observation`` in each.
+        guide_shift: 53 - m, or -1 if the start is a row like any other.
+        legal: The table's ``mask``.
+        seen: The table's ``observation``.
         reward: [n], filled.
         terminated: [n], filled.
         illegal: [n], filled.
-        mask: [n] records, filled.
-        observation: [n] records, filled.
+        mask: [n, A], filled.
+        observation: [n, D], filled.
 
     Returns:
         How many actions are out of range; unless it is 0, nothing has been changed or filled.
     """
-    n, n_actions = len(state), span.shape[1]
+    n, n_actions = len(state), _U64(legal.shape[1])
     wrong = 0
     for i in range(n):
-        wrong += (action[i] < 0) | (action[i] >= n_actions)
+        wrong += int(_U64(action[i]) >= n_actions)
     if wrong > 0:
         return wrong
 
-    begun_again, n_begun_again = np.empty(n, np.int32), 0
-    for i in range(n):
-        begun_again[n_begun_again] = i
-        n_begun_again += int(ended[_U64(_U32(state[i]))])
+    again, target = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, to.dtype)
+    row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
+    where = (_U64(1) << _U64(shift)) - _U64(1)
+    for begun in range(0, n, _BLOCK):
+        end = min(n, begun + _BLOCK)
+        s, x, a = state[begun:end], stream[begun:end], action[begun:end]
+        out, ends, not_legal = reward[begun:end], terminated[begun:end], illegal[begun:end]
+        m = end - begun
+        for i in range(m):
+            x[i] = advance(x[i])
 
-    for i in range(n):
-        stream[i] = advance(stream[i])
+        for i in range(m):
+            row[i] = cell[_U64(_U32(s[i])) * n_actions + _U64(a[i])]
+        for i in range(m):
+            not_legal[i] = (row[i] >> _U64(31)) & _U64(1)
 
-    outcome, last = np.empty(n, np.int32), np.empty(n, np.int32)
-    ends = span.reshape(-1)
-    for i in range(n):
-        at = _U64(2) * (_U64(_U32(state[i])) * _U64(n_actions) + _U64(action[i]))
-        first = ends[at]
-        illegal[i] = first < 0
-        outcome[i] = first ^ (first >> 31)
-        last[i] = ends[at + _U64(1)]
+        if depth == 2:
+            for i in range(m):
+                draw, cut = draw_of(x[i]), (row[i] >> _U64(32)) & _CUT
+                j = reached(draw, threshold[cut + _U64(1)]) << _U64(1)
+                j += reached(draw, threshold[cut + j])
+                picked[i] = (row[i] & _FIRST) + j
+        else:
+            for i in range(m):
+                picked[i] = 0
+            for level in range(depth - 1, -1, -1):
+                reach = (_U64(1) << _U64(level)) - _U64(1)
+                for i in range(m):
+                    # In a shorter row the probe is its last threshold, which no draw reaches.
+                    places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
+                    probe = ((row[i] >> _U64(32)) & _CUT) + picked[i] + (reach & places)
+                    picked[i] += reached(draw_of(x[i]), threshold[probe]) << _U64(level)
+            for i in range(m):
+                picked[i] += row[i] & _FIRST
 
-    # Bisection with the same number of probes in every span; in a shorter one the probes stay
-    # at its last outcome, whose threshold no draw reaches.
-    for level in range(depth - 1, -1, -1):
-        for i in range(n):
-            j = _I64(outcome[i])
-            probe = min(j + ((1 << level) - 1), _I64(last[i]))
-            reached = _I64(draw_of(stream[i]) >= threshold[_U64(probe)])
-            outcome[i] = j + (reached << level)
-
-    for e in range(n_begun_again):
-        i = begun_again[e]
-        outcome[i] = start_of(draw_of(stream[i]), threshold, guide, guide_shift)
-
-    for i in range(n):
-        picked = _U64(_U32(outcome[i]))
-        state[i] = next_state[picked]
-        reward[i] = outcome_reward[picked]
-    for i in range(n):
-        s = _U64(_U32(state[i]))
-        terminated[i] = ended[s]
-        mask[i] = legal[s]
-    for i in range(n):
-        observation[i] = seen[_U64(_U32(state[i]))]
+        if guide_shift >= 0:
+            n_again = 0
+            for i in range(m):
+                again[n_again] = i
+                n_again += int((row[i] >> _U64(32)) & _CUT == _U64(0))
+            for e in range(n_again):
+                i = again[e]
+                picked[i] = start_of(draw_of(x[i]), start_threshold, guide, guide_shift)
+        for i in range(m):
+            target[i] = to[picked[i]]
+        for i in range(m):
+            t = _U64(target[i])
+            s[i] = (t & where) >> _U64(1)
+            ends[i] = t & _U64(1)
+        for i in range(m):
+            out[i] = rewards[_U64(target[i]) >> _U64(shift)]
+    copy_rows(legal, state, mask)
+    copy_rows(seen, state, observation)
     return 0
 
 
