@@ -252,10 +252,7 @@ class SeatEnv(Env):
         seats, pool = seats_of(seat), (cast(Any, opponents), weights)
         episode: Episode
         if isinstance(game, Sampler):
-            # Compiled loops take a while to import.
-            from solvent.envs.simulated_seat import SimulatedSeatBatch
-
-            self._pool: Any = SimulatedSeatBatch(game, 1, *pool, seats, observation)
+            self._pool: Any = game.learners(1, *pool, seats, observation)
             episode = OnlyEpisode(self._pool)
         else:
             table, rules = table_and_rules(game, rules)

@@ -17,6 +17,25 @@ from solvent.envs.simulation import Player, Sampler
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
+LEARNER = np.dtype(
+    [
+        ("owed", np.float64),
+        ("side", np.int32),
+        ("opponent", np.int32),
+        ("over", np.bool_),
+        ("opens", np.bool_),
+        ("action", np.int16),
+    ],
+    align=True,
+)
+"""The learner of an episode.
+
+``owed`` are rewards that no step has reported, ``side`` is which of the learner's seats it has,
+``opponent`` who of the pool has the other, and ``over`` whether the end has been reported. While a
+compiled turn waits for an opponent's reply, ``action`` is what the learner plays and ``opens`` is
+whether the episode has just begun.
+"""
+
 
 class SimulatedSeatBatch(BatchSimulator):
     """What :class:`solvent.envs.seat.SeatBatch` is, for a game without a table.
@@ -62,16 +81,14 @@ class SimulatedSeatBatch(BatchSimulator):
         self.observation_space = simulation.observation_space
         self.n_actions = simulation.n_actions
         self._stream: NDArray[np.uint64] = simulation.arrays["stream"]
-        self._side, self._opponent = np.zeros((2, num_envs), np.int32)
-        self._owed, self._over = np.zeros(num_envs), np.ones(num_envs, bool)
-        self.arrays = {
-            **simulation.arrays,
-            "side": self._side,
-            "opponent": self._opponent,
-            "owed": self._owed,
-            "over": self._over,
-        }
+        self._learners = learners = np.zeros(num_envs, LEARNER)
+        learners["over"] = True
+        own = {name: learners[name] for name in ("side", "opponent", "owed", "over")}
+        self._side, self._opponent, self._owed, self._over = own.values()
+        self.arrays = {**simulation.arrays, **own}
         self._everyone = np.arange(num_envs)
+        self._reply = np.zeros(num_envs, np.int64)
+        self._seats = np.array(seats)
         self._either = inverse_cdf(np.full(len(seats), 1 / len(seats)), np.array([0, len(seats)]))
         self._bonus = bonus_of(sampler.rules.info)
         self._set_pool(opponents, weights)
@@ -99,7 +116,7 @@ class SimulatedSeatBatch(BatchSimulator):
     @property
     def _seat(self) -> Ints:
         """[n] the learner's seat."""
-        seat: Ints = np.array(self.seats)[self._side]
+        seat: Ints = self._seats[self._side]
         return seat
 
     def begin(self, chosen: Ints) -> None:
@@ -155,13 +172,9 @@ class SimulatedSeatBatch(BatchSimulator):
         while len(chosen):
             other = 1 - seat[chosen]
             replies = simulation.acts(chosen, other)
-            replying, other = chosen[replies], other[replies]
+            replying = chosen[replies]
             reply = np.zeros(len(seat), np.int64)
-            for k, opponent in enumerate(self.opponents):
-                mine = slice(None) if len(self.opponents) == 1 else self._opponent[replying] == k
-                if len(asked := replying[mine]):
-                    probabilities = opponent.mixes(simulation, asked, other[mine])
-                    draw_actions(asked, probabilities, self._stream, reply)
+            self._ask(replying, other[replies], reply)
             scored = np.zeros(len(seat))
             first = np.where(first_seat, action, reply)
             second = np.where(first_seat, reply, action)
@@ -169,6 +182,20 @@ class SimulatedSeatBatch(BatchSimulator):
             earned[chosen] += np.where(first_seat, scored, -scored)[chosen]
             chosen = chosen[~simulation.over()[chosen]]
             chosen = chosen[~simulation.acts(chosen, seat[chosen])]
+
+    def _ask(self, chosen: Ints, player: Ints, reply: Ints) -> None:
+        """Draw the actions of the opponents in some episodes.
+
+        Args:
+            chosen: [k] indices of episodes in which they have a choice.
+            player: [k] their seats.
+            reply: [n], filled in those episodes.
+        """
+        for k, opponent in enumerate(self.opponents):
+            mine = slice(None) if len(self.opponents) == 1 else self._opponent[chosen] == k
+            if len(asked := chosen[mine]):
+                probabilities = opponent.mixes(self.simulation, asked, player[mine])
+                draw_actions(asked, probabilities, self._stream, reply)
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
         chosen = self._everyone if chosen is None else chosen

@@ -16,6 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from solvent.envs.batch_simulator import BatchSimulator
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -100,6 +101,21 @@ class Sampler(Protocol):
 
     def plays(self, n: int, observation: str = "vector") -> Simulation:
         """Episodes that have not begun."""
+        ...
+
+    def learners(
+        self,
+        n: int,
+        opponents: Sequence[Player],
+        weights: Sequence[float] | None,
+        seats: tuple[int, ...],
+        observation: str,
+    ) -> BatchSimulator:
+        """Learners in seats against opponents, each in an episode.
+
+        A :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`, whose arguments these are, or
+        what does the same faster.
+        """
         ...
 
     def examples(self) -> Sequence[Any]:

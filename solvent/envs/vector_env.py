@@ -384,7 +384,7 @@ class SeatVectorEnv(VectorEnv):
         seats, pool = seats_of(seat), (cast(Any, opponents), weights)
         simulator: BatchSimulator
         if isinstance(game, Sampler):
-            simulator = SimulatedSeatBatch(game, num_envs, *pool, seats, observation)
+            simulator = game.learners(num_envs, *pool, seats, observation)
         else:
             table, rules = table_and_rules(game, rules)
             simulator = SeatBatch(table, rules, num_envs, *pool, seats, observation)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import spread_states
 from solvent.envs.kernels.drawing import draw_actions
+from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Simulation
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -30,6 +31,9 @@ class TableSampler:
 
     def plays(self, n: int, observation: str = "vector") -> TableSimulation:
         return TableSimulation(self.rules, self.table, n)
+
+    def learners(self, n: int, *arguments: Any) -> SimulatedSeatBatch:
+        return SimulatedSeatBatch(self, n, *arguments)
 
     def examples(self) -> Sequence[Any]:
         return spread_states(self.table)

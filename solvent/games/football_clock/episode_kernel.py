@@ -2,7 +2,8 @@
 
 There are too many states to tabulate, so the episodes read the packed rules
 (:class:`solvent.games.football.packed.PackedRules`) and the clock. Everything here agrees with the
-rules in :mod:`solvent.games.football_clock.rules`.
+rules in :mod:`solvent.games.football_clock.rules`, and the turns of learners with
+:class:`solvent.envs.simulated_seat.SimulatedSeatBatch`.
 
 An episode is in one of the *phases*
 
@@ -18,11 +19,24 @@ OVER        Play has ended.
 
 Rows are those of a layer: the situations, then a kickoff and a free kick. A call draws two numbers,
 one if it leads to a choice; a choice and a kick draw one, and a time-out none.
+
+What a player may do is one of few *menus*: sets of legal actions, numbered as follows and then one
+for each different set of the offence's calls.
+
+=========== ========================================================================================
+ANYTHING    The episode is over, and no action counts.
+NOTHING     The player has no choice, and takes action 0.
+DEFENCE     All calls of the defence.
+OPTIONS     The penalty or the play.
+KICKS       The kinds of kickoff.
+TIMEOUTS    A time-out or none.
+=========== ========================================================================================
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numba import njit
@@ -31,11 +45,38 @@ from numpy.typing import NDArray
 from solvent.envs.kernels.tabular import advance, draw_of
 from solvent.envs.kernels.two_player import pick
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def compiled(function: _Function, **options: bool) -> _Function:
+    """A compiled function in which nothing is allocated.
+
+    Numba then need not count references to arrays, which took eight ninths of a turn's time and
+    half of the time to compile it.
+
+    Args:
+        function: What is compiled.
+        options: Of Numba's ``njit``; its result is kept on disk unless given.
+    """
+    made: _Function = cast(Any, njit)(_nrt=False, **(options or {"cache": True}))(function)
+    return made
+
+
+def inlined(function: _Function) -> _Function:
+    """The same for a function that becomes a part of those which call it."""
+    return compiled(function, forceinline=True)
+
+
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
+ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
+"""The menus; those of the offence follow from ``OFFENCE`` on."""
+
+STEP, BEGIN, REPLIED = range(3)
+"""What :func:`turn` is called for."""
 
 
 class Episodes(NamedTuple):
-    """Where n episodes are; arrays [n] that are changed in place.
+    """Where n episodes are; arrays [n] that are changed in place, views of :data:`EPISODE`.
 
     Attributes:
         stream: uint64, the state of the random numbers. What follows is int32.
@@ -72,128 +113,120 @@ class Episodes(NamedTuple):
     untimed: NDArray[np.int32]
 
     @classmethod
-    def of(cls, n: int) -> Episodes:
-        """`n` episodes that have not begun."""
-        others = {name: np.zeros(n, np.int32) for name in cls._fields[1:]}
-        return cls(np.zeros(n, np.uint64), **others)
+    def of(cls, records: NDArray[Any]) -> Episodes:
+        """Views of [n] records of :data:`EPISODE`."""
+        return cls(**{name: records[name] for name in cls._fields})
+
+
+EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in Episodes._fields[1:])])
+"""Where an episode is: 64 bytes, a line of the processor's cache."""
+
+BRANCH = np.dtype(
+    [("next", np.int32), ("points", np.int16), ("taken", np.int16), ("same_side", np.bool_)],
+    align=True,
+)
+"""What a result leads to: the row that follows, points to the offence, ticks that it takes, and
+whether the offence has the ball, or kicks, in what follows."""
+
+RESULT = np.dtype(
+    [
+        ("chooser", np.int32),
+        ("penalty", np.int32),
+        ("play", np.int32),
+        ("number", np.int32),
+        ("by_defence", np.bool_),
+    ],
+    align=True,
+)
+"""A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
+results, its number among the choices, and whether it is a penalty of the defence."""
+
+NUMBERS = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            *("plays", "defences", "entries", "situations", "results"),
+            *("first_letter", "first_option", "first_kick", "first_timeout"),
+            *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts"),
+            *("untimed_down", "for_points"),
+        )
+    ]
+    + [("bonus", np.float64)]
+)
+"""Numbers of the rules: of the chart, the first actions of their kinds, of the clock, of a
+touchdown with its extra point, and what both players' returns add up to."""
 
 
 class Rules(NamedTuple):
     """What the episodes read.
 
-    With n plays and m defences of the chart, S situations, and distributions as thresholds
-    (:mod:`solvent.envs.random_stream`). Arrays of the same name as in
-    :mod:`solvent.games.football.packed` are the packed rules' own.
+    With S situations, R results (the field goal and the declaration included), M menus, A actions
+    and D entries of an observation; distributions are thresholds
+    (:mod:`solvent.envs.random_stream`).
 
     Attributes:
-        cell_start: [(n+4)*m+1] int64, where the entries of a cell begin.
-        cell_threshold: [C] int64.
-        cell_result: [C] the result of an entry of a cell.
-        branch_start: [S*(R+2)+1] int64, where the branches of a situation's result begin.
+        cell_threshold: [(n+4)*m*E] int64, of the entries of the chart's cells, E to each.
+        cell_result: [(n+4)*m*E] int32, their results.
+        branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
+            the kicks: kickoff, onside, free kick.
         threshold: [N] int64, of branches.
-        points: [N] to the offence; negative ones go to the defence.
-        next: [N] int32, the situation that follows, of whoever has the ball.
-        same_side: [N] bool, whether the offence has the ball in what follows.
-        taken: [N] ticks.
-        option: [R+2, 2] int32, the results a choice is between, penalty first; -1 if it is none.
-        chooser: [R+2] int8, who takes a choice: 0 the offence, 1 the defence; -1 if it is none.
-        by_defence: [R+2] whether a result is a penalty of the defence.
-        kick_start: [4] int64, where the branches of a kick begin: kickoff, onside, free kick.
-        kick_threshold: [F] int64.
-        kick_points: [F] to the kicker.
-        kick_next: [F] int32, the situation that follows, of whoever has the ball.
-        kick_same_side: [F] bool, whether the kicker has the ball, or kicks again.
-        kick_taken: [F] ticks.
-        legal: [S, n+3] bool, the offence's legal actions; every defence is legal.
-        situation: [S, 4] down, yards to go, yards to the goal, and whether punt formation is on.
-        after: [T+1, L+1] ticks left when, of so many, so many are taken.
-        saved: [L+1] ticks taken with a time-out instead of so many.
-        start_threshold: [K] int64, of the states in which an episode begins.
-        plays: n.
-        defences: m.
-        situations: S.
-        first: The numbers of the first defence, of taking the penalty, of the kickoff, and of
-            calling a time-out; [4].
-        choice_number: [R+2] the place of a result among the chart's choices, -1 if it is none.
-        last_ticks: Left at the last stop of the clock.
-        score: A touchdown with its extra point.
-        largest_margin: Beyond which a lead does not count.
-        timeouts: In a half.
-        untimed_down: Whether a half may end with one.
-        for_points: Whether points are what counts.
+        branch: [N] :data:`BRANCH`.
+        result: [R] :data:`RESULT`.
+        row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
+            the offence's menu.
+        left: [T+1, L+1, 2] int32 ticks left when, of so many, so many are taken: without a time-out
+            and with one.
+        start: [K] :data:`EPISODE`, the states in which an episode begins.
+        start_threshold: [K] int64.
+        mask: [M, A] int8, the actions of a menu.
+        action: [M, 1+A] int16, how many these are, and which.
+        uniform: [(A+1)*A] int64, the actions of a menu of 0, 1, ... actions, equally often.
+        first: [D] int64, the indicator of the value 0 of each entry. An entry that is always 0 has
+            none: -1.
+        share: [D'+1] float32, what each indicated value is in a vector; the last is 0.
+        number: [1] :data:`NUMBERS`.
     """
 
-    cell_start: NDArray[np.int64]
     cell_threshold: NDArray[np.int64]
     cell_result: NDArray[np.int32]
-    branch_start: NDArray[np.int64]
+    branch_start: NDArray[np.int32]
     threshold: NDArray[np.int64]
-    points: NDArray[np.int16]
-    next: NDArray[np.int32]
-    same_side: NDArray[np.bool_]
-    taken: NDArray[np.int32]
-    option: NDArray[np.int32]
-    chooser: NDArray[np.int8]
-    by_defence: NDArray[np.bool_]
-    kick_start: NDArray[np.int64]
-    kick_threshold: NDArray[np.int64]
-    kick_points: NDArray[np.int16]
-    kick_next: NDArray[np.int32]
-    kick_same_side: NDArray[np.bool_]
-    kick_taken: NDArray[np.int32]
-    legal: NDArray[np.bool_]
-    situation: NDArray[np.int16]
-    after: NDArray[np.int32]
-    saved: NDArray[np.int32]
+    branch: NDArray[Any]
+    result: NDArray[Any]
+    row: NDArray[np.int16]
+    left: NDArray[np.int32]
+    start: NDArray[Any]
     start_threshold: NDArray[np.int64]
-    plays: int
-    defences: int
-    situations: int
+    mask: NDArray[np.int8]
+    action: NDArray[np.int16]
+    uniform: NDArray[np.int64]
     first: NDArray[np.int64]
-    choice_number: NDArray[np.int32]
-    last_ticks: int
-    score: int
-    largest_margin: int
-    timeouts: int
-    untimed_down: bool
-    for_points: bool
+    share: NDArray[np.float32]
+    number: NDArray[Any]
 
 
-@njit(cache=True)
-def begin(chosen: NDArray[np.int64], episodes: Episodes, starts: Episodes, rules: Rules) -> None:
-    """Begin the chosen episodes in one of the `starts`."""
+@inlined
+def start_one(i: int, episodes: Any, rules: Any) -> None:
+    """Put an episode into one of the states in which it begins."""
+    x = advance(episodes[i].stream)
+    k = pick(draw_of(x), rules.start_threshold, 0, len(rules.start_threshold))
+    episodes[i] = rules.start[k]
+    episodes[i].stream = x
+
+
+@compiled
+def begin(chosen: NDArray[np.int64], episodes: NDArray[Any], rules: Rules) -> None:
+    """Begin the chosen episodes in one of the states in which they may begin."""
     for i in chosen:
-        x = advance(episodes.stream[i])
-        episodes.stream[i] = x
-        k = pick(draw_of(x), rules.start_threshold, 0, len(rules.start_threshold))
-        copy(starts, k, episodes, i)
+        start_one(i, episodes, rules)
 
 
-@njit(cache=True, inline="always")
-def copy(source: Episodes, k: int, episodes: Episodes, i: int) -> None:
-    """Make episode `i` like episode `k` of the source, but for its random numbers."""
-    episodes.phase[i] = source.phase[k]
-    episodes.half[i] = source.half[k]
-    episodes.ticks[i] = source.ticks[k]
-    episodes.margin[i] = source.margin[k]
-    episodes.receiver[i] = source.receiver[k]
-    episodes.offence[i] = source.offence[k]
-    episodes.left0[i] = source.left0[k]
-    episodes.left1[i] = source.left1[k]
-    episodes.row[i] = source.row[k]
-    episodes.choice[i] = source.choice[k]
-    episodes.asked[i] = source.asked[k]
-    episodes.other_too[i] = source.other_too[k]
-    episodes.saved[i] = source.saved[k]
-    episodes.untimed[i] = source.untimed[k]
-
-
-@njit(cache=True)
+@compiled
 def step(
     chosen: NDArray[np.int64],
     first: NDArray[np.int64],
     second: NDArray[np.int64],
-    episodes: Episodes,
+    episodes: NDArray[Any],
     rules: Rules,
     paid: NDArray[np.float64],
 ) -> None:
@@ -203,320 +236,367 @@ def step(
         chosen: [k] indices of episodes.
         first: [n] of player 0, not read where that player has no choice.
         second: [n] of player 1, likewise.
-        episodes: Changed.
+        episodes: [n] :data:`EPISODE`, changed.
         rules: Of the game.
         paid: [n], to which the rewards of player 0 are added.
     """
     for i in chosen:
-        phase = episodes.phase[i]
-        offence = episodes.offence[i]
-        own = first[i] if offence == 0 else second[i]
-        other = second[i] if offence == 0 else first[i]
-        if phase == CALL:
-            paid[i] += _called(i, own, other - rules.first[0], episodes, rules)
-        elif phase == CHOICE:
-            chooser = offence if rules.chooser[episodes.choice[i]] == 0 else 1 - offence
-            action = first[i] if chooser == 0 else second[i]
-            result = rules.option[episodes.choice[i], action - rules.first[1]]
-            episodes.choice[i] = -1
-            paid[i] += _result(i, result, episodes, rules)
-        elif phase == TIMEOUT:
-            action = first[i] if episodes.asked[i] == 0 else second[i]
-            paid[i] += _answered(i, action == rules.first[3], episodes, rules)
-        elif phase == KICKOFF:
-            paid[i] += _kicked(i, own - rules.first[2], episodes, rules)
-        else:
-            paid[i] += _kicked(i, 2, episodes, rules)
+        paid[i] += played(i, first[i], second[i], episodes, rules)
 
 
-@njit(cache=True, inline="always")
-def _drawn(i: int, episodes: Any, threshold: Any, start: int, end: int) -> int:
-    """An entry of ``threshold[start : end]``, drawn."""
-    x = advance(episodes.stream[i])
-    episodes.stream[i] = x
-    return int(start + pick(draw_of(x), threshold, start, end - start))
-
-
-@njit(cache=True)
-def _called(i: int, action: int, defence: int, episodes: Any, rules: Any) -> float:
-    """The calls meet."""
-    row = episodes.row[i]
-    call = action + (action == rules.plays + 2 and rules.situation[row, 3])
-    cell = call * rules.defences + defence
-    entry = _drawn(
-        i, episodes, rules.cell_threshold, rules.cell_start[cell], rules.cell_start[cell + 1]
-    )
-    result = rules.cell_result[entry]
-    if rules.chooser[result] >= 0:
-        episodes.phase[i] = CHOICE
-        episodes.choice[i] = result
-        return 0.0
-    return _result(i, result, episodes, rules)
-
-
-@njit(cache=True)
-def _result(i: int, result: int, episodes: Any, rules: Any) -> float:
-    """A result that is no choice, in the situation of an episode."""
-    k = episodes.row[i] * len(rules.chooser) + result
-    j = _drawn(i, episodes, rules.threshold, rules.branch_start[k], rules.branch_start[k + 1])
-    return _follows(
-        i,
-        rules.points[j],
-        rules.next[j],
-        rules.same_side[j],
-        rules.taken[j],
-        rules.by_defence[result],
-        episodes,
-        rules,
-    )
-
-
-@njit(cache=True)
-def _kicked(i: int, kick: int, episodes: Any, rules: Any) -> float:
-    """A kick of one of the three kinds."""
-    j = _drawn(
-        i, episodes, rules.kick_threshold, rules.kick_start[kick], rules.kick_start[kick + 1]
-    )
-    return _follows(
-        i,
-        rules.kick_points[j],
-        rules.kick_next[j],
-        rules.kick_same_side[j],
-        rules.kick_taken[j],
-        False,
-        episodes,
-        rules,
-    )
-
-
-@njit(cache=True)
-def _follows(
-    i: int,
-    points: int,
-    following: int,
-    same_side: bool,
-    taken: int,
-    penalty: bool,
-    episodes: Any,
-    rules: Any,
-) -> float:
-    """What follows from a branch: the score, the ball, and who is asked for a time-out."""
-    offence = episodes.offence[i]
-    scored = points if offence == 0 else -points
-    episodes.offence[i] = offence if same_side else 1 - offence
-    episodes.row[i] = following if following >= 0 else rules.situations - 1 - following
+@inlined
+def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
+    """Play both players' actions in an episode; the reward of player 0."""
+    number = rules.number[0]
+    at = episodes[i]
+    phase, offence = at.phase, at.offence
+    own, other = (first, second) if offence == 0 else (second, first)
     paid = 0.0
-    if rules.for_points:
-        paid = float(scored)
-    else:
-        m = rules.largest_margin
-        episodes.margin[i] = max(-m, min(m, episodes.margin[i] + scored))
-    if taken == 0:
-        episodes.phase[i] = CALL
-        return paid
-    ticks = episodes.ticks[i]
-    if ticks == 0:
-        return paid + _half_over(i, episodes, rules)
-    left, saved = rules.after[ticks, taken], rules.after[ticks, rules.saved[taken]]
-    untimed = left == 0 and penalty and rules.untimed_down
-    if saved != left:
-        offence_has = (episodes.left0[i] if offence == 0 else episodes.left1[i]) > 0
-        other_has = (episodes.left1[i] if offence == 0 else episodes.left0[i]) > 0
-        if offence_has or other_has:
-            episodes.phase[i] = TIMEOUT
-            episodes.ticks[i] = left
-            episodes.asked[i] = offence if offence_has else 1 - offence
-            episodes.other_too[i] = offence_has and other_has
-            episodes.saved[i] = saved
-            episodes.untimed[i] = untimed
+    if phase == TIMEOUT:
+        asked = at.asked
+        calls = (first if asked == 0 else second) == number.first_timeout
+        if not calls and at.other_too == 1:
+            at.asked = 1 - asked
+            at.other_too = 0
             return paid
-    return paid + _goes_on(i, left, untimed, episodes, rules)
+        left, untimed = at.ticks, at.untimed == 1
+        if calls:
+            at.left0 -= asked == 0
+            at.left1 -= asked == 1
+            left, untimed = at.saved, False
+        at.asked = -1
+        at.other_too = 0
+        at.saved = 0
+        at.untimed = 0
+    else:
+        # Where the branches begin of which one is drawn.
+        penalty = False
+        if phase in (CALL, CHOICE):
+            if phase == CALL:
+                call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
+                cell = call * number.defences + other - number.first_letter
+                x = advance(at.stream)
+                at.stream = x
+                first_entry = cell * number.entries
+                entry = pick(draw_of(x), rules.cell_threshold, first_entry, number.entries)
+                result = rules.cell_result[first_entry + entry]
+                if rules.result[result].chooser >= 0:
+                    at.phase = CHOICE
+                    at.choice = result
+                    return paid
+            else:
+                waits = rules.result[at.choice]
+                action = own if waits.chooser == 0 else other
+                result = waits.penalty if action == number.first_option else waits.play
+                at.choice = -1
+            k = at.row * number.results + result
+            penalty = rules.result[result].by_defence
+        else:
+            kick = own - number.first_kick if phase == KICKOFF else 2
+            k = number.situations * number.results + kick
+        x = advance(at.stream)
+        at.stream = x
+        start = rules.branch_start[k]
+        j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
+        branch = rules.branch[j]
 
+        # The score and the ball.
+        scored = branch.points if offence == 0 else -branch.points
+        at.offence = offence if branch.same_side else 1 - offence
+        at.row = branch.next
+        if number.for_points:
+            paid = float(scored)
+        else:
+            most = number.largest_margin
+            at.margin = max(-most, min(most, at.margin + scored))
 
-@njit(cache=True)
-def _answered(i: int, calls: bool, episodes: Any, rules: Any) -> float:
-    """A time-out is called or not."""
-    asked = episodes.asked[i]
-    if not calls and episodes.other_too[i] == 1:
-        episodes.asked[i] = 1 - asked
-        episodes.other_too[i] = 0
-        return 0.0
-    left, untimed = episodes.ticks[i], episodes.untimed[i] == 1
-    if calls:
-        episodes.left0[i] -= asked == 0
-        episodes.left1[i] -= asked == 1
-        left, untimed = episodes.saved[i], False
-    episodes.asked[i] = -1
-    episodes.other_too[i] = 0
-    episodes.saved[i] = 0
-    episodes.untimed[i] = 0
-    return _goes_on(i, left, untimed, episodes, rules)
+        # Time, and who is asked for a time-out.
+        if branch.taken == 0:
+            at.phase = CALL
+            return paid
+        ticks = at.ticks
+        left, saved = rules.left[ticks, branch.taken, 0], rules.left[ticks, branch.taken, 1]
+        untimed = ticks > 0 and left == 0 and penalty and number.untimed_down == 1
+        if saved != left:
+            offence_has = (at.left0 if offence == 0 else at.left1) > 0
+            other_has = (at.left1 if offence == 0 else at.left0) > 0
+            if offence_has or other_has:
+                at.phase = TIMEOUT
+                at.ticks = left
+                at.asked = offence if offence_has else 1 - offence
+                at.other_too = offence_has and other_has
+                at.saved = saved
+                at.untimed = untimed
+                return paid
 
-
-@njit(cache=True)
-def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> float:
-    """The half goes on with what follows, or it is over."""
-    episodes.ticks[i] = left
+    # The half goes on with what follows, or it is over.
+    at.ticks = left
     if left == 0:
         if not untimed:
-            return _half_over(i, episodes, rules)
-        episodes.left0[i] = 0
-        episodes.left1[i] = 0
-    row = episodes.row[i]
-    episodes.phase[i] = CALL if row < rules.situations else KICKOFF + (row - rules.situations)
-    return 0.0
+            return float(paid + _half_over(i, episodes, rules))
+        at.left0 = 0
+        at.left1 = 0
+    row = at.row
+    at.phase = CALL if row < number.situations else KICKOFF + (row - number.situations)
+    return paid
 
 
-@njit(cache=True)
+@inlined
 def _half_over(i: int, episodes: Any, rules: Any) -> float:
     """The second half begins, or the game is over and is paid."""
-    first_half = episodes.half[i] == 1
-    episodes.phase[i] = KICKOFF if first_half else OVER
-    episodes.ticks[i] = len(rules.after) - 1 if first_half else 0
-    episodes.offence[i] = 1 - episodes.receiver[i] if first_half else 0
-    episodes.left0[i] = rules.timeouts if first_half else 0
-    episodes.left1[i] = rules.timeouts if first_half else 0
-    episodes.row[i] = rules.situations if first_half else 0
-    episodes.half[i] = 2
-    episodes.receiver[i] = -1
-    if first_half or rules.for_points:
+    number, at = rules.number[0], episodes[i]
+    first_half = at.half == 1
+    at.phase = KICKOFF if first_half else OVER
+    at.ticks = number.half_ticks if first_half else 0
+    at.offence = 1 - at.receiver if first_half else 0
+    at.left0 = number.timeouts if first_half else 0
+    at.left1 = number.timeouts if first_half else 0
+    at.row = number.situations if first_half else 0
+    at.half = 2
+    at.receiver = -1
+    if first_half or number.for_points:
         return 0.0
-    margin = episodes.margin[i]
-    return 0.5 * float((margin > 0) + (margin >= 0))
+    return 0.5 * float((at.margin > 0) + (at.margin >= 0))
 
 
-@njit(cache=True, inline="always")
-def chooses(i: int, player: int, episodes: Any, rules: Any) -> bool:
-    """Whether a player has a choice."""
-    phase = episodes.phase[i]
+@inlined
+def menu_of(i: int, player: int, episodes: Any, rules: Any) -> int:
+    """The menu of a player in an episode."""
+    at = episodes[i]
+    phase = at.phase
     if phase == CALL:
-        return True
+        return int(rules.row[at.row, 4]) if at.offence == player else DEFENCE
     if phase == CHOICE:
-        return bool((rules.chooser[episodes.choice[i]] == 0) == (episodes.offence[i] == player))
+        by_defence = rules.result[at.choice].chooser
+        return OPTIONS if (at.offence == player) == (by_defence == 0) else NOTHING
     if phase == TIMEOUT:
-        return bool(episodes.asked[i] == player)
-    return bool(phase == KICKOFF and episodes.offence[i] == player)
+        return TIMEOUTS if at.asked == player else NOTHING
+    if phase == KICKOFF:
+        return KICKS if at.offence == player else NOTHING
+    return ANYTHING if phase == OVER else NOTHING
 
 
-@njit(cache=True)
-def acting(
+@compiled
+def menus(
     chosen: NDArray[np.int64],
     player: NDArray[np.int64],
-    episodes: Episodes,
+    episodes: NDArray[Any],
     rules: Rules,
-    acts: NDArray[np.bool_],
+    menu: NDArray[np.int64],
 ) -> None:
-    """Fill `acts` [k] with whether a player of each of the chosen episodes has a choice."""
+    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
-        acts[e] = chooses(chosen[e], player[e], episodes, rules)
+        menu[e] = menu_of(chosen[e], player[e], episodes, rules)
 
 
-@njit(cache=True)
-def legal(
-    chosen: NDArray[np.int64],
-    player: NDArray[np.int64],
-    episodes: Episodes,
-    rules: Rules,
-    mask: NDArray[np.int8],
-) -> None:
-    """Fill the legal actions of a player of each chosen episode.
-
-    Args:
-        chosen: [k] indices of episodes.
-        player: [k] which player of each.
-        episodes: Where they are.
-        rules: Of the game.
-        mask: [k, A], filled with 1 or 0. Who has no choice has action 0, and when play is over
-            all are legal, since none counts.
-    """
-    for e in range(len(chosen)):
-        i, who = chosen[e], player[e]
-        phase = episodes.phase[i]
-        mask[e] = phase == OVER
-        if phase == OVER:
-            continue
-        if not chooses(i, who, episodes, rules):
-            mask[e, 0] = 1
-        elif phase == CALL and episodes.offence[i] == who:
-            for action in range(rules.plays + 3):
-                mask[e, action] = rules.legal[episodes.row[i], action]
-        elif phase == CALL:
-            for action in range(rules.first[0], rules.first[0] + rules.defences):
-                mask[e, action] = 1
-        else:
-            # The penalty or the play, the kicks, or a time-out or none.
-            kind = 1 if phase == CHOICE else 2 if phase == KICKOFF else 3
-            mask[e, rules.first[kind]] = 1
-            mask[e, rules.first[kind] + 1] = 1
-
-
-@njit(cache=True)
+@compiled
 def observe(
     chosen: NDArray[np.int64],
     player: NDArray[np.int64],
-    episodes: Episodes,
+    episodes: NDArray[Any],
     rules: Rules,
-    seen: NDArray[np.int32],
+    indicators: bool,
+    entry: NDArray[np.int64],
+    observation: NDArray[np.float32],
 ) -> None:
-    """Fill what a player of each chosen episode sees, in whole numbers.
+    """Fill what a player of each chosen episode sees.
 
     Args:
         chosen: [k] indices of episodes.
         player: [k] which player of each.
         episodes: Where they are.
         rules: Of the game.
-        seen: [k, D], filled with what stands in an observation of the rules, before it is divided
-            by the most there is.
+        indicators: Whether every entry is as many indicators as it has values.
+        entry: [D], overwritten.
+        observation: [k, D] or [k, D'], filled.
     """
     for e in range(len(chosen)):
-        i, who = chosen[e], player[e]
-        phase, row, ticks = episodes.phase[i], episodes.row[i], episodes.ticks[i]
-        live = phase != OVER
-        seen[e] = 0
-        seen[e, 0] = not live
-        if live and row < rules.situations:
-            for d in range(4):
-                seen[e, 1 + d] = rules.situation[row, d]
-        seen[e, 5] = live and episodes.offence[i] == who
-        seen[e, 6] = live and row == rules.situations
-        seen[e, 7] = live and row == rules.situations + 1
-        seen[e, 8] = episodes.half[i] == 2
-        seen[e, 9] = ticks
-        seen[e, 10] = min(ticks, rules.last_ticks)
-        seen[e, 11] = episodes.left0[i] if who == 0 else episodes.left1[i]
-        seen[e, 12] = episodes.left1[i] if who == 0 else episodes.left0[i]
-        seen[e, 13] = episodes.receiver[i] == who
-        at = 14
-        if not rules.for_points:
-            lead = episodes.margin[i] if who == 0 else -episodes.margin[i]
-            seen[e, 14] = lead
-            seen[e, 15] = max(-rules.score, min(rules.score, lead))
-            at = 16
-        seen[e, at] = episodes.asked[i] == who
-        seen[e, at + 1] = episodes.asked[i] == 1 - who
-        seen[e, at + 2] = episodes.other_too[i]
-        seen[e, at + 3] = episodes.saved[i]
-        seen[e, at + 4] = episodes.untimed[i]
-        if episodes.choice[i] >= 0:
-            seen[e, at + 5 + rules.choice_number[episodes.choice[i]]] = 1
+        show(chosen[e], player[e], episodes, rules, indicators, entry, observation, e)
 
 
-@njit(cache=True)
-def indicate(
-    seen: NDArray[np.int32],
-    lowest: NDArray[np.int32],
-    first: NDArray[np.int64],
-    indicators: NDArray[np.float32],
+@inlined
+def show(
+    i: int,
+    who: int,
+    episodes: Any,
+    rules: Any,
+    indicators: bool,
+    entry: Any,
+    observation: Any,
+    e: int,
 ) -> None:
-    """Write whole numbers as indicators of their values.
+    """Fill row `e` with what a player of episode `i` sees: first whole numbers, in `entry`."""
+    number, at = rules.number[0], episodes[i]
+    row, live = at.row, at.phase != OVER
+    entry[0] = not live
+    for d in range(4):
+        entry[1 + d] = rules.row[row, d] if live else 0
+    entry[5] = live and at.offence == who
+    entry[6] = live and row == number.situations
+    entry[7] = live and row == number.situations + 1
+    entry[8] = at.half == 2
+    entry[9] = at.ticks
+    entry[10] = min(at.ticks, number.last_ticks)
+    entry[11] = at.left0 if who == 0 else at.left1
+    entry[12] = at.left1 if who == 0 else at.left0
+    entry[13] = at.receiver == who
+    d = 14
+    if not number.for_points:
+        lead = at.margin if who == 0 else -at.margin
+        entry[14] = lead
+        entry[15] = max(-number.score, min(number.score, lead))
+        d = 16
+    entry[d] = at.asked == who
+    entry[d + 1] = at.asked == 1 - who
+    entry[d + 2] = at.other_too
+    entry[d + 3] = at.saved
+    entry[d + 4] = at.untimed
+    for c in range(d + 5, len(entry)):
+        entry[c] = 0
+    if at.choice >= 0:
+        entry[d + 5 + rules.result[at.choice].number] = 1
+
+    if indicators:
+        for c in range(observation.shape[1]):
+            observation[e, c] = 0.0
+        for d in range(len(entry)):
+            shown = rules.first[d] + entry[d]
+            if shown >= 0:
+                observation[e, shown] = 1.0
+    else:
+        for d in range(len(entry)):
+            observation[e, d] = rules.share[rules.first[d] + entry[d]]
+
+
+@compiled
+def turn(
+    task: int,
+    chosen: NDArray[np.int64],
+    action: NDArray[np.int64],
+    reply: NDArray[np.int64],
+    seats: NDArray[np.int64],
+    pool: NDArray[np.int64],
+    asked: NDArray[np.bool_],
+    episodes: NDArray[Any],
+    learners: NDArray[Any],
+    rules: Rules,
+    indicators: bool,
+    entry: NDArray[np.int64],
+    reward: NDArray[np.float64],
+    terminated: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+    mask: NDArray[np.int8],
+    observation: NDArray[np.float32],
+) -> int:
+    """Go on in the chosen episodes until their learners have a choice, or they have ended.
+
+    An episode in which an opponent has to be asked waits for its reply.
 
     Args:
-        seen: [k, D].
-        lowest: [D] the least value of each entry.
-        first: [D] the indicator of that value; -1 for an entry that is left out.
-        indicators: [k, D'], zeros, in which ones are set.
+        task: STEP plays the learners' actions, and begins an episode whose end has been reported;
+            BEGIN begins all that are chosen; REPLIED goes on after replies of opponents.
+        chosen: [k] indices of episodes; overwritten with those that wait.
+        action: [n] the learners'; read by STEP.
+        reply: [n] of opponents who have been asked; read by REPLIED.
+        seats: Those that a learner may have.
+        pool: [K] thresholds by which an opponent is drawn; of one, no number is drawn.
+        asked: [K] whether an opponent has to be asked; the others play all legal actions equally
+            often.
+        episodes: [n] :data:`EPISODE`, changed.
+        learners: [n] :data:`solvent.envs.simulated_seat.LEARNER`, changed.
+        rules: Of the game.
+        indicators: Whether every entry of an observation is as many indicators as it has values.
+        entry: [D], overwritten.
+        reward: [n], filled where episodes do not wait, as is what follows; [0] arrays are left
+            alone.
+        terminated: [n].
+        illegal: [n].
+        mask: [n, A].
+        observation: [n, D] or [n, D'].
+
+    Returns:
+        How many episodes wait; if actions are out of range, less than 0, and nothing is changed.
     """
-    for e in range(len(seen)):
-        for d in range(seen.shape[1]):
-            if first[d] >= 0:
-                indicators[e, first[d] + seen[e, d] - lowest[d]] = 1.0
+    if task == STEP:
+        wrong, n_actions = 0, rules.mask.shape[1]
+        for i in chosen:
+            wrong += (action[i] < 0) | (action[i] >= n_actions)
+        if wrong > 0:
+            return -wrong
+    tells = len(reward) > 0
+    waiting = 0
+    for i in chosen:
+        at, learner = episodes[i], learners[i]
+        opens = learner.opens if task == REPLIED else task == BEGIN or learner.over
+        own, replied = 0, task == REPLIED
+        if replied:
+            own = learner.action
+        elif opens:
+            learner.side = 0
+            if len(seats) > 1:
+                at.stream = advance(at.stream)
+                learner.side = draw_of(at.stream) >> 52
+            learner.opponent = 0
+            if len(pool) > 1:
+                at.stream = advance(at.stream)
+                learner.opponent = pick(draw_of(at.stream), pool, 0, len(pool))
+            start_one(i, episodes, rules)
+            learner.owed = 0.0
+            learner.over = False
+            if tells:
+                reward[i] = 0.0
+                terminated[i] = False
+                illegal[i] = False
+        seat = seats[learner.side]
+        menu = menu_of(i, seat, episodes, rules)
+        goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
+        if not (replied or opens):
+            reward[i] = learner.owed
+            learner.owed = 0.0
+            own = action[i]
+            illegal[i] = rules.mask[menu, own] == 0
+            if illegal[i]:
+                own = rules.action[menu, 1]
+
+        earned, waits = 0.0, False
+        while goes_on:
+            answer = reply[i] if replied else 0
+            if not replied:
+                other = menu_of(i, 1 - seat, episodes, rules)
+                if other != NOTHING:
+                    if asked[learner.opponent]:
+                        waits = True
+                        break
+                    count = rules.action[other, 0]
+                    at.stream = advance(at.stream)
+                    cuts = count * rules.mask.shape[1]
+                    drawn = pick(draw_of(at.stream), rules.uniform, cuts, count)
+                    answer = np.int64(rules.action[other, 1 + drawn])
+            first, second = (own, answer) if seat == 0 else (answer, own)
+            scored = played(i, first, second, episodes, rules)
+            earned += scored if seat == 0 else -scored
+            own, replied = 0, False
+            menu = menu_of(i, seat, episodes, rules)
+            goes_on = menu == NOTHING
+
+        if opens:
+            learner.owed += earned
+        else:
+            reward[i] += earned
+        if waits:
+            learner.action = own
+            learner.opens = opens
+            chosen[waiting] = i
+            waiting += 1
+            continue
+        if not opens:
+            ends = menu == ANYTHING
+            terminated[i] = ends and not learner.over
+            learner.over = ends
+            if terminated[i]:
+                reward[i] += rules.number[0].bonus * seat
+        if tells:
+            for a in range(mask.shape[1]):
+                mask[i, a] = rules.mask[menu, a]
+            show(i, seat, episodes, rules, indicators, entry, observation, i)
+    return waiting

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.drawing import draw_actions
-from solvent.envs.random_stream import inverse_cdf
-from solvent.envs.simulation import Simulation, Uniform
+from solvent.envs.batch_simulator import Batch
+from solvent.envs.kernels.drawing import action_thresholds, draw_actions
+from solvent.envs.random_stream import DRAWS, inverse_cdf
+from solvent.envs.seat_table import bonus_of
+from solvent.envs.simulated_seat import SimulatedSeatBatch
+from solvent.envs.simulation import Player, Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
@@ -38,23 +41,35 @@ class TimedFootballSampler:
         rules: The game.
         packed: Its rules as arrays.
         arrays: What the kernel reads.
-        starts: The states in which a play may begin.
+        most: [D] the most that each entry of an observation can be, before it is scaled.
+        least: [D] the least of each; leads may be negative.
     """
 
     def __init__(self, rules: TimedFootball) -> None:
         self.rules = rules
         self.packed: PackedRules = pack_rules(rules.loaded_chart, rules.loaded_ruleset)
+        self.most, self.least = _ranges(rules)
         begins = rules.initial()
-        self.starts = kernel.Episodes.of(len(begins))
+        starts = np.zeros(len(begins), kernel.EPISODE)
         for k, outcome in enumerate(begins):
-            self.write(self.starts, k, outcome.state)
-        self.arrays = _rules_of(
-            rules, self.packed, np.array([float(outcome.probability) for outcome in begins])
-        )
+            self.write(kernel.Episodes.of(starts), k, outcome.state)
+        chances = np.array([float(outcome.probability) for outcome in begins])
+        self.arrays = _rules_of(self, starts, chances)
 
     def plays(self, n: int, observation: str = "vector") -> TimedFootballPlays:
         """Plays that have not begun; the arguments are those of :class:`TimedFootballPlays`."""
         return TimedFootballPlays(self, n, observation)
+
+    def learners(
+        self,
+        n: int,
+        opponents: Sequence[Player],
+        weights: Sequence[float] | None,
+        seats: tuple[int, ...],
+        observation: str,
+    ) -> TimedFootballSeats:
+        """Learners in seats; see :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`."""
+        return TimedFootballSeats(self, n, opponents, weights, seats, observation)
 
     def examples(self) -> list[TimedPosition]:
         """The states of some plays in which everything is called alike."""
@@ -75,31 +90,6 @@ class TimedFootballSampler:
             plays.move(live, actions[0], actions[1], np.zeros(n))
             live = live[~plays.over()[live]]
         return states
-
-    @cached_property
-    def most(self) -> NDArray[np.int32]:
-        """[D] the most that each entry of an observation can be, before it is scaled."""
-        game, clock = self.rules, self.rules.loaded_clock
-        rules, score = game.loaded_ruleset, self.arrays.score
-        flag = 1
-        lead = [] if game.for_points else [clock.largest_margin, score]
-        return np.array(
-            [
-                *(flag, rules.downs, rules.field, rules.field, flag, flag, flag, flag, flag),
-                *(clock.half_ticks, self.arrays.last_ticks, clock.timeouts, clock.timeouts, flag),
-                *lead,
-                *(flag, flag, flag, clock.half_ticks, flag),
-                *(flag for _ in game.choices),
-            ],
-            np.int32,
-        )
-
-    @cached_property
-    def least(self) -> NDArray[np.int32]:
-        """[D] the least of each; leads may be negative."""
-        is_lead = np.zeros(len(self.most), bool)
-        is_lead[14 : 14 + 2 * (not self.rules.for_points)] = True
-        return np.where(is_lead, -self.most, 0).astype(np.int32)
 
     def write(self, plays: kernel.Episodes, i: int, state: TimedPosition) -> None:
         """Make a play stand where a position of the rules says."""
@@ -163,84 +153,268 @@ class TimedFootballPlays(Simulation):
     def __init__(self, sampler: TimedFootballSampler, n: int, observation: str) -> None:
         self.sampler = sampler
         self.rules = sampler.rules
-        self.plays = kernel.Episodes.of(n)
+        self.records = np.zeros(n, kernel.EPISODE)
+        self.plays = kernel.Episodes.of(self.records)
         self.arrays = self.plays._asdict()
+        self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
-        self._form = check_choice(observation, "observation", OBSERVATIONS)
-        least, most = sampler.least, sampler.most
-        values = np.where(most > least, most - least + 1, 0)
-        self._first = np.where(values > 0, np.cumsum(values) - values, -1)
-        self._indicators = int(values.sum())
-        low = -1.0 if (least < 0).any() and observation == "vector" else 0.0
-        width = len(most) if observation == "vector" else self._indicators
-        self.observation_space = spaces.Box(low, 1.0, (width,), np.float32)
+        self.form = check_choice(observation, "observation", OBSERVATIONS)
+        low = -1.0 if (sampler.least < 0).any() and observation == "vector" else 0.0
+        self.observation_space = spaces.Box(low, 1.0, (self._width(observation),), np.float32)
+
+    def _width(self, observation: str) -> int:
+        arrays = self.sampler.arrays
+        return len(arrays.first) if observation == "vector" else len(arrays.share) - 1
 
     def begin(self, chosen: Ints) -> None:
-        kernel.begin(chosen, self.plays, self.sampler.starts, self.sampler.arrays)
+        kernel.begin(chosen, self.records, self.sampler.arrays)
 
     def move(self, chosen: Ints, first: Ints, second: Ints, paid: Floats) -> None:
-        kernel.step(chosen, first, second, self.plays, self.sampler.arrays, paid)
+        kernel.step(chosen, first, second, self.records, self.sampler.arrays, paid)
 
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        acts = np.empty(len(chosen), bool)
-        kernel.acting(chosen, player, self.plays, self.sampler.arrays, acts)
+        acts: Bools = self._menus(chosen, player) > kernel.NOTHING
         return acts
 
     def over(self) -> Bools:
         over: Bools = self.plays.phase == kernel.OVER
         return over
 
-    def entries(self, chosen: Ints, player: Ints) -> NDArray[np.int32]:
-        """[k, D] what a player of each chosen play sees, in whole numbers."""
-        seen = np.empty((len(chosen), len(self.sampler.most)), np.int32)
-        kernel.observe(chosen, player, self.plays, self.sampler.arrays, seen)
-        return seen
-
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None
     ) -> NDArray[np.float32]:
-        entries = self.entries(chosen, player)
-        if (observation or self._form) == "vector":
-            return (entries / np.maximum(self.sampler.most, 1)).astype(np.float32)
-        indicators = np.zeros((len(chosen), self._indicators), np.float32)
-        kernel.indicate(entries, self.sampler.least, self._first, indicators)
-        return indicators
+        form = observation or self.form
+        seen = np.empty((len(chosen), self._width(form)), np.float32)
+        kernel.observe(
+            chosen, player, self.records, self.sampler.arrays, form == "onehot", self.entry, seen
+        )
+        return seen
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        mask = np.empty((len(chosen), self.n_actions), np.int8)
-        kernel.legal(chosen, player, self.plays, self.sampler.arrays, mask)
-        return mask
+        return self.sampler.arrays.mask[self._menus(chosen, player)]
+
+    def _menus(self, chosen: Ints, player: Ints) -> Ints:
+        menu = np.empty(len(chosen), np.int64)
+        kernel.menus(chosen, player, self.records, self.sampler.arrays, menu)
+        return menu
 
     def state(self, i: int) -> Any:
         return self.sampler.read(self.plays, i)
 
 
-def _rules_of(game: TimedFootball, packed: PackedRules, start: Floats) -> kernel.Rules:
-    """What the kernel reads; `start` [K] are the chances of the states in which a play begins."""
-    clock, ruleset, chart, actions = (
-        game.loaded_clock,
-        game.loaded_ruleset,
-        game.loaded_chart,
-        game.actions,
-    )
+class TimedFootballSeats(SimulatedSeatBatch):
+    """Learners whose turns are made by one compiled loop, opponents that play uniformly included.
+
+    Other opponents are asked between two passes of it.
+    """
+
+    simulation: TimedFootballPlays
+
+    def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
+        super()._set_pool(opponents, weights)
+        self._asked = np.array([not isinstance(one, Uniform) for one in self.opponents])
+
+    def begin(self, chosen: Ints) -> None:
+        untold = np.empty(0), *np.empty((2, 0), bool), np.empty((0, 0), np.int8)
+        self._turn(kernel.BEGIN, chosen.copy(), chosen, *untold, np.empty((0, 0), np.float32))
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        everyone = self._everyone.copy()
+        told = reward, terminated, illegal, mask, observation
+        return self._turn(kernel.STEP, everyone, actions, *told)
+
+    def _turn(self, task: int, chosen: Ints, actions: Ints, *told: Batch) -> int:
+        """Go on in the chosen episodes; how many actions are out of range."""
+        simulation, reply = self.simulation, self._reply
+        given: Any = (
+            *(actions, reply, self._seats, self._weight, self._asked),
+            *(simulation.records, self._learners, simulation.sampler.arrays),
+            *(simulation.form == "onehot", simulation.entry, *told),
+        )
+        waiting: int = kernel.turn(task, chosen, *given)
+        while waiting > 0:
+            chosen = chosen[:waiting]
+            self._ask(chosen, 1 - self._seat[chosen], reply)
+            waiting = kernel.turn(kernel.REPLIED, chosen, *given)
+        return -waiting
+
+
+def _ranges(game: TimedFootball) -> tuple[Ints, Ints]:
+    """[D] the most and the least that each entry of an observation can be."""
+    clock, rules = game.loaded_clock, game.loaded_ruleset
+    flag = 1
+    leads = [] if game.for_points else [clock.largest_margin, _score(game)]
+    most = [
+        *(flag, rules.downs, rules.field, rules.field, flag, flag, flag, flag, flag),
+        *(clock.half_ticks, _last_ticks(game), clock.timeouts, clock.timeouts, flag),
+        *leads,
+        *(flag, flag, flag, clock.half_ticks, flag),
+        *(flag for _ in game.choices),
+    ]
+    least = np.zeros(len(most), np.int64)
+    least[14 : 14 + len(leads)] = [-lead for lead in leads]
+    return np.array(most), least
+
+
+def _last_ticks(game: TimedFootball) -> int:
+    """Ticks that are left at the last stop of the clock."""
+    clock = game.loaded_clock
+    return clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks
+
+
+def _score(game: TimedFootball) -> int:
+    """A touchdown with its extra point."""
+    return game.loaded_ruleset.touchdown + 1
+
+
+def _rules_of(sampler: TimedFootballSampler, starts: NDArray[Any], chances: Floats) -> kernel.Rules:
+    """What the kernel reads.
+
+    Args:
+        sampler: Of the game.
+        starts: [K] the states in which an episode begins.
+        chances: [K] their probabilities.
+    """
+    game, packed = sampler.rules, sampler.packed
+    clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
+    time = pack_clock(packed, clock, for_points=game.for_points)
+    branches = len(packed.next)
+    mask, row = _menus_of(game, packed)
+    cell_threshold, cell_result = _cells(packed)
+    action = np.zeros((len(mask), 1 + mask.shape[1]), np.int16)
+    for menu, allowed in enumerate(mask):
+        legal = np.flatnonzero(allowed)
+        action[menu, 0], action[menu, 1 : 1 + len(legal)] = len(legal), legal
+    first, share = _indicators(sampler.most, sampler.least)
+    number = {
+        "plays": chart.plays,
+        "defences": chart.defences,
+        "entries": cell_result.shape[1],
+        "situations": packed.n_situations,
+        "results": packed.n_results,
+        "first_letter": actions.defence,
+        "first_option": actions.choice,
+        "first_kick": actions.kick,
+        "first_timeout": actions.timeout,
+        "half_ticks": clock.half_ticks,
+        "last_ticks": _last_ticks(game),
+        "score": _score(game),
+        "largest_margin": clock.largest_margin,
+        "timeouts": clock.timeouts,
+        "untimed_down": clock.untimed_down,
+        "for_points": game.for_points,
+        "bonus": bonus_of(game.info),
+    }
+    following = np.concatenate((packed.next, packed.kick_next))
     is_choice = packed.chooser >= 0
     return kernel.Rules(
-        **packed.among(kernel.Rules._fields),
-        **pack_clock(packed, clock, for_points=game.for_points)._asdict(),
-        cell_threshold=inverse_cdf(packed.cell_probability, packed.cell_start),
-        threshold=inverse_cdf(packed.probability, packed.branch_start),
-        kick_threshold=inverse_cdf(packed.kick_probability, packed.kick_start),
-        start_threshold=inverse_cdf(start, np.array([0, len(start)])),
-        plays=chart.plays,
-        defences=chart.defences,
-        situations=packed.n_situations,
-        first=np.array([actions.defence, actions.choice, actions.kick, actions.timeout]),
-        choice_number=np.where(is_choice, np.cumsum(is_choice) - 1, -1).astype(np.int32),
-        last_ticks=clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks,
-        score=ruleset.touchdown + 1,
-        largest_margin=clock.largest_margin,
-        timeouts=clock.timeouts,
+        cell_threshold=cell_threshold.ravel(),
+        cell_result=cell_result.ravel(),
+        branch_start=np.concatenate((packed.branch_start, branches + packed.kick_start[1:])).astype(
+            np.int32
+        ),
+        threshold=np.concatenate(
+            (
+                inverse_cdf(packed.probability, packed.branch_start),
+                inverse_cdf(packed.kick_probability, packed.kick_start),
+            )
+        ),
+        branch=_records(
+            kernel.BRANCH,
+            # A kickoff and a free kick, -1 and -2, have the rows after the situations.
+            next=np.where(following >= 0, following, packed.n_situations - 1 - following),
+            points=np.concatenate((packed.points, packed.kick_points)),
+            taken=np.concatenate((time.taken, time.kick_taken)),
+            same_side=np.concatenate((packed.same_side, packed.kick_same_side)),
+        ),
+        result=_records(
+            kernel.RESULT,
+            chooser=packed.chooser,
+            penalty=packed.option[:, 0],
+            play=packed.option[:, 1],
+            number=np.where(is_choice, np.cumsum(is_choice) - 1, -1),
+            by_defence=packed.by_defence,
+        ),
+        row=row,
+        left=np.stack((time.after, time.after[:, time.saved]), axis=2),
+        start=starts,
+        start_threshold=inverse_cdf(chances, np.array([0, len(chances)])),
+        mask=mask,
+        action=action,
+        uniform=_uniform(mask.shape[1]).ravel(),
+        first=first,
+        share=share,
+        number=_records(kernel.NUMBERS, **{name: [n] for name, n in number.items()}),
     )
+
+
+def _records(dtype: np.dtype[Any], **columns: Any) -> NDArray[Any]:
+    """Records from columns of equal length."""
+    records = np.zeros(len(next(iter(columns.values()))), dtype)
+    for name, column in columns.items():
+        records[name] = column
+    return records
+
+
+def _cells(packed: PackedRules) -> tuple[Ints, NDArray[np.int32]]:
+    """[(n+4)*m, E] thresholds and results of the entries of each cell of the chart."""
+    start = packed.cell_start
+    length = np.diff(start)
+    shape = len(length), int(length.max())
+    threshold, result = np.full(shape, DRAWS), np.zeros(shape, np.int32)
+    cell = np.repeat(np.arange(len(length)), length)
+    entry = np.arange(len(cell)) - start[cell]
+    threshold[cell, entry] = inverse_cdf(packed.cell_probability, start)
+    result[cell, entry] = packed.cell_result
+    return threshold, result
+
+
+def _menus_of(
+    game: TimedFootball, packed: PackedRules
+) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
+    """The actions of each menu, [M, A], and what the kernel reads of each row, [S+2, 5]."""
+    actions, defences = game.actions, game.loaded_chart.defences
+    rows = [row.tobytes() for row in packed.legal]
+    number = {row: menu for menu, row in enumerate(dict.fromkeys(rows), kernel.OFFENCE)}
+    mask = np.zeros((kernel.OFFENCE + len(number), len(game.info.actions[0])), np.int8)
+    mask[kernel.ANYTHING] = 1
+    mask[kernel.NOTHING, 0] = 1
+    mask[kernel.DEFENCE, actions.defence : actions.defence + defences] = 1
+    for kind, first in (
+        (kernel.OPTIONS, actions.choice),
+        (kernel.KICKS, actions.kick),
+        (kernel.TIMEOUTS, actions.timeout),
+    ):
+        mask[kind, first : first + 2] = 1
+    own = np.frombuffer(b"".join(number), bool).reshape(len(number), -1)
+    mask[kernel.OFFENCE :, : own.shape[1]] = own
+    row = np.zeros((packed.n_situations + 2, 5), np.int16)
+    row[:-2, :4], row[:-2, 4] = packed.situation, [number[legal] for legal in rows]
+    return mask, row
+
+
+def _uniform(most: int) -> Ints:
+    """[most+1, most] for each number of actions the thresholds that draw them equally often."""
+    count = np.arange(1, most + 1)[:, None]
+    thresholds = action_thresholds(np.where(np.arange(most) < count, 1.0 / count, 0.0))
+    return np.concatenate((np.zeros((1, most), np.int64), thresholds))
+
+
+def _indicators(most: Ints, least: Ints) -> tuple[Ints, NDArray[np.float32]]:
+    """Where the indicator of each entry's 0 is, [D], and what each indicated value is worth."""
+    values = np.where(most > least, most - least + 1, 0)
+    first = np.where(values > 0, np.cumsum(values) - values - least, -1)
+    ranges = zip(least.tolist(), most.tolist(), strict=True)
+    shares = [np.arange(low, high + 1) / high for low, high in ranges if low < high]
+    return first, np.concatenate([*shares, [0.0]]).astype(np.float32)
 
 
 def sampler_of(game: Game) -> TimedFootballSampler | None:

@@ -64,7 +64,7 @@ def test_one_hot_observations_say_the_same(number: int) -> None:
     for i, state in enumerate(states):
         made.write(plays.plays, i, state)
     everyone, first = np.arange(len(states)), np.zeros(len(states), np.int64)
-    entries = plays.entries(everyone, first)
+    entries = plays.observe(everyone, first, "vector")
     seen = plays.observe(everyone, first)
     assert set(np.unique(seen)) == {0, 1}
     varying = made.most > made.least

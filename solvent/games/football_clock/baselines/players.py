@@ -153,7 +153,7 @@ class AgentPlayer:
             letters = slice(actions.defence, actions.defence + defence.shape[1])
             strategies[members[defends], letters] = defence[row[defends]]
             takes = same & (phase == CHOICE)
-            result = simulation.sampler.arrays.choice_number[plays.choice[at[takes]]]
+            result = simulation.sampler.arrays.result["number"][plays.choice[at[takes]]]
             penalty = choices[row[takes], result]
             strategies[members[takes], actions.choice] = penalty
             strategies[members[takes], actions.choice + 1] = 1 - penalty
