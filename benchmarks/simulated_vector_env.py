@@ -1,88 +1,114 @@
-"""How fast football with a clock is sampled, as ratios measured in one run.
+"""Steps per CPU-second of football with a clock, which has no table, and of others, in one run.
 
-    python benchmarks/simulated_vector_env.py [--form half] [--timeouts 0] [--envs 64 1024]
+    python benchmarks/simulated_vector_env.py [--envs 64 1024 16384] [--rounds 5]
 
-Steps per CPU-second of the native vector environment over those of ``SyncVectorEnv`` around as many
-single environments, and of single environments over the same plays moved through the rules in exact
-fractions. All calls are random among the legal ones, and so are the opponent's.
+Each form is stepped by one environment, by the native vector environment and by ``SyncVectorEnv``
+around single ones, against an opponent that plays all legal actions equally often; beside them
+Gymnasium's CartPole, of which the vector environment is NumPy. Actions are random and prepared in
+advance; an illegal one is remapped. Rounds alternate between the contestants, and the fastest of
+each counts, in CPU time of the process.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import SyncVectorEnv
 
-from solvent.envs import SeatEnv, SeatVectorEnv
-from solvent.envs.registration import sampled_game
-from solvent.envs.simulation import Uniform
-from solvent.games import make_game
+from solvent.registration import register_envs
 
-MODE = AutoresetMode.SAME_STEP
+FORMS = ("solvent/FootballGame-v0", "solvent/FootballHalf-v0")
+CARTPOLE = "CartPole-v1"
+PREPARED = 64
+ROUND_SECONDS = 0.2
 
-
-def steps_per_second(env: Any, steps: int) -> float:
-    """Of random legal play, in CPU time."""
-    rng = np.random.default_rng(0)
-    _, infos = env.reset(seed=0)
-
-    def play() -> None:
-        nonlocal infos
-        mask = np.stack(infos["action_mask"])
-        actions = (rng.random(mask.shape) * mask).argmax(axis=1)
-        *_, infos = env.step(actions)
-
-    play()
-    began = time.process_time()
-    for _ in range(steps):
-        play()
-    return float(env.num_envs * steps / (time.process_time() - began))
+Step = Callable[[int], Any]
+"""Steps all environments once; takes the number of the step."""
 
 
-def rules_per_second(form: str, timeouts: int, moves: int) -> float:
-    """Moves per CPU-second of the rules."""
-    game: Any = make_game("football-strategy", form=form, timeouts=timeouts)
-    rng = np.random.default_rng(0)
-    state, made, began = None, 0, time.process_time()
-    while made < moves:
-        if state is None or game.is_terminal(state):
-            state = game.initial()[0].state
-        legal = game.legal_actions(state)
-        joint = (int(rng.choice(legal[0])), int(rng.choice(legal[1])))
-        branches = game.transition(state, joint)
-        chances = np.cumsum([float(branch.probability) for branch in branches])
-        pick = int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
-        state = branches[min(pick, len(branches) - 1)].state
-        made += 1
-    return moves / (time.process_time() - began)
+def single(name: str) -> Step:
+    """One environment without wrappers, reset where an episode has ended."""
+    env = gym.make(name).unwrapped
+    env.reset(seed=0)
+    actions = _actions(env.action_space.n, PREPARED).tolist()
+
+    def step(i: int) -> None:
+        if env.step(actions[i % PREPARED])[2]:
+            env.reset()
+
+    return step
+
+
+def vector(name: str, n: int) -> Step:
+    """The vector environment of an id."""
+    return _steps(gym.make_vec(name, num_envs=n, vectorization_mode="vector_entry_point"))
+
+
+def one_by_one(name: str, n: int) -> Step:
+    """Single environments without wrappers, one after the other."""
+    return _steps(SyncVectorEnv([lambda: gym.make(name).unwrapped] * n))
+
+
+def _steps(envs: Any) -> Step:
+    envs.reset(seed=0)
+    actions = _actions(envs.single_action_space.n, (PREPARED, envs.num_envs))
+    return lambda i: envs.step(actions[i % PREPARED])
+
+
+def _actions(count: int, shape: Any) -> np.ndarray:
+    return np.random.default_rng(0).integers(0, count, shape)
+
+
+def steps_per_second(contestants: dict[str, tuple[Step, int]], rounds: int) -> dict[str, float]:
+    """The most steps per CPU-second in any round, by name.
+
+    Args:
+        contestants: What steps, and how many environments it has.
+        rounds: How many.
+    """
+    best = dict.fromkeys(contestants, 0.0)
+    for step, _ in contestants.values():
+        step(0)
+    for _ in range(rounds):
+        for name, (step, n) in contestants.items():
+            made, began = 0, time.process_time()
+            while (spent := time.process_time() - began) < ROUND_SECONDS:
+                for _ in range(max(1, 2000 // n)):
+                    step(made)
+                    made += 1
+            best[name] = max(best[name], made * n / spent)
+    return best
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--form", default="half")
-    parser.add_argument("--timeouts", type=int, default=0)
-    parser.add_argument("--envs", type=int, nargs="+", default=[64, 1024])
+    parser.add_argument("--envs", type=int, nargs="+", default=[64, 1024, 16384])
+    parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    sampler = sampled_game(
-        "football-strategy", {"form": arguments.form, "timeouts": arguments.timeouts}
-    )
-    rules = rules_per_second(arguments.form, arguments.timeouts, 300)
+    register_envs()
+    names = (*FORMS, CARTPOLE)
+    found = steps_per_second({name: (single(name), 1) for name in names}, arguments.rounds)
+    for name, rate in found.items():
+        print(f"{name:24s} a single step: {1e6 / rate:6.2f} microseconds")
     for n in arguments.envs:
-        native = steps_per_second(
-            SeatVectorEnv(sampler, [Uniform()], n, autoreset_mode=MODE), 20_000 // n + 5
-        )
-        single: Any = SyncVectorEnv(
-            [lambda: SeatEnv(sampler, [Uniform()])] * n, autoreset_mode=MODE
-        )
-        one_by_one = steps_per_second(single, 2_000 // n + 2)
-        print(
-            f"{n:6d} environments: {native / one_by_one:6.1f} times SyncVectorEnv, "
-            f"{native / rules:7.0f} times the rules"
-        )
+        contestants = {name: (vector(name, n), n) for name in names}
+        # As many as make a round short.
+        few = min(n, 1024)
+        contestants |= {f"{name} one by one": (one_by_one(name, few), few) for name in FORMS}
+        found = steps_per_second(contestants, arguments.rounds)
+        for name in FORMS:
+            print(
+                f"{name:24s} {n:6d} environments: {found[name] / 1e6:6.2f} M steps/s, "
+                f"{found[name] / found[f'{name} one by one']:5.1f} times SyncVectorEnv, "
+                f"{found[name] / found[CARTPOLE]:5.2f} times CartPole "
+                f"({found[CARTPOLE] / 1e6:.2f} M)"
+            )
 
 
 if __name__ == "__main__":
