@@ -84,10 +84,16 @@ class Import:
     inside_function: bool
 
 
-def imports(package: Path, file: Path) -> Iterator[Import]:
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"), str(file))
+
+
+@cache
+def imports(package: Path, file: Path) -> tuple[Import, ...]:
     """Every import of a file, absolute; relative ones are resolved against its folder."""
     folder = (package.name, *file.relative_to(package).parent.parts)
-    return _imports(ast.parse(file.read_text(encoding="utf-8"), str(file)), folder, False)
+    return tuple(_imports(parsed(file), folder, False))
 
 
 def _imports(node: ast.AST, folder: tuple[str, ...], inside_function: bool) -> Iterator[Import]:
@@ -218,7 +224,7 @@ def is_face(path: str) -> bool:
     """Whether a file is the ``__init__`` of a package that defines nothing but hands names on."""
     if not path.endswith("__init__"):
         return False
-    body = ast.parse((PACKAGE / f"{path}.py").read_text(encoding="utf-8")).body
+    body = parsed(PACKAGE / f"{path}.py").body
     defined = {getattr(node, "name", "") for node in body}
     return defined <= {"", "__getattr__", "__dir__"}
 
@@ -244,9 +250,8 @@ NAMES |= {"stamina", "yards", "ninth", "kickoff"}
 """Words of which none belongs into the code of a generic file."""
 
 
-def named_games(source: str) -> Iterator[tuple[int, str]]:
+def named_games(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The words of games in the identifiers and texts of a source; prose may give examples."""
-    tree = ast.parse(source)
     prose = set()
     for node in ast.walk(tree):
         match node:
@@ -276,7 +281,7 @@ def test_no_generic_file_names_a_game() -> None:
         f"{file.relative_to(PACKAGE)}:{line}: {word}"
         for file in sources(PACKAGE)
         if GAMES not in file.parents
-        for line, word in named_games(file.read_text(encoding="utf-8"))
+        for line, word in named_games(parsed(file))
     ]
     assert found == []
 
@@ -302,7 +307,8 @@ def test_every_game_is_among_the_names_that_are_looked_for() -> None:
     ],
 )
 def test_a_named_game_is_found(source: str, word: str | None) -> None:
-    assert [found for _, found in named_games(source)] == ([] if word is None else [word])
+    found = [found for _, found in named_games(ast.parse(source))]
+    assert found == ([] if word is None else [word])
 
 
 def test_rules_import_only_the_model() -> None:

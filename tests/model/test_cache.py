@@ -434,3 +434,11 @@ def test_a_table_with_states_of_another_kind_is_compiled(
     monkeypatch.setattr(table_cache, "pack_states", refused)
     assert isinstance(cached_table(GAME), TabularGame)
     assert not folder.exists()
+
+
+def test_the_page_says_how_much_is_kept_and_what() -> None:
+    text = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+    page = " ".join(text.split())
+    assert f"longer than {cache.LONG} CPU seconds" in page
+    assert f"at most {cache.MOST_BYTES // 2**30} GiB" in page
+    assert f"{cache.VARIABLE}=off" in page
