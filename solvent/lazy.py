@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -34,7 +34,7 @@ def when_imported(name: str, then: Callable[[], object]) -> None:
 
 
 class _Waiting(MetaPathFinder, Loader):
-    """Finds one package as Python does, once, and does something after it was loaded."""
+    """Finds one package as all others do, and does something after it was loaded."""
 
     def __init__(self, name: str, then: Callable[[], object]) -> None:
         self.name, self.then = name, then
@@ -45,10 +45,12 @@ class _Waiting(MetaPathFinder, Loader):
     ) -> ModuleSpec | None:
         if fullname != self.name:
             return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            self.loader, spec.loader = spec.loader, self
-        return spec
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None:
+                self.loader, spec.loader = spec.loader, self
+                return spec
+        return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         made: ModuleType | None = self.loader.create_module(spec)

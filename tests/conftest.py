@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import solvent
 from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import Score, Solution, save_policy, score, solve
@@ -39,6 +40,55 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOLVENT_CACHE", str(run / "cache"))
         yield
+
+
+COMPILING = "SOLVENT_TESTS_COMPILE"
+"""Set while a whole run of tests finds no kernel compiled."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """See whether the kernels are to be compiled; asked before there are workers."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    place = os.environ.get("NUMBA_CACHE_DIR") or Path(solvent.__file__).parent
+    if whole and not any(Path(place).rglob("*.nbi")):
+        os.environ[COMPILING] = "1"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def compiled(own_cache: None) -> None:
+    """Workers that start with nothing compiled share the work, or each would do all of it."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is not None and COMPILING in os.environ:
+        workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        for compile_some in COMPILES[int(worker[2:]) :: workers]:
+            compile_some()
+
+
+def _steps(env_id: str) -> None:
+    import gymnasium as gym
+
+    env = gym.make_vec(env_id, 2, vectorization_mode="vector_entry_point")
+    env.reset(seed=0)
+    env.step(np.zeros(2, np.int64))
+
+
+def _solve_frozen_lake() -> None:
+    import gymnasium as gym
+
+    from solvent.model.gymnasium_table import GymnasiumTable
+
+    solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
+
+
+COMPILES = (
+    lambda: solve(make_game("pig", target=8)),
+    lambda: solve(make_game("football-strategy")),
+    lambda: _steps("solvent/FootballHalf-v0"),
+    _solve_frozen_lake,
+    lambda: _steps("solvent/GreedSmall-v0"),
+    lambda: _steps("solvent/FFCombat-v0"),
+)
+"""What needs most of the kernels, the longest first."""
 
 
 @pytest.fixture(scope="session")

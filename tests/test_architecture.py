@@ -397,7 +397,7 @@ def test_an_allowed_arrow_passes(tmp_path: Path, path: str, source: str) -> None
 
 def test_import_solvent_loads_nothing_heavy() -> None:
     heavy = ["torch", "stable_baselines3", "sb3_contrib", "numba", "pygame", "matplotlib"]
-    heavy += ["pydantic", "yaml"]
+    heavy += ["pydantic", "yaml", "numpy", "scipy", "gymnasium", "pettingzoo"]
     code = f"import sys, solvent; print([m for m in {heavy} if m in sys.modules])"
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120

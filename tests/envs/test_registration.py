@@ -277,3 +277,18 @@ def test_the_id_with_the_module_registers_by_itself() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "(5,) (2, 5)"
+
+
+@pytest.mark.parametrize(
+    "order", ["solvent, gymnasium, pettingzoo", "pettingzoo, solvent, gymnasium"]
+)
+def test_environments_are_registered_whatever_is_imported_first(order: str) -> None:
+    code = f"""
+import {order}
+import sys
+gymnasium.make("solvent/Pig-v0", target=5).reset(seed=0)
+pettingzoo.make("aec", "solvent/pig-v0", target=5).reset(seed=0)
+assert gymnasium.__spec__.loader is gymnasium.__loader__
+assert not any(type(finder).__module__ == "solvent.lazy" for finder in sys.meta_path)
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)

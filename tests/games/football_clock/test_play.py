@@ -267,6 +267,7 @@ def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(disk, "LONG", -1.0)
+    monkeypatch.setattr(disk, "BEGUN", float("inf"))
     chart = tmp_path / "tiny.json"
     chart.write_text(json_text(CHART), encoding="utf-8")
     parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
