@@ -3,10 +3,10 @@
     python benchmarks/seat_vector_env.py [--envs 64 1024 16384] [--rounds 5] [--limit 100]
         [--sides 6] [--json FILE]
 
-The peer is SyncVectorEnv around bare SeatEnvs over the same table, stepped through the same API
-with the same actions prepared in advance. The opponent plays every legal action with equal
-probability, so that the memory it needs is visited all over; the learner likewise. Rounds
-alternate, the median counts, and time is CPU time, as in vector_env.py.
+The peers are SyncVectorEnv around bare SeatEnvs over the same table, stepped through the same API
+with the same actions prepared in advance, and Gymnasium's own CartPole in NumPy. The opponent plays
+every legal action with equal probability, so that the memory it needs is visited all over; the
+learner likewise. Rounds alternate, the median counts, and time is CPU time, as in vector_env.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium.vector import SyncVectorEnv
-from vector_env import PREPARED, ROUND_SECONDS, calls_in, seconds
+from vector_env import PREPARED, ROUND_SECONDS, calls_in, registered, seconds
 
 from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.games import Greed
@@ -57,6 +57,7 @@ def measure(game: TabularGame, n_envs: int, rounds: int) -> list[Row]:
             n_sync,
             stepper(SyncVectorEnv([lambda: SeatEnv(game, opponent)] * n_sync)),
         ),
+        "Gymnasium CartPole-v1": (n_envs, registered("CartPole-v1")(n_envs)),
     }
     calls = {name: calls_in(step, ROUND_SECONDS) for name, (_, step) in contestants.items()}
     rates: dict[str, list[float]] = {name: [] for name in contestants}
@@ -81,12 +82,12 @@ def main() -> None:
 
     game = compile_game(Greed(arguments.limit, arguments.sides))
     table: list[Row] = []
-    print(f"{'':16}{'environments':>13}{'M steps/CPU-s':>15}{'native is':>12}")
+    print(f"{'':24}{'environments':>13}{'M steps/CPU-s':>15}{'native is':>12}")
     for n_envs in arguments.envs:
         for row in measure(game, n_envs, arguments.rounds):
             table.append(row)
             print(
-                f"{row.name:16}{row.n_envs:13}{row.steps_per_second / 1e6:15.3f}"
+                f"{row.name:24}{row.n_envs:13}{row.steps_per_second / 1e6:15.3f}"
                 f"{row.native_ratio:11.1f}x"
             )
     if arguments.json:

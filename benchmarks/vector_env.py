@@ -2,11 +2,13 @@
 
     python benchmarks/vector_env.py [--envs 64 1024 16384] [--rounds 7] [--json FILE]
 
-Every contestant is stepped through its own vector API with random actions prepared in advance,
-by one Python loop that throws the results away. Rounds alternate between the contestants, so
-that a disturbance meets all of them; the median round counts. Time is CPU time of the process
-with all its threads, which on a busy machine says more than the clock; a contestant with a
-thread pool pays for each of its threads.
+The native environments are FFCombat, its random starts, a gamebook, and one seat of Greed and of
+Football Strategy against the default opponents. Every contestant is stepped through its own vector
+API with random actions prepared in advance, by one Python loop that throws the results away. Rounds
+alternate between the contestants, so that a disturbance meets all of them; the median round counts.
+Time is CPU time of the process with all its threads, which on a busy machine says more than the
+clock; a contestant with a thread pool pays for each of its threads. Gymnasium's own CartPole is
+stepped in NumPy.
 
 SyncVectorEnv holds bare TabularEnvs: the wrappers that ``gym.make`` adds would make it slower. The
 JAX environments draw their keys inside the compiled step, and are compiled before the first round.
@@ -43,7 +45,7 @@ class Contestant(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A line of the table: steps per CPU-second, and how many times that the native one does."""
+    """A line of the table: steps per CPU-second, and how many times that FFCombat-v0 does."""
 
     name: str
     n_envs: int
@@ -56,26 +58,21 @@ def actions(n_envs: int, n_actions: int, dtype: type = np.int64) -> np.ndarray:
     return np.random.default_rng(0).integers(0, n_actions, (PREPARED, n_envs)).astype(dtype)
 
 
-def native(n_envs: int) -> Step:
-    from solvent.envs import TabularVectorEnv
-    from solvent.games import FightingFantasy
+def registered(env_id: str) -> Callable[[int], Step]:
+    """An environment of a registry of Gymnasium that brings its own vector environment."""
 
-    envs = TabularVectorEnv(FightingFantasy(), n_envs)
-    envs.reset(seed=0)
-    choices = actions(n_envs, 2)
-    return lambda i: envs.step(choices[i % PREPARED])
+    def make(n_envs: int) -> Step:
+        import gymnasium as gym
 
+        from solvent.registration import register_envs
 
-def native_random_starts(n_envs: int) -> Step:
-    import gymnasium as gym
+        register_envs()
+        envs = gym.make_vec(env_id, num_envs=n_envs, vectorization_mode="vector_entry_point")
+        envs.reset(seed=0)
+        choices = actions(n_envs, int(envs.single_action_space.n))
+        return lambda i: envs.step(choices[i % PREPARED])
 
-    from solvent.registration import register_envs
-
-    register_envs()
-    envs = gym.make_vec("solvent/FFCombatRandom-v0", num_envs=n_envs)
-    envs.reset(seed=0)
-    choices = actions(n_envs, 2)
-    return lambda i: envs.step(choices[i % PREPARED])
+    return make
 
 
 def sync(n_envs: int) -> Step:
@@ -155,9 +152,13 @@ def pgx_kuhn_poker(n_envs: int) -> Step:
 
 
 CONTESTANTS = (
-    Contestant("native, ff-combat", native),
-    Contestant("native, random starts", native_random_starts),
+    Contestant("FFCombat-v0", registered("solvent/FFCombat-v0")),
+    Contestant("FFCombatRandom-v0", registered("solvent/FFCombatRandom-v0")),
+    Contestant("Gamebook-v0", registered("solvent/Gamebook-v0")),
+    Contestant("Greed-v0", registered("solvent/Greed-v0")),
+    Contestant("FootballStrategy-v0", registered("solvent/FootballStrategy-v0")),
     Contestant("SyncVectorEnv, ff-combat", sync),
+    Contestant("Gymnasium CartPole-v1", registered("CartPole-v1")),
     Contestant("EnvPool FrozenLake-v1", envpool_frozen_lake),
     Contestant("pgx kuhn_poker", pgx_kuhn_poker),
     Contestant("gymnax CartPole-v1", gymnax_env("CartPole-v1")),
@@ -211,7 +212,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
 
     table: list[Row] = []
-    print(f"{'':26}{'environments':>13}{'M steps/CPU-s':>15}{'native is':>12}")
+    print(f"{'':26}{'environments':>13}{'M steps/CPU-s':>15}{'FFCombat is':>12}")
     for n_envs in arguments.envs:
         for row in measure(n_envs, arguments.rounds):
             table.append(row)

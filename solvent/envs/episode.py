@@ -22,7 +22,7 @@ from solvent.envs.batch_simulator import BatchSimulator, spread_states
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, RandomStream
 from solvent.envs.sampling_table import SamplingTable, sampling_table
-from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, seat_table
+from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, place_of, seat_table
 from solvent.envs.spaces import observation_space
 from solvent.model import Game, TabularGame
 
@@ -280,8 +280,8 @@ class SeatEpisode(_TableEpisode):
         while True:
             first, own, other, choice, choices, _ = table.node[base + at].tolist()
             reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
-            outcome, count, cut = table.row[first + rank * own + reply * other].tolist()
-            outcome += bisect_right(table.threshold, stream.draw(), cut, cut + count - 1) - cut
+            outcome, cut, places = place_of(table.row.item(first + rank * own + reply * other))
+            outcome += bisect_right(table.threshold, stream.draw(), cut, cut + places - 1) - cut
             reward += sign * table.reward.item(outcome)
             at, rank = table.next_state.item(outcome), 0
             if table.node.item(base + at, 5) != OPPONENT:

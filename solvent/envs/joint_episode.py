@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import spread_states
 from solvent.envs.random_stream import RandomStream
-from solvent.envs.seat_table import LEARNER, NOBODY, bonus_of, seat_table
+from solvent.envs.seat_table import LEARNER, NOBODY, bonus_of, place_of, seat_table
 from solvent.envs.simulation import Sampler
 from solvent.envs.spaces import observation_space
 from solvent.model import Game, TabularGame
@@ -133,8 +133,8 @@ class TableJointEpisode(JointEpisode):
         row, own, other, *_ = first.node[at].tolist()
         # Who waits has one action, whose number is 0, whatever stands there.
         ranks = [max(t.rank.item(at, a), 0) for t, a in zip(self._tables, actions, strict=True)]
-        outcome, count, cut = first.row[row + ranks[0] * own + ranks[1] * other].tolist()
-        outcome += bisect_right(first.threshold, self._stream.draw(), cut, cut + count - 1) - cut
+        outcome, cut, places = place_of(first.row.item(row + ranks[0] * own + ranks[1] * other))
+        outcome += bisect_right(first.threshold, self._stream.draw(), cut, cut + places - 1) - cut
         reward = first.reward.item(outcome)
         self._at = first.next_state.item(outcome)
         return reward, -reward + (second.bonus.item(0) if self.over() else 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +51,7 @@ class SeatBatch(TableSimulator):
         observation: str,
     ) -> None:
         self.table = table = seat_table(game, seats, observation)
+        self._table_arrays = kernel.Table(*(getattr(table, name) for name in kernel.Table._fields))
         self._meet(opponent_pool(game, table, opponents, weights))
         super().__init__(game, rules, num_envs)
         self.observation_space = observation_space(table.observation)
@@ -63,7 +65,6 @@ class SeatBatch(TableSimulator):
             over=np.ones(num_envs, bool),
         )
         self.arrays = self._episodes._asdict()
-        self._table_arrays = kernel.Table(*(getattr(table, name) for name in kernel.Table._fields))
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -95,9 +96,12 @@ class SeatBatch(TableSimulator):
     def _meet(self, pool: OpponentPool) -> None:
         self.pool = pool
         self._pool_arrays = kernel.Pool(pool.weight, pool.policy)
+        shown = self.table.mask, self.table.observation
+        self._read: tuple[Any, ...] = (*self._table_arrays, *self._pool_arrays, *shown)
 
     def begin(self, chosen: Ints) -> None:
-        kernel.begin(chosen.copy(), self._episodes, self._table_arrays, self._pool_arrays)
+        rank = np.zeros(self.num_envs, np.int32)
+        kernel.begin(chosen.copy(), rank, self._episodes, self._table_arrays, self._pool_arrays)
 
     def step(
         self,
@@ -108,20 +112,9 @@ class SeatBatch(TableSimulator):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        wrong: int = kernel.step(
-            actions,
-            self._episodes,
-            self._table_arrays,
-            self._pool_arrays,
-            reward,
-            terminated,
-            illegal,
-        )
-        if not wrong:
-            rows = self._rows()
-            # Without mode="clip" NumPy would copy once more.
-            self.table.mask.take(rows, axis=0, out=mask, mode="clip")
-            self.table.observation.take(rows, axis=0, out=observation, mode="clip")
+        filled = reward, terminated, illegal, mask, observation
+        arrays: tuple[Any, ...] = (*self._episodes, *self._read, *filled)
+        wrong: int = kernel.step(actions, *arrays)
         return wrong
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
@@ -138,9 +131,12 @@ class SeatBatch(TableSimulator):
         return self._episodes.over
 
     def told(self) -> dict[str, Batch]:
+        # Most often there is but one of either.
+        seats, side = self.table.seats, self._episodes.side
+        n, several = self.num_envs, self.pool.size > 1
         return {
-            "seat": np.array(self.table.seats)[self._episodes.side],
-            "opponent": self._episodes.opponent.astype(np.int64),
+            "seat": np.array(seats)[side] if len(seats) > 1 else np.full(n, seats[0]),
+            "opponent": self._episodes.opponent.astype(np.int64) if several else np.zeros(n, int),
         }
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:

@@ -9,10 +9,8 @@ the *learner* here, the other one the *opponent*.
 
 **Which outcomes may follow.** The joint action in which the learner plays its legal action number
 a and the opponent its number b is row ``first + a * own + b * other`` of the game, with the
-numbers of ``node``. The row has `count` outcomes from `first` on, with the thresholds
-(:mod:`solvent.envs.random_stream`) from `cut` on, the numbers of ``row``. Rows with equal
-probabilities share their thresholds: in a dice game there are far fewer distributions than rows,
-few enough to stay in a processor's cache.
+numbers of ``node``. Where the row's outcomes and their thresholds are, ``row`` says in one number
+(:func:`solvent.envs.random_stream.packed_rows`); :func:`place_of` reads it.
 
 Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
 
@@ -22,10 +20,10 @@ Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
                                          many there are, 0 after the end; and who is to act: 0
                                          the learner, maybe with the opponent, 1 the opponent
                                          alone, 2 nobody
-``rank``             [V*S, A] int32      the number of an action among the learner's legal ones;
+``rank``             [V*S, A] int        the number of an action among the learner's legal ones;
                                          -1 if it is illegal, when number 0 is played
-``row``              [K, 3] int32        `first`, `count` and `cut`
-``threshold``        [T] int64           of all distinct distributions
+``row``              [K] uint64          of the packed rows
+``threshold``        [T] int64           of the packed rows
 ``next_state``       [N] int32           the state an outcome leads to
 ``reward``           [N] float           its reward to player 0
 ``start_state``      [B] int32           where an episode may begin
@@ -58,7 +56,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.random_stream import inverse_cdf, inverse_cdf_rows
+from solvent.envs.random_stream import CUT_BITS, FIRST_BITS, inverse_cdf, packed_rows
 from solvent.envs.spaces import observations
 from solvent.model import GameInfo, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
@@ -66,6 +64,8 @@ from solvent.model.cache import Packed, kept
 
 LEARNER, OPPONENT, NOBODY = 0, 1, 2
 """Who is to act."""
+
+_FIRST, _CUT = (1 << FIRST_BITS) - 1, (1 << CUT_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ class SeatTable:
     seats: tuple[int, ...]
     n_states: int
     node: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    row: NDArray[np.int32]
+    rank: NDArray[Any]
+    row: NDArray[np.uint64]
     threshold: Ints
     next_state: NDArray[np.int32]
     reward: NDArray[Any]
@@ -93,7 +93,7 @@ class SeatTable:
 class _Joint:
     """What does not depend on the seat."""
 
-    row: NDArray[np.int32]
+    row: NDArray[np.uint64]
     threshold: Ints
     next_state: NDArray[np.int32]
     start_state: NDArray[np.int32]
@@ -123,6 +123,11 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
         _check(game)
         tables[seats, observation] = _build(game, seats, observation)
     return tables[seats, observation]
+
+
+def place_of(row: int) -> tuple[int, int, int]:
+    """What an entry of ``row`` says: the first outcome, the first threshold, how many of these."""
+    return row & _FIRST, row >> 32 & _CUT, 1 << (row >> 59)
 
 
 def _check(game: TabularGame) -> None:
@@ -209,8 +214,9 @@ def _node(game: TabularGame, seat: int, choice: Ints) -> NDArray[np.int32]:
     return np.stack(columns, axis=1).astype(np.int32)
 
 
-def _rank(mask: Bools) -> NDArray[np.int32]:
-    return np.where(mask, np.cumsum(mask, axis=1) - 1, -1).astype(np.int32)
+def _rank(mask: Bools) -> NDArray[Any]:
+    small = np.int8 if mask.shape[1] <= 128 else np.int32
+    return np.where(mask, np.cumsum(mask, axis=1) - 1, -1).astype(small)
 
 
 def _joint(game: TabularGame) -> _Joint:
@@ -225,25 +231,11 @@ def _joint(game: TabularGame) -> _Joint:
 
 
 def _build_joint(game: TabularGame) -> _Joint:
-    first = game.outcome_start
-    length = np.diff(first)
-    cut = np.empty(game.n_rows, np.int64)
-    threshold: list[Ints] = []
-    end = 0
-    for n in np.unique(length).tolist():
-        rows = np.flatnonzero(length == n)
-        probability = game.probability[first[rows, None] + np.arange(n)]
-        # Rows are compared as a whole, as strings of 8n bytes.
-        _, example, which = np.unique(
-            probability.view(f"V{8 * n}")[:, 0], return_index=True, return_inverse=True
-        )
-        cut[rows] = end + n * which
-        threshold.append(inverse_cdf_rows(probability[example]).ravel())
-        end += n * len(example)
+    threshold, row, _ = packed_rows(game.probability, game.outcome_start)
     start = np.flatnonzero(game.initial)
     return _Joint(
-        row=np.stack((first[:-1], length, cut), axis=1).astype(np.int32),
-        threshold=np.concatenate(threshold),
+        row=row,
+        threshold=threshold,
         next_state=np.ascontiguousarray(game.next_state, np.int32),
         start_state=start.astype(np.int32),
         start_threshold=inverse_cdf(game.initial[start], np.array([0, len(start)])),

@@ -11,7 +11,7 @@ from two_players import random_policy
 
 from solvent.envs.opponents import opponent_pool
 from solvent.envs.random_stream import DRAWS
-from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, seat_table
+from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, place_of, seat_table
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import TabularGame, compile_game, one_hot
 
@@ -52,8 +52,13 @@ def test_every_joint_action_leads_to_its_row(name: str) -> None:
 def test_rows_have_their_outcomes_and_probabilities(name: str) -> None:
     game = GAMES[name]
     table = seat_table(game, (1,), "index")
-    for row, (first, count, cut) in enumerate(table.row.tolist()):
-        assert (first, first + count) == tuple(game.outcome_start[row : row + 2])
+    for row, packed in enumerate(table.row.tolist()):
+        first, cut, places = place_of(packed)
+        assert first == game.outcome_start[row]
+        count = game.outcome_start[row + 1] - first
+        assert count <= places
+        # No draw reaches the places that are left over.
+        assert (table.threshold[cut + count - 1 : cut + places] == DRAWS).all()
         threshold = table.threshold[cut : cut + count]
         np.testing.assert_allclose(
             np.diff(threshold, prepend=0) / DRAWS,

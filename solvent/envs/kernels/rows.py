@@ -11,10 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+# Numba's own module for building code has no types.
+build: Any = cgutils
 
 _I64, _U32, _U64 = np.int64, np.uint32, np.uint64
 
@@ -27,14 +30,11 @@ def _copier(size: int) -> Callable[..., None]:
         signature = types.void(to, types.uint64, source, types.uint64)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            block = ir.VectorType(ir.IntType(8), size).as_pointer()
-
             def place(i: int) -> Any:
                 array = context.make_array(signature.args[i])(context, builder, arguments[i])
-                start = builder.bitcast(array.data, ir.IntType(8).as_pointer())
-                return builder.bitcast(builder.gep(start, [arguments[i + 1]]), block)
+                return build.pointer_add(builder, array.data, arguments[i + 1], build.voidptr_t)
 
-            builder.store(builder.load(place(2), align=1), place(0), align=1)
+            build.raw_memcpy(builder, place(0), place(2), build.intp_t(size), 1)
             return context.get_dummy_value()
 
         return signature, generate

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from solvent.envs.kernels.rows import copy_rows
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
-_FIRST, _CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
+FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
 _BLOCK = 1024
 
 
@@ -131,10 +131,10 @@ def step(
 
         if depth == 2:
             for i in range(m):
-                draw, cut = draw_of(x[i]), (row[i] >> _U64(32)) & _CUT
+                draw, cut = draw_of(x[i]), (row[i] >> _U64(32)) & CUT
                 j = reached(draw, threshold[cut + _U64(1)]) << _U64(1)
                 j += reached(draw, threshold[cut + j])
-                picked[i] = (row[i] & _FIRST) + j
+                picked[i] = (row[i] & FIRST) + j
         else:
             for i in range(m):
                 picked[i] = 0
@@ -143,16 +143,16 @@ def step(
                 for i in range(m):
                     # In a shorter row the probe is its last threshold, which no draw reaches.
                     places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
-                    probe = ((row[i] >> _U64(32)) & _CUT) + picked[i] + (reach & places)
+                    probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
                     picked[i] += reached(draw_of(x[i]), threshold[probe]) << _U64(level)
             for i in range(m):
-                picked[i] += row[i] & _FIRST
+                picked[i] += row[i] & FIRST
 
         if guide_shift >= 0:
             n_again = 0
             for i in range(m):
                 again[n_again] = i
-                n_again += int((row[i] >> _U64(32)) & _CUT == _U64(0))
+                n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
             for e in range(n_again):
                 i = again[e]
                 picked[i] = start_of(draw_of(x[i]), start_threshold, guide, guide_shift)

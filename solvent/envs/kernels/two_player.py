@@ -15,10 +15,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.tabular import advance, draw_of
+from solvent.envs.kernels.rows import copy_rows
+from solvent.envs.kernels.tabular import CUT, FIRST, advance, draw_of, reached
 
 _U64, _I64 = np.uint64, np.int64
 _OPPONENT, _NOBODY = 1, 2
+_BLOCK = 1024
 
 
 class Episodes(NamedTuple):
@@ -45,8 +47,8 @@ class Table(NamedTuple):
     """Arrays of a :class:`solvent.envs.seat_table.SeatTable`, under their names there."""
 
     node: NDArray[np.int32]
-    rank: NDArray[np.int32]
-    row: NDArray[np.int32]
+    rank: NDArray[Any]
+    row: NDArray[np.uint64]
     threshold: NDArray[np.int64]
     next_state: NDArray[np.int32]
     reward: NDArray[Any]
@@ -82,6 +84,15 @@ def node_of(episodes: Any, table: Any, i: Any) -> Any:
     return _U64(_I64(episodes.side[i]) * n_states + episodes.state[i])
 
 
+@njit(cache=True, inline="always")
+def halvings(places: Any) -> Any:
+    """How many halvings find one of so many places, at least 1."""
+    depth = 0
+    while places > 1 << depth:
+        depth += 1
+    return depth
+
+
 @njit(cache=True)
 def play_on(
     chosen: NDArray[np.int64],
@@ -94,7 +105,8 @@ def play_on(
     """Make a transition in the chosen environments, and more where the opponent is then to act.
 
     A transition draws two numbers: the opponent's action, even where it has but one, and the
-    outcome.
+    outcome. Both are found by bisection in as many passes as the longest of these distributions
+    takes; in a shorter one the probe stays at its last threshold, which no draw reaches.
 
     Args:
         chosen: Indices of environments; overwritten.
@@ -107,25 +119,48 @@ def play_on(
     node, row = table.node, table.row
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
     left = len(chosen)
-    picked = np.empty(left, np.int64)
+    draw, picked = np.empty(left, np.int64), np.empty(left, np.uint64)
+    first, last = np.empty(left, np.uint64), np.empty(left, np.uint64)
+    at, stride = np.empty(left, np.uint64), np.empty(left, np.uint64)
     while left > 0:
+        most = _I64(1)
         for e in range(left):
             i = _U64(chosen[e])
-            at = node_of(episodes, table, i)
+            here = node_of(episodes, table, i)
             x = advance(episodes.stream[i])
-            first = _I64(episodes.opponent[i]) * choices + node[at, 3]
-            reply = pick(draw_of(x), cuts, first, node[at, 4])
-            picked[e] = _I64(node[at, 0]) + _I64(rank[i]) * node[at, 1] + reply * node[at, 2]
-            episodes.stream[i] = advance(x)
+            episodes.stream[i], draw[e], picked[e] = x, draw_of(x), _U64(0)
+            first[e] = _I64(episodes.opponent[i]) * choices + node[here, 3]
+            last[e] = node[here, 4] - 1
+            at[e] = _I64(node[here, 0]) + _I64(rank[i]) * node[here, 1]
+            stride[e] = node[here, 2]
+            rank[i] = 0
+            most = max(most, _I64(node[here, 4]))
+        for level in range(halvings(most) - 1, -1, -1):
+            reach = (_U64(1) << _U64(level)) - _U64(1)
+            for e in range(left):
+                probe = first[e] + min(picked[e] + reach, last[e])
+                picked[e] += reached(draw[e], cuts[probe]) << _U64(level)
+
+        deepest = _U64(0)
         for e in range(left):
-            r = _U64(picked[e])
-            draw = draw_of(episodes.stream[_U64(chosen[e])])
-            picked[e] = row[r, 0] + pick(draw, table.threshold, row[r, 2], row[r, 1])
+            r = row[at[e] + picked[e] * stride[e]]
+            first[e], picked[e] = r & FIRST, _U64(0)
+            at[e], last[e] = (r >> _U64(32)) & CUT, (_U64(1) << (r >> _U64(59))) - _U64(1)
+            deepest = max(deepest, r >> _U64(59))
         for e in range(left):
-            i, j = _U64(chosen[e]), _U64(picked[e])
+            i = _U64(chosen[e])
+            x = advance(episodes.stream[i])
+            episodes.stream[i], draw[e] = x, draw_of(x)
+        for level in range(_I64(deepest) - 1, -1, -1):
+            reach = (_U64(1) << _U64(level)) - _U64(1)
+            for e in range(left):
+                probe = at[e] + picked[e] + (reach & last[e])
+                picked[e] += reached(draw[e], table.threshold[probe]) << _U64(level)
+
+        for e in range(left):
+            i, j = _U64(chosen[e]), first[e] + picked[e]
             episodes.state[i] = table.next_state[j]
             earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[j]
-            rank[i] = 0
         more = 0
         for e in range(left):
             i = _U64(chosen[e])
@@ -135,11 +170,18 @@ def play_on(
 
 
 @njit(cache=True)
-def begin(chosen: NDArray[np.int64], episodes: Episodes, table: Table, pool: Pool) -> None:
+def begin(
+    chosen: NDArray[np.int64],
+    rank: NDArray[np.int32],
+    episodes: Episodes,
+    table: Table,
+    pool: Pool,
+) -> None:
     """Begin episodes in the chosen environments, up to the learner's first turn.
 
     Args:
         chosen: Indices of environments; overwritten.
+        rank: [n] zeros, and zeros again afterwards.
         episodes: Changed.
         table: Of the game.
         pool: Of opponents.
@@ -162,64 +204,126 @@ def begin(chosen: NDArray[np.int64], episodes: Episodes, table: Table, pool: Poo
         episodes.over[i] = False
         chosen[waiting] = i
         waiting += int(table.node[node_of(episodes, table, i), 5] == _OPPONENT)
-    rank = np.zeros(len(episodes.state), np.int32)
     play_on(chosen[:waiting], rank, episodes.owed, episodes, table, pool)
 
 
 @njit(cache=True)
 def step(
     action: NDArray[np.int64],
-    episodes: Episodes,
-    table: Table,
-    pool: Pool,
+    state: NDArray[np.int32],
+    stream: NDArray[np.uint64],
+    side: NDArray[np.int32],
+    opponent: NDArray[np.int32],
+    owed: NDArray[np.float64],
+    over: NDArray[np.bool_],
+    node: NDArray[np.int32],
+    rank: NDArray[Any],
+    row: NDArray[np.uint64],
+    threshold: NDArray[np.int64],
+    next_state: NDArray[np.int32],
+    rewards: NDArray[Any],
+    start_state: NDArray[np.int32],
+    start_threshold: NDArray[np.int64],
+    sign: NDArray[np.float64],
+    bonus: NDArray[np.float64],
+    weight: NDArray[np.int64],
+    policy: NDArray[np.int64],
+    legal: NDArray[np.int8],
+    seen: NDArray[Any],
     reward: NDArray[np.float64],
     terminated: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
+    mask: NDArray[np.int8],
+    observation: NDArray[Any],
 ) -> int:
     """Play an action in each environment, up to the learner's next turn, or begin it again.
 
+    The fields of the tuples above are passed one by one, since Numba reads a tuple of arrays
+    slowly.
+
     Args:
         action: [n]; not read where the episode has ended.
-        episodes: Changed. Those that are over begin again.
-        table: Of the game.
-        pool: Of opponents.
+        state: Of :class:`Episodes`, changed. Those that are over begin again.
+        stream: Of :class:`Episodes`, changed.
+        side: Of :class:`Episodes`, changed.
+        opponent: Of :class:`Episodes`, changed.
+        owed: Of :class:`Episodes`, changed.
+        over: Of :class:`Episodes`, changed.
+        node: Of :class:`Table`.
+        rank: Of :class:`Table`.
+        row: Of :class:`Table`.
+        threshold: Of :class:`Table`.
+        next_state: Of :class:`Table`.
+        rewards: Of :class:`Table`, there called ``reward``.
+        start_state: Of :class:`Table`.
+        start_threshold: Of :class:`Table`.
+        sign: Of :class:`Table`.
+        bonus: Of :class:`Table`.
+        weight: Of :class:`Pool`.
+        policy: Of :class:`Pool`.
+        legal: The table's ``mask``.
+        seen: The table's ``observation``.
         reward: [n], filled.
         terminated: [n], filled.
         illegal: [n], filled.
+        mask: [n, A], filled.
+        observation: [n, D], filled.
 
     Returns:
         How many actions are out of range; unless it is 0, nothing has been changed or filled.
     """
-    n, n_actions = len(action), table.rank.shape[1]
+    n, n_actions = len(action), rank.shape[1]
     wrong = 0
     for i in range(n):
-        wrong += (action[i] < 0) | (action[i] >= n_actions)
+        wrong += int(_U64(action[i]) >= _U64(n_actions))
     if wrong > 0:
         return wrong
 
-    acting, n_acting = np.empty(n, np.int64), 0
-    again, n_again = np.empty(n, np.int64), 0
-    chosen = np.zeros(n, np.int32)
-    for i in range(n):
-        at = node_of(episodes, table, i)
-        reward[i] = episodes.owed[i]
-        episodes.owed[i] = 0.0
-        # Where the episode ended before the learner's first turn, there is nothing to play.
-        acts = table.node[at, 5] != _NOBODY
-        rank = table.rank[at, _U64(action[i])]
-        illegal[i] = acts & (rank < 0)
-        chosen[i] = max(rank, 0)
-        acting[n_acting] = i
-        n_acting += int(acts)
-        again[n_again] = i
-        n_again += int(episodes.over[i])
-    play_on(acting[:n_acting], chosen, reward, episodes, table, pool)
-    for i in range(n):
-        ends = table.node[node_of(episodes, table, i), 5] == _NOBODY
-        terminated[i] = ends & ~episodes.over[i]
-        reward[i] += terminated[i] * table.bonus[episodes.side[i]]
-        episodes.over[i] = ends
-    begin(again[:n_again], episodes, table, pool)
+    episodes = Episodes(state, stream, side, opponent, owed, over)
+    table = Table(
+        node,
+        rank,
+        row,
+        threshold,
+        next_state,
+        rewards,
+        start_state,
+        start_threshold,
+        sign,
+        bonus,
+    )
+    pool = Pool(weight, policy)
+    acting, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    chosen, shows = np.zeros(n, np.int32), np.empty(n, np.int32)
+    for begun in range(0, n, _BLOCK):
+        end = min(n, begun + _BLOCK)
+        n_acting = n_again = 0
+        for i in range(begun, end):
+            at = node_of(episodes, table, i)
+            reward[i] = owed[i]
+            owed[i] = 0.0
+            # Where the episode ended before the learner's first turn, there is nothing to play.
+            acts = node[at, 5] != _NOBODY
+            own = _I64(rank[at, _U64(action[i])])
+            illegal[i] = acts & (own < 0)
+            chosen[i] = max(int(own), 0)
+            acting[n_acting] = i
+            n_acting += int(acts)
+            again[n_again] = i
+            n_again += int(over[i])
+        play_on(acting[:n_acting], chosen, reward, episodes, table, pool)
+        for i in range(begun, end):
+            ends = node[node_of(episodes, table, i), 5] == _NOBODY
+            terminated[i] = ends & ~over[i]
+            reward[i] += terminated[i] * bonus[side[i]]
+            over[i] = ends
+            # Where nobody acted, nobody has read it.
+            chosen[i] = 0
+        begin(again[:n_again], chosen, episodes, table, pool)
+        for i in range(begun, end):
+            shows[i] = int(node_of(episodes, table, i))
+    copy_rows(legal, shows, mask)
+    copy_rows(seen, shows, observation)
     return 0
 
 
