@@ -13,6 +13,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from solvent.model.files import open_file
 from solvent.model.parameters import brief, check_choice
+from solvent.training.distinct import DistinctMaskablePPO, DistinctPPO
 from solvent.training.masked_dqn import MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
 
@@ -33,9 +34,9 @@ class Algorithm:
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
-    "ppo": Algorithm(PPO, "ppo", masked=False),
+    "ppo": Algorithm(DistinctPPO, "ppo", masked=False),
     "dqn": Algorithm(DQN, "dqn", masked=False),
-    "maskable_ppo": Algorithm(MaskablePPO, "ppo", masked=True),
+    "maskable_ppo": Algorithm(DistinctMaskablePPO, "ppo", masked=True),
     "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
 }
 """The algorithms that train one learner, by name."""

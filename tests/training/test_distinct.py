@@ -1,0 +1,147 @@
+"""PPO that evaluates its network once for each distinct observation learns what PPO learns."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.logger import Logger
+from torch import nn
+
+from solvent.envs import TabularVectorEnv
+from solvent.model import TabularGame
+from solvent.training import NativeVecEnv
+from solvent.training.distinct import DistinctMaskablePPO, DistinctPPO
+
+PAIRS = ((PPO, DistinctPPO), (MaskablePPO, DistinctMaskablePPO))
+UPDATES = 3
+
+
+def learned(kind: type[BaseAlgorithm], game: TabularGame, updates: int, **changes: Any) -> Any:
+    """A learner after some updates, of which the learning rate would fall to 0 after ten."""
+    env = TabularVectorEnv(game, 32, observation="onehot", autoreset_mode="SameStep")
+    arguments: dict[str, Any] = {
+        "n_steps": 16, "batch_size": 128, "n_epochs": 4, "gamma": 1.0, "gae_lambda": 0.6,
+        "ent_coef": 0.03, "learning_rate": 0.01, "seed": 3, "device": "cpu",
+    }  # fmt: skip
+    model = kind("MlpPolicy", NativeVecEnv(env), **arguments | changes)  # type: ignore[arg-type]
+    model.set_logger(Logger(None, []))
+    model.learn(updates * 32 * 16, log_interval=None)  # type: ignore[arg-type]
+    return model
+
+
+def weights(model: BaseAlgorithm) -> torch.Tensor:
+    return torch.cat([weight.detach().ravel() for weight in model.policy.parameters()])
+
+
+@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
+@pytest.mark.parametrize("activation", [nn.ReLU, nn.Tanh])
+def test_updates_are_those_of_stable_baselines(
+    small: TabularGame, plain: Any, distinct: Any, activation: Any
+) -> None:
+    kwargs = {"policy_kwargs": {"activation_fn": activation}}
+    before = weights(learned(plain, small, 0, **kwargs))
+    expected, found = (learned(kind, small, UPDATES, **kwargs) for kind in (plain, distinct))
+    assert found._is_plain()
+    moved = (weights(expected) - before).norm()
+    assert moved > 1
+    assert (weights(found) - weights(expected)).norm() < 1e-5 * moved
+    for theirs, ours in zip(
+        expected.policy.optimizer.state.values(),
+        found.policy.optimizer.state.values(),
+        strict=True,
+    ):
+        assert theirs["step"] == ours["step"] == UPDATES * 16
+        for name in ("exp_avg", "exp_avg_sq"):
+            torch.testing.assert_close(ours[name], theirs[name], rtol=1e-3, atol=1e-7)
+    for name in ("actions", "rewards", "episode_starts"):
+        ours, theirs = (
+            getattr(found.rollout_buffer, name),
+            getattr(expected.rollout_buffer, name),
+        )
+        if name == "actions":  # Of these two, one has been put in the order of minibatches.
+            ours = found.rollout_buffer.swap_and_flatten(ours)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
+def test_the_first_gradient_is_that_of_stable_baselines(
+    small: TabularGame, plain: Any, distinct: Any
+) -> None:
+    # After one step Adam's first moment is a tenth of the gradient.
+    once = {"batch_size": 512, "n_epochs": 1, "max_grad_norm": 0.1}
+    theirs, ours = (
+        torch.cat([state["exp_avg"].ravel() for state in model.policy.optimizer.state.values()])
+        for model in (learned(kind, small, 1, **once) for kind in (plain, distinct))
+    )
+    assert theirs.norm() == pytest.approx(0.01, rel=1e-4)
+    assert (ours - theirs).norm() < 1e-6 * theirs.norm()
+
+
+def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
+    # Of one epoch, since they are means over the last one; some ratios leave the clip range.
+    once = {"n_epochs": 1, "clip_range": 0.02}
+    theirs, ours = (
+        learned(kind, small, 1, **once).logger.name_to_value for kind in (PPO, DistinctPPO)
+    )
+    assert theirs["train/clip_fraction"] > 0.1
+    same = [name for name in theirs if name.startswith("train/") and name != "train/loss"]
+    assert len(same) == 9
+    for name in same:
+        assert ours[name] == pytest.approx(theirs[name], rel=1e-4, abs=1e-6), name
+
+
+def test_every_observation_is_evaluated_once(small: TabularGame) -> None:
+    model = learned(DistinctPPO, small, 1)
+    buffer = model.rollout_buffer
+    callback = model._init_callback(None)
+    callback.on_training_start({}, {})
+    model.collect_rollouts(model.env, callback, buffer, 16)
+    found, numbers = model._rollout
+    (seen,) = found.tensors()
+    assert len(seen) == len(np.unique(seen, axis=0)) < numbers.size / 3
+    np.testing.assert_array_equal(seen[numbers], buffer.observations)
+
+
+@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
+def test_a_saved_network_is_one_of_stable_baselines(
+    small: TabularGame, tmp_path: Path, plain: Any, distinct: Any
+) -> None:
+    model = learned(distinct, small, 1)
+    model.save(tmp_path / "model.zip")
+    with zipfile.ZipFile(tmp_path / "model.zip") as file:
+        data = file.read("data").decode()
+    assert "solvent" not in data
+    assert json.loads(data)["policy_class"]["__module__"] == model.policy_class.__module__
+    loaded = plain.load(tmp_path / "model.zip", device="cpu")
+    assert type(loaded) is plain
+    assert torch.equal(weights(loaded), weights(model))
+    theirs, ours = (one.policy.optimizer.state_dict()["state"] for one in (loaded, model))
+    for k, state in ours.items():
+        for name, tensor in state.items():
+            assert torch.equal(theirs[k][name], tensor)
+
+
+@pytest.mark.parametrize(
+    "unusual",
+    [
+        {"clip_range_vf": 0.1},
+        {"target_kl": 0.001},
+        {"policy_kwargs": {"activation_fn": nn.ELU}},
+        {"policy_kwargs": {"optimizer_kwargs": {"weight_decay": 0.1}}},
+    ],
+)
+def test_what_is_not_plain_is_left_to_stable_baselines(
+    small: TabularGame, unusual: dict[str, Any]
+) -> None:
+    expected, found = (learned(kind, small, 2, **unusual) for kind in (PPO, DistinctPPO))
+    assert not found._is_plain()
+    assert torch.equal(weights(found), weights(expected))
