@@ -67,6 +67,9 @@ whose rewards cancel; whether they do is then looked at exactly."""
 LEVELS = 8
 """Of how many arrays a bound may be the sum."""
 
+RAISES = 50
+"""Sweeps after which a bound that still rises along some row is not raised further."""
+
 EPSILON = float(np.finfo(float).eps)
 
 
@@ -197,6 +200,8 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     if components(game).cyclic.any():
         loops, inside, values, blur = _merge_loops(game, values, side)
         most = _most_gained(game, ~inside, loops)
+        if not inside.any():
+            most = _nearly_most_gained(game, most)
     rise, rounding = _rises(game, values, side)
     if blur.any():
         rounding += blur[game.row_state] + expectation(game, blur, rewarded=False)
@@ -206,7 +211,7 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     except ImproperGameError:
         # Some loop gains by more than nothing if its rounding is in its favour; and otherwise?
         try:
-            most(rise - rounding)
+            most(rise - rounding, 0 * rounding)
         except ImproperGameError:
             raise ImproperGameError(
                 f"{name}: player {0 if side > 0 else 1} does best by never ending"
@@ -224,8 +229,8 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     return sum(_at_start(game, values, *above))
 
 
-Total: TypeAlias = Callable[[Floats], Floats]
-"""What gains come to in all: gains of states or rows -> [S]."""
+Total: TypeAlias = Callable[[Floats, Floats], Floats]
+"""What gains come to in all: gains of states or rows, and by how much each may be missed -> [S]."""
 
 Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 """By how much an array [S] rises in each state or row, and the rounding of that."""
@@ -250,7 +255,7 @@ def _bound(
     """
     added = []
     for _ in range(LEVELS):
-        added.append(total(rise + 2 * rounding))
+        added.append(total(rise + 2 * rounding, 0.5 * rounding))
         more, blur = change(added[-1])
         rise, rounding = rise + more, rounding + blur
         falls = rise + rounding <= 0
@@ -263,12 +268,13 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
     """The expected sum over the states that are visited, when rows have the given weights."""
     parts = components(game)
     if parts.cyclic.any():
-        return Chain(
+        chain = Chain(
             game.info.name, game.row_start, game.outcome_start, game.next_state,
-            game.probability, weight,
-        ).solve  # fmt: skip
+            game.probability, weight, parts=(parts.order, parts.start),
+        )  # fmt: skip
+        return lambda right, slack: chain.solve(right, within=slack)
 
-    def total(right: Floats) -> Floats:
+    def total(right: Floats, _slack: Floats) -> Floats:
         found = right.copy()
         kernels.induction.substitute_back(
             parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
@@ -289,7 +295,7 @@ def _never_ending(game: TabularGame, weight: Floats) -> Bools:
 
 def _climb(game: TabularGame) -> Total:
     """The most that the rows of a game without cycles can gain."""
-    return lambda gain: kernels.induction.climb(
+    return lambda gain, _slack: kernels.induction.climb(
         components(game).order, game.row_start, game.outcome_start, game.next_state,
         game.probability, gain,
     )  # fmt: skip
@@ -326,6 +332,8 @@ def _merge_loops(
             wide[states] = -1
         else:
             collected[states] = potential
+    if not within.any() and not (loops >= 0).any():
+        return loops, within, values, np.zeros(game.n_states)
     # The free loops that no other loop has taken in.
     alone = (wide < 0) & (loops >= 0)
     wide[alone] = game.n_states + loops[alone]
@@ -395,26 +403,56 @@ def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
         )
 
 
+def _nearly_most_gained(game: TabularGame, most: Total) -> Total:
+    """The most that rows can gain, as far as they may not be missed.
+
+    It is what one policy gains, that of the largest gains, raised where other rows miss theirs.
+
+    Args:
+        game: The game.
+        most: What finds it where that does not do.
+    """
+
+    def total(gain: Floats, slack: Floats) -> Floats:
+        policy = kernels.induction.best_rows(game.row_start, gain)[~game.terminal]
+        weight, states = np.zeros(game.n_rows), game.row_state[policy]
+        weight[policy] = 1.0
+        if _never_ending(game, weight).any():
+            return most(gain, slack)
+        right, within = np.zeros(game.n_states), np.zeros(game.n_states)
+        # More than they have to, so that what is raised after that ends soon.
+        right[states], within[states] = (gain + 2 * slack)[policy], slack[policy]
+        found = _expected_total(game, weight)(right, within)
+        if np.isfinite(found).all() and kernels.induction.raise_values(
+            game.row_start, game.outcome_start, game.next_state, game.probability,
+            gain - 1.5 * slack, found, RAISES,
+        ):  # fmt: skip
+            return found
+        return most(gain, slack)
+
+    return total
+
+
 def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
     """The most that the given rows can gain, each loop merged into one state.
 
     When it is called, it raises ImproperGameError if some loop gains for ever.
     """
-    merged = np.where(loops >= 0, game.n_states + loops, np.arange(game.n_states))
-    _, place = np.unique(merged, return_inverse=True)
-    count = int(place.max()) + 1
-    kept = np.flatnonzero(rows)
-    kept = kept[np.argsort(place[game.row_state[kept]], kind="stable")]
-    choices = np.bincount(place[game.row_state[kept]], minlength=count)
-    used = np.flatnonzero(rows[game.outcome_row])
-    new_row = np.full(game.n_rows, -1)
-    new_row[kept] = np.arange(len(kept))
-    used = used[np.argsort(new_row[game.outcome_row[used]], kind="stable")]
-    counts = np.bincount(new_row[game.outcome_row[used]], minlength=len(kept))
-    initial = np.zeros(count)
-    initial[0] = 1.0
 
-    def total(gain: Floats) -> Floats:
+    def total(gain: Floats, _slack: Floats) -> Floats:
+        merged = np.where(loops >= 0, game.n_states + loops, np.arange(game.n_states))
+        _, place = np.unique(merged, return_inverse=True)
+        count = int(place.max()) + 1
+        kept = np.flatnonzero(rows)
+        kept = kept[np.argsort(place[game.row_state[kept]], kind="stable")]
+        choices = np.bincount(place[game.row_state[kept]], minlength=count)
+        used = np.flatnonzero(rows[game.outcome_row])
+        new_row = np.full(game.n_rows, -1)
+        new_row[kept] = np.arange(len(kept))
+        used = used[np.argsort(new_row[game.outcome_row[used]], kind="stable")]
+        counts = np.bincount(new_row[game.outcome_row[used]], minlength=len(kept))
+        initial = np.zeros(count)
+        initial[0] = 1.0
         quotient = TabularGame(
             info=GameInfo(game.info.name, 1, (("move",),), False, (0.0, np.inf), ()),
             states=range(count),

@@ -65,6 +65,7 @@ class Chain:
         weight: [K] the probability of each row in its state. A state without a row of positive
             weight has left for good.
         leaving: [n] the probability to leave the n states at once, nowhere if left out.
+        parts: The states in sets, each after all that it leads to, and where sets begin, if known.
 
     Raises:
         CertificateError: If a state is never left, as far as floats can tell.
@@ -79,8 +80,10 @@ class Chain:
         probability: Floats,
         weight: Floats,
         leaving: Floats | None = None,
+        parts: tuple[Ints, Ints] | None = None,
     ) -> None:
         self.name = name
+        self.parts = parts
         self.n = len(row_start) - 1
         self.start, self.target, self.flow, moving = kernels.chain.merge_rows(
             row_start, outcome_start, next_state, probability, weight
@@ -134,14 +137,14 @@ class Chain:
 
     def _by_cuts(self, right: Floats) -> Floats | None:
         """The solution part by part; None if there are few parts, or one has too many cycles."""
-        if self.n <= FACTORED:
+        if self.n <= FACTORED or self.parts is None:
             return None
-        sizes = np.diff(self._parts[1])
+        sizes = np.diff(self.parts[1])
         if (sizes > 1).sum() < MANY or sizes.max() > FACTORED:
             return None
         x = right.copy()
         solved = kernels.chain.solve_parts_by_cuts(
-            *self._parts, self.start, self.target, self.flow, self.leaving, x
+            *self.parts, self.start, self.target, self.flow, self.leaving, x
         )
         return x if solved and np.isfinite(x).all() else None
 
@@ -163,6 +166,11 @@ class Chain:
     @cached_property
     def _is_short(self) -> bool:
         """Whether play lasts so few moves that a small residual means a small error."""
+        # Where every state that leads anywhere may leave at once, that bounds the number of moves.
+        open_ = np.diff(self.start) > 0
+        at_once = self.leaving + self.moves @ (~open_).astype(float)
+        if (at_once[open_] * SLOW > 1).all():
+            return True
         # If what the equations lack is at most half of their right side, x is right to a factor 2.
         x = np.zeros(self.n)
         solved = self._improve(x, self.changing, 0.5 * self.changing)

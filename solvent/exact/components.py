@@ -152,16 +152,11 @@ def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
 def reached(game: TabularGame) -> Bools:
     """The states that can be reached from the start, [S]."""
     found = game.initial > 0
-    # The other way round, every component comes before all that it leads to.
     parts = components(game)
-    first = game.outcome_start[game.row_start]
-    for c in range(len(parts.cyclic) - 1, -1, -1):
-        states = parts.order[parts.start[c] : parts.start[c + 1]]
-        if found[states].any():
-            found[states] = True
-            for s in states.tolist():
-                found[game.next_state[first[s] : first[s + 1]]] = True
-    return found
+    kernels.graph.reached(
+        parts.order, parts.start, game.outcome_start[game.row_start], game.next_state, found
+    )
+    return np.asarray(found)
 
 
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:

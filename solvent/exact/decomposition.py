@@ -23,7 +23,14 @@ from solvent.exact import kernels
 from solvent.exact.components import Components, cannot_end, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.exact.mdp import GRAIN, TIE, members
+from solvent.exact.mdp import (
+    GRAIN,
+    TIE,
+    best_rows,
+    component_of_one,
+    members,
+    policy_iteration,
+)
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
@@ -105,9 +112,18 @@ def _solve(
         begin = c + 1
         if parts.cyclic[c]:
             states = parts.order[parts.start[c] : parts.start[c + 1]]
-            if not (many and run_cycle(states)):
+            alone = [not (count[states] > 1).any() for count in game.action_count]
+            if many and run_cycle(states):
+                pass
+            elif any(alone):
+                player = 1 if not alone[1] else 0
+                one = component_of_one(game, states, values, place, player)
+                v, policy = policy_iteration(one, best_rows(one, one.r) if greedy else None)
+                values[states] = (1 - 2 * player) * v.sum(axis=0)
+                chosen[states] = game.row_start[states] + policy - one.row_start[:-1]
+            else:
                 component = component_of(game, states, values)
-                values[states], *policies = solve_component(component, greedy=greedy)
+                values[states], *policies = solve_component(component)
                 rows, _ = members(game.row_start, states)
                 weights[0][rows], weights[1][rows] = policies
         else:

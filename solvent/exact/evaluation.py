@@ -153,7 +153,7 @@ def _solve_chain(
 
     chain = Chain(
         game.info.name, game.row_start, game.outcome_start, game.next_state, game.probability,
-        np.where(nonterminating[game.row_state], 0.0, weight),
+        np.where(nonterminating[game.row_state], 0.0, weight), parts=(parts.order, parts.start),
     )  # fmt: skip
     return chain.solve_transposed(right) if transpose else chain.solve(right)
 

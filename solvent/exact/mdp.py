@@ -48,7 +48,9 @@ from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, group
 TIE = 1e-13
 """Rows whose advantages differ by less than this, in units of what changes along them, tie."""
 
-GRAIN = 8 * float(np.finfo(float).eps)
+EPSILON = float(np.finfo(float).eps)
+
+GRAIN = 8 * EPSILON
 """Differences below this, in units of the smaller part of a state's value, are its rounding."""
 
 ROUNDS = 1000
@@ -108,37 +110,38 @@ class Component:
         """[N] the row of each outcome."""
         return np.repeat(np.arange(self.k), np.diff(self.outcome_start))
 
-    @cached_property
+    @property
     def r(self) -> Floats:
         """[k] the expected reward of each row, with the value of where it leaves to."""
-        beyond = np.concatenate((np.zeros(self.n), self.boundary))[self.next_state]
-        return grouped_sum(self.outcome_row, self.probability * (self.reward + beyond), self.k)
+        return self._edges[0]
 
-    @cached_property
+    @property
     def leaving(self) -> Floats:
         """[k] the probability with which each row leaves the component."""
-        return grouped_sum(self.outcome_row, self.probability * (self.next_state >= self.n), self.k)
+        return self._edges[1]
 
-    @cached_property
-    def edge(self) -> Ints:
-        """[E] the outcomes that stay in the component."""
-        return np.flatnonzero(self.next_state < self.n)
-
-    @cached_property
+    @property
     def edge_start(self) -> Ints:
-        """[k+1] slices of the edges of each row."""
-        count = np.bincount(self.outcome_row[self.edge], minlength=self.k)
-        return np.concatenate(([0], np.cumsum(count)))
+        """[k+1] slices of the edges of each row: of the outcomes that stay in the component."""
+        return self._edges[2]
 
-    @cached_property
+    @property
     def edge_target(self) -> Ints:
         """[E] the state to which each edge leads."""
-        return self.next_state[self.edge]
+        return self._edges[3]
 
-    @cached_property
+    @property
     def edge_probability(self) -> Floats:
         """[E] the probability p(t|k) of each edge."""
-        return self.probability[self.edge]
+        return self._edges[4]
+
+    @cached_property
+    def _edges(self) -> tuple[Floats, Floats, Ints, Ints, Floats]:
+        r, leaving, start, target, flow = kernels.chain.take_edges(
+            self.n, self.outcome_start, self.next_state, self.probability, self.reward,
+            self.boundary,
+        )  # fmt: skip
+        return r, leaving, start, target, flow
 
     def name(self, s: int = 0) -> str:
         """The game and a state of it, for what errors say.
@@ -147,6 +150,25 @@ class Component:
             s: Which of the component's states.
         """
         return f"{self.game.info.name}, state {self.game.states[int(self.states[s])]!r}"
+
+
+def component_of_one(
+    game: TabularGame, states: Ints, values: Floats, place: Ints, player: int
+) -> Component:
+    """A strongly connected component of a game in which one player chooses, as that one sees it.
+
+    Args:
+        game: The game.
+        states: [n] the states of the component, ascending.
+        values: [S] values of the game's states, known where the component leads to.
+        place: [S] of -1, for use meanwhile.
+        player: Who chooses.
+    """
+    arrays = kernels.chain.take_component(
+        states, place, game.row_start, game.outcome_start, game.next_state, game.probability,
+        game.outcome_reward, values, 1 - 2 * player,
+    )  # fmt: skip
+    return Component(game, states, *arrays, (f"player {player}", f"player {1 - player}"))
 
 
 def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
@@ -172,7 +194,8 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
     if policy is None or not is_proper(c, chosen(c, policy)):
-        policy = likeliest_exit(c)
+        always = c.n > APPROACHED and bool(c.leaving.min() > 0)
+        policy = best_rows(c, c.r) if always else likeliest_exit(c)
     guess = None
     if c.n > APPROACHED:
         near, guess = policy.copy(), np.zeros(c.n)
@@ -220,7 +243,8 @@ def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Float
     v = chain.solve(right, within=np.full(c.n, 1e-9 * np.abs(right).max()), guess=guess)
     # What the equations still lack, found by differences, is solved for once more.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
-    return np.stack((v, chain.solve(rest, within=np.full(c.n, 1e-7 * np.abs(rest).max()))))
+    enough = max(1e-7 * np.abs(rest).max(), EPSILON * np.abs(right).max())
+    return np.stack((v, chain.solve(rest, within=np.full(c.n, enough))))
 
 
 def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
@@ -234,10 +258,10 @@ def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
         c.state, c.outcome_start, c.next_state, c.probability, c.reward,
         np.concatenate((v[0], c.boundary)), 1,
     )  # fmt: skip
-    edge_row = c.outcome_row[c.edge]
-    rest = v[1][c.edge_target] - v[1][c.state[edge_row]]
-    rest = grouped_sum(edge_row, c.edge_probability * rest, c.k)
-    return rise + (rest - c.leaving * v[1][c.state]), change
+    kernels.induction.add_rises(
+        c.row_start, c.edge_start, c.edge_target, c.edge_probability, c.leaving, v[1], rise
+    )
+    return rise, change
 
 
 def tie(v: Floats, change: Floats) -> Floats:
@@ -253,8 +277,7 @@ def tie(v: Floats, change: Floats) -> Floats:
 
 def best_rows(c: Component, q: Floats) -> Ints:
     """The first row of largest q ([k]) in each state, [n]."""
-    best = np.flatnonzero(q == np.maximum.reduceat(q, c.row_start[:-1])[c.state])
-    return np.asarray(best[np.unique(c.state[best], return_index=True)[1]])
+    return np.asarray(kernels.induction.best_rows(c.row_start, q))
 
 
 def chosen(c: Component, policy: Ints) -> Bools:
@@ -315,9 +338,10 @@ def can_stay_for_free(c: Component, where: Bools) -> bool:
     """
     rewarded = np.bincount(c.outcome_row, c.reward != 0, c.k) > 0
     free = where[c.state] & ~rewarded & ~(c.leaving > 0)
+    edge_row = np.repeat(np.arange(c.k), np.diff(c.edge_start))
     while True:
         kept = np.bincount(c.state, free, c.n) > 0
-        lost = np.bincount(c.outcome_row[c.edge], ~kept[c.edge_target], c.k) > 0
+        lost = np.bincount(edge_row, ~kept[c.edge_target], c.k) > 0
         if not (free & lost).any():
             return bool(kept.any())
         free &= ~lost

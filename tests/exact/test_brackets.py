@@ -17,7 +17,15 @@ import pytest
 from extreme_tables import KINDS, random_rows
 from rational_tables import END, Row, Truth, mixed_rows, table_of, truth
 
-from solvent.exact import CertificateError, ImproperGameError, Solution, policy_value, solve
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    Solution,
+    chain,
+    mdp,
+    policy_value,
+    solve,
+)
 from solvent.exact.certificate import bracket
 from solvent.model import TabularGame, TabularPolicy
 
@@ -67,6 +75,16 @@ def check_kind(kind: str, seeds: range) -> Counter[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bracket_excludes_the_truth(kind: str) -> None:
     check_kind(kind, range(60))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nor_does_one_around_what_iteration_finds(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if these games were large: sweeps and a Krylov method instead of elimination."""
+    monkeypatch.setattr(chain, "ELIMINATED", 0)
+    monkeypatch.setattr(mdp, "APPROACHED", 0)
+    check_kind(kind, range(60, 90))
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def find_residual(
     x: Floats,
     within: Floats,
     rest: Floats,
-) -> tuple[bool, float]:
+) -> tuple[float, float]:
     """What (I - P) x lacks of the right side.
 
     Args:
@@ -105,10 +105,10 @@ def find_residual(
         rest: [S] what is lacking, written.
 
     Returns:
-        Whether all of it is within that, and the largest in units of the terms that it is the sum
-        of; not finite if x is not.
+        The largest of that in units of what may be lacking, and in units of the terms that it is
+        the sum of; not finite if x is not.
     """
-    small, relative = True, 0.0
+    largest, relative = 0.0, 0.0
     for s in range(len(x)):
         value, here = right[s] - last[s] * x[s], differences * x[s]
         terms = abs(right[s]) + abs(x[s])
@@ -117,12 +117,12 @@ def find_residual(
             terms += flow[e] * abs(x[target[e]])
         rest[s] = value
         if value != 0:
-            # The other way round, these would be true of a NaN.
-            if not abs(value) <= within[s]:
-                small = False
+            # The other way round, these would be false for a NaN.
+            if not abs(value) <= largest * within[s]:
+                largest = abs(value) / within[s]
             if not abs(value) <= relative * terms:
                 relative = abs(value) / terms
-    return small, relative
+    return largest, relative
 
 
 @njit(cache=True, error_model="numpy")
@@ -169,10 +169,10 @@ def iterate(
     v, t, none = np.zeros(n), np.zeros(n), np.zeros(n)
     before = np.inf
     while True:
-        small, relative = find_residual(
+        largest, relative = find_residual(
             start, target, flow, last, differences, right, x, within, rest
         )
-        if small:
+        if largest <= 1:
             return 0.0
         if relative <= rounding or not relative < 0.5 * before:
             return relative
@@ -183,7 +183,8 @@ def iterate(
         for s in range(n):
             hat[s] = p[s] = r[s]
             rho += r[s] * r[s]
-        norm, goal, least, stalled = rho, 1e-12 * rho, rho, 0
+        norm, least, stalled = rho, rho, 0
+        goal = max(1e-12, 0.1 / largest**2) * rho
         while norm > goal and stalled < patience:
             for s in range(n):
                 v[s] = p[s]
@@ -572,6 +573,104 @@ def solve_parts_by_cuts(
         for s in states:
             place[s] = -1
     return True
+
+
+@njit(cache=True)
+def take_component(
+    states: Ints,
+    place: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+    sign: int,
+) -> tuple[Ints, Ints, Ints, Floats, Floats, Floats]:
+    """The rows and outcomes of some of a game's states, as :class:`solvent.exact.mdp.Component`.
+
+    Args:
+        states: [n].
+        place: [S] of -1, for use meanwhile.
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        outcome_reward: [N] the reward of each outcome, to player 0.
+        values: [S] the value of each state, known outside of the component.
+        sign: 1 for rewards and values to player 0, -1 for those to player 1.
+
+    Returns:
+        The component's row_start, outcome_start, next_state, probability, reward and boundary.
+    """
+    n, k, size, beyond = len(states), 0, 0, 0
+    for i in range(n):
+        s = states[i]
+        place[s] = i
+        k += row_start[s + 1] - row_start[s]
+        size += outcome_start[row_start[s + 1]] - outcome_start[row_start[s]]
+    rows, outcomes = np.zeros(n + 1, np.int64), np.zeros(k + 1, np.int64)
+    target, chance, reward = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
+    boundary = np.zeros(size)
+    k, size = 0, 0
+    for i in range(n):
+        for row in range(row_start[states[i]], row_start[states[i] + 1]):
+            for o in range(outcome_start[row], outcome_start[row + 1]):
+                chance[size], reward[size] = probability[o], sign * outcome_reward[o]
+                target[size] = place[next_state[o]]
+                if target[size] < 0:
+                    target[size], boundary[beyond] = n + beyond, sign * values[next_state[o]]
+                    beyond += 1
+                size += 1
+            k += 1
+            outcomes[k] = size
+        rows[i + 1] = k
+    for i in range(n):
+        place[states[i]] = -1
+    return rows, outcomes, target, chance, reward, boundary[:beyond].copy()
+
+
+@njit(cache=True)
+def take_edges(
+    n: int,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    reward: Floats,
+    boundary: Floats,
+) -> tuple[Floats, Floats, Ints, Ints, Floats]:
+    """What each row of a component earns, and where it leads inside.
+
+    Args:
+        n: How many states the component has.
+        outcome_start: [k+1] slices of the outcomes of each row.
+        next_state: [N] below n a state of the component, n + b place b outside.
+        probability: [N] of each outcome.
+        reward: [N] of each outcome.
+        boundary: The values of the places outside.
+
+    Returns:
+        The expected reward of each row with the value of where it leaves to, [k], the probability
+        with which it leaves, [k], where its edges begin, [k+1], where they lead and how likely.
+    """
+    k, inside = len(outcome_start) - 1, 0
+    for t in next_state:
+        if t < n:
+            inside += 1
+    r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
+    target, flow, used = np.zeros(inside, np.int64), np.zeros(inside), 0
+    for q in range(k):
+        for o in range(outcome_start[q], outcome_start[q + 1]):
+            t, p = next_state[o], probability[o]
+            if t < n:
+                target[used], flow[used] = t, p
+                used += 1
+                r[q] += p * reward[o]
+            else:
+                leaving[q] += p
+                r[q] += p * (reward[o] + boundary[t - n])
+        start[q + 1] = used
+    return r, leaving, start, target, flow
 
 
 @njit(cache=True)

@@ -164,6 +164,90 @@ def advantages(
 
 
 @njit(cache=True)
+def add_rises(
+    row_start: Ints,
+    edge_start: Ints,
+    target: Ints,
+    flow: Floats,
+    leaving: Floats,
+    values: Floats,
+    advantage: Floats,
+) -> None:
+    """Add to advantages by how much further values, 0 outside, rise along the rows of a component.
+
+    Args:
+        row_start: [n+1] slices of rows.
+        edge_start: [k+1] edges of each row, of those that do not leave.
+        target: The states to which they lead.
+        flow: How likely they are.
+        leaving: [k] the probability with which each row leaves.
+        values: [n].
+        advantage: [k], read and written.
+    """
+    for s in range(len(row_start) - 1):
+        for k in range(row_start[s], row_start[s + 1]):
+            rise = 0.0
+            for e in range(edge_start[k], edge_start[k + 1]):
+                rise += flow[e] * (values[target[e]] - values[s])
+            advantage[k] += rise - leaving[k] * values[s]
+
+
+@njit(cache=True)
+def best_rows(row_start: Ints, q: Floats) -> Ints:
+    """The first row of largest q ([K]) in each state, [S]; -1 for a state without rows."""
+    best = np.full(len(row_start) - 1, -1)
+    for s in range(len(best)):
+        for k in range(row_start[s], row_start[s + 1]):
+            if best[s] < 0 or q[k] > q[best[s]]:
+                best[s] = k
+    return best
+
+
+@njit(cache=True, error_model="numpy")
+def raise_values(
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    fall: Floats,
+    values: Floats,
+    sweeps: int,
+) -> bool:
+    """Raise values until they fall along every row by as much as they have to.
+
+    Args:
+        row_start: [S+1] slices of the rows of each state.
+        outcome_start: [K+1] slices of the outcomes of each row.
+        next_state: [N] the state to which each outcome leads.
+        probability: [N] the probability of each outcome in its row.
+        fall: [K] by how much, at least.
+        values: [S], read and written.
+        sweeps: After how many sweeps over the states, up and down by turns, to give up.
+
+    Returns:
+        Whether they do.
+    """
+    n = len(values)
+    for turn in range(sweeps):
+        raised = False
+        for i in range(n):
+            s = i if turn % 2 else n - 1 - i
+            for k in range(row_start[s], row_start[s + 1]):
+                lacking, moving = fall[k], 0.0
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    if next_state[o] != s:
+                        lacking += probability[o] * (values[next_state[o]] - values[s])
+                        moving += probability[o]
+                if lacking > 0:
+                    # A little more, so that rounding does not bring it back.
+                    values[s] += 1.01 * lacking / moving
+                    raised = True
+        if not raised:
+            return True
+    return False
+
+
+@njit(cache=True)
 def climb(
     states: Ints,
     row_start: Ints,

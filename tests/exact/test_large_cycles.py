@@ -1,0 +1,125 @@
+"""Components too large to eliminate: iteration against closed forms and against elimination."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvent.exact import chain, expected_length, mdp, policy_value, solve, state_visitation
+from solvent.exact.chain import Chain
+from solvent.model import GameInfo, TabularGame, TabularPolicy
+from solvent.model.arrays import Floats, Ints
+
+
+def table(target: Ints, probability: Floats, reward: Floats, actions: int) -> TabularGame:
+    """States 0..n-1 of as many actions each, and the end n.
+
+    Args:
+        target: [n actions, B] where actions lead.
+        probability: [n actions, B].
+        reward: [n actions, B].
+        actions: How many a state has.
+    """
+    rows, outcomes = target.shape
+    n = rows // actions
+    masks = [np.ones((n + 1, count), bool) for count in (actions, 1)]
+    for mask in masks:
+        mask[n] = False
+    initial = np.zeros(n + 1)
+    initial[0] = 1.0
+    return TabularGame(
+        info=GameInfo("large", 1, (tuple("abcd"[:actions]),), False, (-np.inf, np.inf), ()),
+        states=range(n + 1),
+        row_start=np.append(np.arange(n + 1) * actions, rows),
+        outcome_start=np.arange(rows + 1) * outcomes,
+        next_state=target.ravel(),
+        probability=probability.ravel(),
+        outcome_reward=reward.ravel(),
+        mask=(masks[0], masks[1]),
+        initial=initial,
+    )
+
+
+def grid(m: int, gamma: float) -> TabularGame:
+    """FrozenLake without holes, from one corner to the opposite one."""
+    y, x = np.divmod(np.arange(m * m), m)
+    steps = [(0, -1), (1, 0), (0, 1), (-1, 0)]
+    place = [np.clip(y + b, 0, m - 1) * m + np.clip(x + a, 0, m - 1) for a, b in steps]
+    move = [np.stack([place[d % 4] for d in (a - 1, a, a + 1)], 1) for a in range(4)]
+    target = np.stack(move, 1).reshape(-1, 3)
+    reward = (target == m * m - 1).astype(float)
+    target[target == m * m - 1] = m * m
+    exits = np.full((len(target), 1), m * m)
+    chance = np.column_stack((np.full(target.shape, gamma / 3), np.full(len(target), 1 - gamma)))
+    rewards = np.column_stack((reward, np.zeros(len(target))))
+    return table(np.column_stack((target, exits)), chance, rewards, 4)
+
+
+def random_problem(n: int, gamma: float) -> TabularGame:
+    """Three actions, each to four states drawn at random."""
+    rng = np.random.default_rng(0)
+    target = np.column_stack((rng.integers(0, n, (3 * n, 4)), np.full(3 * n, n)))
+    chance = np.column_stack((gamma * rng.dirichlet(np.ones(4), 3 * n), np.full(3 * n, 1 - gamma)))
+    return table(target, chance, np.repeat(rng.normal(size=(3 * n, 1)), 5, axis=1), 3)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [grid(12, 0.999), grid(12, 0.5), random_problem(150, 0.99), random_problem(150, 0.999999)],
+    ids=["grid", "grid of small values", "random", "random, long"],
+)
+def test_iteration_finds_what_elimination_finds(
+    game: TabularGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "ELIMINATED", 1000)
+    policy = TabularPolicy.uniform(game, player=0)
+    functions = (policy_value, expected_length, state_visitation)
+    eliminated = [solve(game).values, *(f(game, policy) for f in functions)]
+    monkeypatch.setattr(chain, "ELIMINATED", 0)
+    monkeypatch.setattr(mdp, "APPROACHED", 0)
+    monkeypatch.delattr(chain, "splu")
+    iterated = [solve(game).values, *(f(game, policy) for f in functions)]
+    for found, expected in zip(iterated, eliminated, strict=True):
+        # A residual of rounding, some thousands or a million moves long.
+        scale = max(1e-12, 1e-16 * float(eliminated[2].max())) * np.abs(expected).max()
+        np.testing.assert_allclose(found, expected, rtol=0, atol=scale)
+
+
+def test_a_grid_of_thousands_is_certified() -> None:
+    game = grid(60, 0.999)
+    solution = solve(game)
+    assert 0 < solution.upper - solution.lower < 1e-12
+    # The policy's own value, found anew, lies in the bracket.
+    value = game.at_start(policy_value(game, *solution.policies[:1]))
+    assert solution.lower - 1e-13 <= value <= solution.upper + 1e-13
+
+
+@pytest.mark.parametrize("luck", [0.5, 1e-6])
+def test_a_ring_with_equal_actions(luck: float) -> None:
+    """A ring of 700 states, left from the last with some luck, else gone round again; each move
+    costs 1, and the two actions of a state are the same.
+
+    From the start it is left after 700 / luck moves on average.
+    """
+    n = 700
+    onwards = np.repeat((np.arange(n) + 1) % n, 2)
+    chance = np.tile([1.0, 0.0], (2 * n, 1))
+    chance[-2:] = 1 - luck, luck
+    game = table(np.column_stack((onwards, np.full(2 * n, n))), chance, -np.ones((2 * n, 2)), 2)
+    solution = solve(game, tolerance=1e-7)
+    assert solution.value == pytest.approx(-n / luck, rel=1e-9)
+    assert solution.lower <= -n / luck <= solution.upper
+    chosen = solution.policies[0].probabilities
+    assert (chosen[:n, 0] == 1).all(), "of equals, the first"
+
+
+def test_a_large_chain_is_solved_without_factors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Factors of a chain that leads everywhere would fill in."""
+    monkeypatch.delattr(chain, "splu")
+    game = random_problem(20_000, 0.99)
+    weight = np.tile([0.2, 0.3, 0.5], 20_000)
+    walk = Chain(
+        "walk", game.row_start, game.outcome_start, game.next_state, game.probability, weight
+    )
+    assert walk.solve((~game.terminal).astype(float))[:-1] == pytest.approx(100, rel=1e-12)
+    assert walk.solve_transposed(game.initial).sum() == pytest.approx(101, rel=1e-11)
