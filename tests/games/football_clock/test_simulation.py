@@ -10,6 +10,10 @@ import pytest
 from scipy.stats import chisquare
 from timed_football import TINY_FORMS, tiny
 
+from solvent.envs.kernels.drawing import action_thresholds, draw_actions
+from solvent.envs.kernels.two_player import pick
+from solvent.envs.simulated_seat import SimulatedSeatBatch
+from solvent.envs.simulation import Simulation, Uniform
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import compile_game
@@ -133,3 +137,74 @@ def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
         seen.add(before.phase)
     assert "call" in seen
     assert ("time-out" in seen) == (timeouts > 0)
+
+
+class AskedPlayer:
+    """Prefers low actions, and has to be asked."""
+
+    name = "asked"
+
+    def mixes(self, simulation: Simulation, chosen: Any, player: Any) -> Any:
+        return simulation.legal(chosen, player) / np.arange(1, simulation.n_actions + 1)
+
+
+@pytest.mark.parametrize("observation", ["vector", "onehot"])
+@pytest.mark.parametrize("number", FORMS)
+def test_a_compiled_turn_is_that_of_any_simulation(number: int, observation: str) -> None:
+    """Opponents that are asked and others, openings, illegal actions, rewards and ends."""
+    made, n = sampler(number), 24
+    pool, weights, seats = [Uniform(), AskedPlayer()], [2, 1], (0, 1)
+    arguments = (n, pool, weights, seats, observation)
+    compiled, plain = made.learners(*arguments), SimulatedSeatBatch(made, *arguments)
+    for simulator in (compiled, plain):
+        simulator.arrays["stream"][:] = np.arange(1, n + 1)
+        simulator.begin(np.arange(n))
+    rng, ends, wrong = np.random.default_rng(0), 0, 0
+    for _ in range(40):
+        actions = rng.integers(0, compiled.n_actions, n)
+        told = []
+        for simulator in (compiled, plain):
+            seen, mask = simulator.look()
+            reward, over, illegal = np.empty(n), np.empty(n, bool), np.empty(n, bool)
+            seen, mask = np.empty_like(seen), np.empty_like(mask)
+            assert simulator.step(actions, reward, over, illegal, mask, seen) == 0
+            told.append((reward, over, illegal, mask, seen, *simulator.saved().values()))
+            told[-1] += tuple(simulator.told().values())
+        for mine, other in zip(*told, strict=True):
+            np.testing.assert_array_equal(mine, other)
+        ends, wrong = ends + told[0][1].sum(), wrong + told[0][2].sum()
+    assert ends > n
+    assert wrong > n
+    actions[3] = compiled.n_actions
+    saved = compiled.saved()
+    assert compiled.step(actions, *told[0][:5]) == 1
+    for name, array in saved.items():
+        np.testing.assert_array_equal(compiled.arrays[name], array)
+
+
+def test_thresholds_draw_the_actions_that_probabilities_draw() -> None:
+    """At each threshold and one below it, where rounding would show."""
+    rng = np.random.default_rng(0)
+    chances = rng.random((40, 12)) * (rng.random((40, 12)) < 0.7)
+    chances[:, 5] += 0.1
+    chances[:11] = (np.arange(12) <= np.arange(11)[:, None]) / np.arange(1, 12)[:, None]
+    thresholds = action_thresholds(chances)
+    for row, cuts in zip(chances, thresholds, strict=True):
+        draws = np.unique(np.clip([cuts, cuts - 1, cuts + 1], 0, 2**53 - 1))
+        expected = np.zeros(len(draws), np.int64)
+        streams = np.array([before(draw) for draw in draws.tolist()], np.uint64)
+        draw_actions(np.arange(len(draws)), np.tile(row, (len(draws), 1)), streams, expected)
+        found = [pick(draw, cuts, 0, len(cuts)) for draw in draws.tolist()]
+        assert found == expected.tolist()
+
+
+def before(draw: int) -> int:
+    """The state of a stream whose next draw is this one: its three shifts, undone."""
+    x = (draw << 11) + 1
+    for shift in (17, -7, 13):
+        undone = x
+        for _ in range(64 // abs(shift) + 1):
+            moved = undone << shift if shift > 0 else undone >> -shift
+            undone = x ^ (moved & (2**64 - 1))
+        x = undone
+    return x
