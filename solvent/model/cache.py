@@ -121,9 +121,10 @@ def cache_folder() -> Path | None:
     said = os.environ.get(VARIABLE, "")
     if said:
         return None if said.lower() == "off" else Path(said)
-    # Not needed by who names a folder, and not worth its import to who has switched it off.
-    from platformdirs import user_cache_path
-
+    try:
+        from platformdirs import user_cache_path
+    except ImportError:  # It comes with the extra cli; who has not got it may name a folder.
+        return None
     return user_cache_path("solvent", appauthor=False)
 
 

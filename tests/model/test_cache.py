@@ -123,6 +123,16 @@ def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not folder.exists()
 
 
+def test_without_a_name_it_is_the_user_s_folder_if_that_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SOLVENT_CACHE")
+    found = cache.cache_folder()
+    assert found is None or "solvent" in found.parts
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    assert cache.cache_folder() is None
+
+
 def test_a_folder_that_cannot_be_written_to_does_no_harm(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
