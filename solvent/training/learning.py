@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -244,3 +245,26 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def without_compiler() -> Iterator[None]:
+    """Keep PyTorch from loading its compiler, which takes longer than a short training.
+
+    Methods of optimizers are marked as not to be compiled, and the first call of one loads the
+    compiler only to say so. With this note it is taken as said. If a later PyTorch does not read
+    the note, the compiler is loaded as before.
+    """
+    note, noted = "__dynamo_disable", []
+    if "torch._dynamo" not in sys.modules:
+        methods = (
+            getattr(one, "__wrapped__", None) for one in vars(torch.optim.Optimizer).values()
+        )
+        noted = [method for method in methods if method is not None and note not in vars(method)]
+    for method in noted:
+        vars(method)[note] = method
+    try:
+        yield
+    finally:
+        for method in noted:
+            vars(method).pop(note, None)

@@ -53,6 +53,7 @@ from solvent.training.learning import (
     new_model,
     one_thread,
     save_model,
+    without_compiler,
 )
 from solvent.training.progress import Report, bar_for
 from solvent.training.run_folder import RunFolder
@@ -318,7 +319,7 @@ def _learn(run: RunFolder, training: Training, report: Report | None) -> None:
     """
     request, setup = run.request, training.asked.setup
     venv = training.make_env()
-    with one_thread():
+    with one_thread(), without_compiler():
         model = new_model(training.asked.algorithm, setup, venv, request["seed"])
         before: list[Any] = [EntropyCallback()] if training.players == 2 else []
         if isinstance(venv, SelfPlayEnv):
@@ -333,7 +334,7 @@ def _learn(run: RunFolder, training: Training, report: Report | None) -> None:
         learn(run, model, evaluation, setup.n_timesteps, report, before=before)
         origin = {"request": request, "timesteps": model.num_timesteps}
         result = training.save(run.folder, model, venv, origin)
-    save_model(run.folder, model)
+        save_model(run.folder, model)
     seconds = evaluation.curve[-1].seconds
     run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
 
