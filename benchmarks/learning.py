@@ -6,6 +6,10 @@ stratified bootstrap interval. All values and gaps are exact; only the seeds dif
 depend on the machine, so compare them within one run.
 
 Interrupted and run again with the same --out, it goes on where it was.
+
+With --plain it compares instead what trains PPO here, which evaluates its network once for each
+distinct observation, with Stable-Baselines3's own PPO on the same environment: the same seeds in
+turns, a row for each, with exact gaps and CPU seconds.
 """
 
 from __future__ import annotations
@@ -14,14 +18,18 @@ import argparse
 import shutil
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from stable_baselines3 import PPO
 
 from solvent.exact.bench_records import TaskRecord
 from solvent.model.registry import BenchTask
 from solvent.report.statistics import estimate
+from solvent.training import ALGORITHMS, TrainingResult, train
+from solvent.training.algorithms import Algorithm
 from solvent.training.bench import bench
 
 
@@ -32,7 +40,12 @@ def main() -> None:
     parser.add_argument("--timesteps", type=int, help="instead of the tuned number, for a try")
     parser.add_argument("--processes", type=int, default=2, help="trainings at the same time")
     parser.add_argument("--out", type=Path, help="keep the results in this folder")
+    parser.add_argument("--plain", action="store_true", help="against Stable-Baselines3's PPO")
+    parser.add_argument("--env", default="solvent/FFCombat-v0", help="with --plain")
     arguments = parser.parse_args()
+    if arguments.plain:
+        compare(Console(width=100), arguments.env, arguments.seeds, arguments.timesteps)
+        return
 
     seeds, few = arguments.seeds, arguments.random_seeds
     tasks = [
@@ -56,6 +69,49 @@ def main() -> None:
     console = Console()
     for item in results:
         show(console, item)
+
+
+def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> None:
+    """Train with plain PPO and with ours, in turns."""
+    found: dict[str, list[TrainingResult]] = {"Stable-Baselines3": [], "ours": []}
+    plain = Algorithm(PPO, "ppo", masked=False)
+    for seed in range(-1, seeds):  # The first pair warms up and does not count.
+        for name, results in found.items():
+            algorithm = plain if name == "Stable-Baselines3" else ALGORITHMS["ppo"]
+            steps = timesteps if seed >= 0 else 50_000
+            with (
+                patch.dict(ALGORITHMS, ppo=algorithm),  # type: ignore[arg-type]
+                tempfile.TemporaryDirectory() as out,
+            ):
+                result = train(
+                    env, "ppo", seed=max(seed, 0), timesteps=steps, folder=Path(out) / "run",
+                    progress=False,
+                )  # fmt: skip
+            if seed >= 0:
+                results.append(result)
+
+    table = Table(title=f"{env}, PPO: exact gaps")
+    for name in ("seed", *(f"{what}, {name}" for name in found for what in ("mode", "sampled"))):
+        table.add_column(name, justify="right")
+    gaps = np.array(
+        [
+            [gap for r in pair for gap in (r.mode_score.optimality_gap, r.score.optimality_gap)]
+            for pair in zip(*found.values(), strict=True)
+        ]
+    )
+    middle = np.sort(gaps, axis=0)[seeds // 4 : seeds - seeds // 4]
+    rows = {str(seed): row for seed, row in enumerate(gaps)}
+    rows |= {"mean": gaps.mean(axis=0), "median": np.median(gaps, axis=0)}
+    for name, row in (rows | {"IQM": middle.mean(axis=0)}).items():
+        table.add_row(name, *(f"{gap:.5f}" for gap in row))
+    console.print(table)
+    for name, results in found.items():
+        seconds = [result.cpu_seconds for result in results]
+        rate = results[0].timesteps / min(seconds)
+        console.print(
+            f"{name}: {np.mean(seconds):.1f} CPU s ({min(seconds):.1f} to {max(seconds):.1f}), "
+            f"at best {rate:,.0f} steps per CPU second"
+        )
 
 
 def show(console: Console, item: TaskRecord) -> None:
