@@ -360,14 +360,14 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
 
 
 @inlined
-def menu_of(i: int, player: int, episodes: Any, rules: Any) -> int:
+def menu_of(i: int, player: int, episodes: Any, row: Any, result: Any) -> int:
     """The menu of a player in an episode."""
     at = episodes[i]
     phase = at.phase
     if phase == CALL:
-        return int(rules.row[at.row, 4]) if at.offence == player else DEFENCE
+        return int(row[at.row, 4]) if at.offence == player else DEFENCE
     if phase == CHOICE:
-        by_defence = rules.result[at.choice].chooser
+        by_defence = result[at.choice].chooser
         return OPTIONS if (at.offence == player) == (by_defence == 0) else NOTHING
     if phase == TIMEOUT:
         return TIMEOUTS if at.asked == player else NOTHING
@@ -381,12 +381,17 @@ def menus(
     chosen: NDArray[np.int64],
     player: NDArray[np.int64],
     episodes: NDArray[Any],
-    rules: Rules,
+    row: NDArray[np.int16],
+    result: NDArray[Any],
     menu: NDArray[np.int64],
 ) -> None:
-    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
+    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes.
+
+    The arrays `row` and `result` are those of :class:`Rules`. Each array takes a while to be
+    passed, so that for a single episode it pays to pass few.
+    """
     for e in range(len(chosen)):
-        menu[e] = menu_of(chosen[e], player[e], episodes, rules)
+        menu[e] = menu_of(chosen[e], player[e], episodes, row, result)
 
 
 @compiled
@@ -394,7 +399,11 @@ def observe(
     chosen: NDArray[np.int64],
     player: NDArray[np.int64],
     episodes: NDArray[Any],
-    rules: Rules,
+    row: NDArray[np.int16],
+    result: NDArray[Any],
+    first: NDArray[np.int64],
+    share: NDArray[np.float32],
+    number: NDArray[Any],
     indicators: bool,
     entry: NDArray[np.int64],
     observation: NDArray[np.float32],
@@ -405,13 +414,18 @@ def observe(
         chosen: [k] indices of episodes.
         player: [k] which player of each.
         episodes: Where they are.
-        rules: Of the game.
+        row: Of :class:`Rules`, as are the next four.
+        result: What a choice is between.
+        first: Where the indicators are.
+        share: What they stand for in a vector.
+        number: Numbers of the rules.
         indicators: Whether every entry is as many indicators as it has values.
         entry: [D], overwritten.
         observation: [k, D] or [k, D'], filled.
     """
     for e in range(len(chosen)):
-        show(chosen[e], player[e], episodes, rules, indicators, entry, observation, e)
+        seen = row, result, first, share, number
+        show(chosen[e], player[e], episodes, seen, indicators, entry, observation, e)
 
 
 @inlined
@@ -419,18 +433,22 @@ def show(
     i: int,
     who: int,
     episodes: Any,
-    rules: Any,
+    seen: Any,
     indicators: bool,
     entry: Any,
     observation: Any,
     e: int,
 ) -> None:
-    """Fill row `e` with what a player of episode `i` sees: first whole numbers, in `entry`."""
-    number, at = rules.number[0], episodes[i]
+    """Fill row `e` with what a player of episode `i` sees: first whole numbers, in `entry`.
+
+    Of the rules it reads `seen`: row, result, first, share and number.
+    """
+    rows, result, first, share, numbers = seen
+    number, at = numbers[0], episodes[i]
     row, live = at.row, at.phase != OVER
     entry[0] = not live
     for d in range(4):
-        entry[1 + d] = rules.row[row, d] if live else 0
+        entry[1 + d] = rows[row, d] if live else 0
     entry[5] = live and at.offence == who
     entry[6] = live and row == number.situations
     entry[7] = live and row == number.situations + 1
@@ -454,18 +472,18 @@ def show(
     for c in range(d + 5, len(entry)):
         entry[c] = 0
     if at.choice >= 0:
-        entry[d + 5 + rules.result[at.choice].number] = 1
+        entry[d + 5 + result[at.choice].number] = 1
 
     if indicators:
         for c in range(observation.shape[1]):
             observation[e, c] = 0.0
         for d in range(len(entry)):
-            shown = rules.first[d] + entry[d]
+            shown = first[d] + entry[d]
             if shown >= 0:
                 observation[e, shown] = 1.0
     else:
         for d in range(len(entry)):
-            observation[e, d] = rules.share[rules.first[d] + entry[d]]
+            observation[e, d] = share[first[d] + entry[d]]
 
 
 @compiled
@@ -548,7 +566,7 @@ def turn(
                 terminated[i] = False
                 illegal[i] = False
         seat = seats[learner.side]
-        menu = menu_of(i, seat, episodes, rules)
+        menu = menu_of(i, seat, episodes, rules.row, rules.result)
         goes_on = replied or (menu == NOTHING if opens else menu != ANYTHING)
         if not (replied or opens):
             reward[i] = learner.owed
@@ -562,7 +580,7 @@ def turn(
         while goes_on:
             answer = reply[i] if replied else 0
             if not replied:
-                other = menu_of(i, 1 - seat, episodes, rules)
+                other = menu_of(i, 1 - seat, episodes, rules.row, rules.result)
                 if other != NOTHING:
                     if asked[learner.opponent]:
                         waits = True
@@ -576,7 +594,7 @@ def turn(
             scored = played(i, first, second, episodes, rules)
             earned += scored if seat == 0 else -scored
             own, replied = 0, False
-            menu = menu_of(i, seat, episodes, rules)
+            menu = menu_of(i, seat, episodes, rules.row, rules.result)
             goes_on = menu == NOTHING
 
         if opens:
@@ -598,5 +616,6 @@ def turn(
         if tells:
             for a in range(mask.shape[1]):
                 mask[i, a] = rules.mask[menu, a]
-            show(i, seat, episodes, rules, indicators, entry, observation, i)
+            seen = rules.row, rules.result, rules.first, rules.share, rules.number
+            show(i, seat, episodes, seen, indicators, entry, observation, i)
     return waiting

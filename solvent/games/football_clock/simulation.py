@@ -183,11 +183,11 @@ class TimedFootballPlays(Simulation):
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None
     ) -> NDArray[np.float32]:
-        form = observation or self.form
+        form, rules = observation or self.form, self.sampler.arrays
         seen = np.empty((len(chosen), self._width(form)), np.float32)
-        kernel.observe(
-            chosen, player, self.records, self.sampler.arrays, form == "onehot", self.entry, seen
-        )
+        views = rules.row, rules.result, rules.first, rules.share, rules.number
+        onehot = form == "onehot"
+        kernel.observe(chosen, player, self.records, *views, onehot, self.entry, seen)
         return seen
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
@@ -195,7 +195,8 @@ class TimedFootballPlays(Simulation):
 
     def _menus(self, chosen: Ints, player: Ints) -> Ints:
         menu = np.empty(len(chosen), np.int64)
-        kernel.menus(chosen, player, self.records, self.sampler.arrays, menu)
+        rules = self.sampler.arrays
+        kernel.menus(chosen, player, self.records, rules.row, rules.result, menu)
         return menu
 
     def state(self, i: int) -> Any:
