@@ -13,15 +13,22 @@ a(s, i, j). Its value is at least 0, which x secures. If it is 0 in every state,
 is the value. Otherwise let x' be an optimal mixed strategy of A_s where its value is above 0, and x
 elsewhere: against a best response the values of x' are at least v, and above it in some state.
 
-**Algorithm.** From a proper x: respond, improve, and repeat until no state improves by more than
+**Algorithm.** Newton's method (:func:`newton`) evaluates both policies against each other, which
+gives new matrix games, and so on. It need not converge, but mostly does, in a few rounds: then all
+matrix games have the value 0 but for rounding, and no response gains anything on the way to an end.
+What is left to see is that neither player does better by never ending.
+
+Otherwise, from a proper x: respond, improve, and repeat until no state improves by more than
 rounding. Improvement is strict, so policies stay proper, as in an MDP.
 
-**Start.** Where both choose at once, Newton's method comes close (:func:`newton`). But a policy
-from which play *can* end may be a bad start: player 1 may keep it from ending. Then the game is
-extended. In each state player 0 has one more action, *absorb*, which ends play at a high price,
-whatever player 1 does. To absorb everywhere is proper. Iteration goes on from there until no state
-absorbs, as the simplex method starts with artificial variables. What the weights x of a state lack
-of 1 is the probability of absorbing: 1 at first, 0 once the state has improved.
+**Start.** A policy from which play *can* end may be a bad start of that: player 1 may keep it from
+ending. Then the game is extended. In each state player 0 has one more action, *absorb*, which ends
+play at a high price, whatever player 1 does. To absorb everywhere is proper. Iteration goes on from
+there until no state absorbs, as the simplex method starts with artificial variables. What the
+probabilities of a state lack of 1 is that of absorbing: 1 at first, 0 once the state has improved.
+
+**Mixed strategies** of all states stand one after the other: x is an array [X] with player 0's
+actions of the first state, then of the second, and so on; y [Y] the same of player 1.
 
 **Both sides.** A best response to an optimal policy is not always optimal itself: where player 0
 could make it improper for free, player 1's policy is found from its own side, with the players
@@ -30,21 +37,23 @@ exchanged. Both sides have to arrive at the same values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
+from solvent.exact import kernels
+from solvent.exact.chain import Chain
+from solvent.exact.matrix_game import LARGEST_GAP, ROUNDING, solve_matrix_games
 from solvent.exact.mdp import (
+    GRAIN,
     LOOSEN,
     ROUNDS,
     TIE,
     Component,
     advantages,
     best_rows,
-    can_stay_for_free,
     evaluate,
     is_proper,
     likeliest_exit,
@@ -54,7 +63,10 @@ from solvent.exact.mdp import (
 )
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+
+if TYPE_CHECKING:
+    from solvent.exact.kernels.markov_game import Followed
 
 APART = 1e-9
 """How far the values found from both sides may differ, in units of the component's largest."""
@@ -65,6 +77,16 @@ PRICE = 1e6
 PATIENCE = 3
 """Rounds of Newton's method without progress after which it is left."""
 
+FEW = 100
+"""Steps without progress after which a rough evaluation is left to more patient methods."""
+
+ROUGH = 1e-4
+"""While the matrix games have larger values than this, in units of the largest value of a state,
+it would be for nothing to evaluate strategies to the last digit."""
+
+LARGE = 0.1
+"""A component of more than this share of all states is worth a map of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class GameComponent(Component):
@@ -72,29 +94,31 @@ class GameComponent(Component):
 
     =========  ==============================  ==================================================
     ``count``  2 x [n] int64                   how many actions each player has
-    ``last``   {(m, n): (states, solutions)}   the matrix games solved last, of each shape: the
-                                               next search begins with their supports
     =========  ==============================  ==================================================
     """
 
     count: tuple[Ints, Ints]
-    last: dict[tuple[int, int], tuple[Ints, MatrixGames]] = field(default_factory=dict, init=False)
 
     @cached_property
-    def action(self) -> Ints:
-        """[k] which of player 0's actions i a row belongs to, counted in its state."""
-        return np.asarray((np.arange(self.k) - self.row_start[self.state]) // self._width)
+    def start(self) -> tuple[Ints, Ints]:
+        """2 x [n+1] slices of x and of y."""
+        first, second = (np.concatenate(([0], np.cumsum(count))) for count in self.count)
+        return first, second
+
+    @property
+    def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Slices of x, of y, of rows and of outcomes, as the compiled loops take them."""
+        return *self.start, self.row_start, self.outcome_start
+
+    @property
+    def width(self) -> Ints:
+        """[X] how many rows each action of player 0 has: one for each of player 1."""
+        return np.repeat(self.count[1], self.count[0])
 
     @cached_property
     def pair(self) -> Ints:
-        """[k] which pair (s, j) a row belongs to; pairs are counted state by state."""
-        before = np.cumsum(self.count[1]) - self.count[1]
-        column = (np.arange(self.k) - self.row_start[self.state]) % self._width
-        return np.asarray(before[self.state] + column)
-
-    @property
-    def _width(self) -> Ints:
-        return self.count[1][self.state]
+        """[k] which action of player 1 a row belongs to: an index into y."""
+        return concatenated_ranges(np.repeat(self.start[1][:-1], self.count[0]), self.width)
 
 
 def component_of(game: TabularGame, states: Ints, values: Floats) -> GameComponent:
@@ -105,36 +129,53 @@ def component_of(game: TabularGame, states: Ints, values: Floats) -> GameCompone
         states: [n] the states of the component, ascending.
         values: [S] values of the game's states, known where the component leads to.
     """
-    rows, row_count = members(game.row_start, states)
-    outcomes, outcome_count = members(game.outcome_start, rows)
-    # States of a component ascend, so a search finds their places without a map of all states.
+    row_count = np.diff(game.row_start)[states]
+    if row_count.sum() == game.n_rows:
+        # All else are ends: nothing is left out, and millions of outcomes need not be copied.
+        outcomes: Ints | slice = slice(None)
+        outcome_start = game.outcome_start
+    else:
+        rows, _ = members(game.row_start, states)
+        outcomes, outcome_count = members(game.outcome_start, rows)
+        outcome_start = np.concatenate(([0], np.cumsum(outcome_count)))
     target = game.next_state[outcomes]
-    next_state = np.minimum(np.searchsorted(states, target), len(states) - 1)
-    outside = np.flatnonzero(states[next_state] != target)
-    next_state[outside] = len(states) + np.arange(len(outside))
+    if len(states) > LARGE * game.n_states:
+        met = np.zeros(game.n_states, bool)
+        met[target] = True
+        met[states] = False
+        beyond = np.flatnonzero(met)
+        place = np.empty(game.n_states, np.int64)
+        place[states] = np.arange(len(states))
+        place[beyond] = len(states) + np.arange(len(beyond))
+        next_state = place[target]
+    else:
+        # States of a component ascend, so a search finds their places without such a map.
+        next_state = np.minimum(np.searchsorted(states, target), len(states) - 1)
+        outside = np.flatnonzero(states[next_state] != target)
+        beyond, number = np.unique(target[outside], return_inverse=True)
+        next_state[outside] = len(states) + number
     return GameComponent(
         game=game,
         states=states,
         row_start=np.concatenate(([0], np.cumsum(row_count))),
-        outcome_start=np.concatenate(([0], np.cumsum(outcome_count))),
+        outcome_start=outcome_start,
         next_state=next_state,
         probability=game.probability[outcomes],
         reward=game.outcome_reward[outcomes],
-        boundary=values[target[outside]],
+        boundary=values[beyond],
         players=("player 0", "player 1"),
         count=(game.action_count[0][states], game.action_count[1][states]),
     )
 
 
-def exchanged(c: GameComponent) -> tuple[GameComponent, Ints]:
-    """The component as player 1 sees it, with the players' roles exchanged.
-
-    Returns:
-        The component, and for each of its rows which row of `c` it is, [k].
-    """
-    order = np.lexsort((c.action, c.pair))
-    outcomes, count = members(c.outcome_start, order)
-    other = GameComponent(
+def exchanged(c: GameComponent) -> GameComponent:
+    """The component as player 1 sees it, with the players' roles exchanged."""
+    state = np.repeat(np.arange(c.n), c.count[1])
+    length = c.count[0][state]
+    first = c.row_start[state] + np.arange(len(state)) - c.start[1][state]
+    row = np.repeat(c.count[1][state], length) * concatenated_ranges(0 * length, length)
+    outcomes, count = members(c.outcome_start, row + np.repeat(first, length))
+    return GameComponent(
         game=c.game,
         states=c.states,
         row_start=c.row_start,
@@ -146,54 +187,54 @@ def exchanged(c: GameComponent) -> tuple[GameComponent, Ints]:
         players=(c.players[1], c.players[0]),
         count=(c.count[1], c.count[0]),
     )
-    return other, order
 
 
-def induced(c: GameComponent, x: Floats, price: float = 0.0) -> Component:
-    """The Markov decision process that player 1 faces: its rows are the pairs (s, j).
+def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0) -> Component:
+    """The Markov decision process that a player faces: its rows are the pairs (s, j), or (s, i).
 
     Args:
         c: The component.
-        x: [k] player 0's policy; it absorbs where all weights of a state are 0.
-        price: Player 1's reward where player 0 absorbs.
+        fixed: x or y, the other player's strategies; where all are 0 in a state, it absorbs.
+        player: Whose strategies are fixed.
+        price: The reward of the player who faces it where the other absorbs.
     """
-    used = np.flatnonzero(x > 0)
-    used = used[np.argsort(c.pair[used], kind="stable")]
-    outcomes, count = members(c.outcome_start, used)
-    next_state = c.next_state[outcomes]
-    probability = np.repeat(x[used], count) * c.probability[outcomes]
-    reward = -c.reward[outcomes]
-    boundary = -c.boundary
-
-    row_start = np.concatenate(([0], np.cumsum(c.count[1])))
-    length = np.bincount(c.pair[used], count, int(row_start[-1])).astype(np.int64)
-    absorbing = np.flatnonzero(length == 0)
+    start, source, probability = kernels.markov_game.fix_one(
+        *c.arrays, c.probability, fixed, player
+    )
+    sign = -1 if player == 0 else 1
+    next_state, reward, boundary = c.next_state[source], sign * c.reward[source], sign * c.boundary
+    absorbing = np.flatnonzero(np.diff(start) == 0)
     if len(absorbing):
-        place = (np.cumsum(length) - length)[absorbing]
+        place = start[absorbing]
         next_state = np.insert(next_state, place, c.n + len(boundary))
         probability = np.insert(probability, place, 1.0)
         reward = np.insert(reward, place, 0.0)
         boundary = np.append(boundary, price)
+        length = np.diff(start)
         length[absorbing] = 1
+        start = np.concatenate(([0], np.cumsum(length)))
     return Component(
         game=c.game,
         states=c.states,
-        row_start=row_start,
-        outcome_start=np.concatenate(([0], np.cumsum(length))),
+        row_start=c.start[1 - player],
+        outcome_start=start,
         next_state=next_state,
         probability=probability,
         reward=reward,
         boundary=boundary,
-        players=(c.players[1], c.players[0]),
+        players=(c.players[1 - player], c.players[player]),
     )
 
 
 def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, Floats, Floats]:
-    """The values of a component, [n], and optimal policies x and y, [k] each.
+    """The values of a component, [n], and the probability of each row's action of either player.
 
     Args:
         c: The component.
         greedy: Whether to begin with the rows of the largest reward, if only one player chooses.
+
+    Returns:
+        Values [n], and player 0's and player 1's probabilities, [k] each.
 
     Raises:
         ImproperGameError: If a player does best by never ending.
@@ -201,16 +242,17 @@ def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, 
     """
     first, second = (bool((count > 1).any()) for count in c.count)
     if first and second:
-        return strategy_iteration(c)
-    own, order = exchanged(c) if second else (c, np.arange(c.k))
+        values, x, y = strategy_iteration(c)
+        return values, np.repeat(x, c.width), y[c.pair]
+    own = exchanged(c) if second else c
     v, policy = policy_iteration(own, best_rows(own, own.r) if greedy else None)
-    x, y = np.zeros(c.k), np.ones(c.k)
-    x[order[policy]] = 1.0
-    return (-v.sum(axis=0), y, x) if second else (v.sum(axis=0), x, y)
+    taken, values = np.zeros(c.k), v.sum(axis=0)
+    taken[policy] = 1.0
+    return (-values, np.ones(c.k), taken) if second else (values, taken, np.ones(c.k))
 
 
 def strategy_iteration(c: GameComponent) -> tuple[Floats, Floats, Floats]:
-    """The values of a component in which both players choose, [n], and both policies, [k] each.
+    """The values of a component in which both players choose, [n], and their strategies x and y.
 
     Args:
         c: The component.
@@ -219,11 +261,16 @@ def strategy_iteration(c: GameComponent) -> tuple[Floats, Floats, Floats]:
         ImproperGameError: If a player does best by never ending.
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    v, x, response, extended = optimize(c)
-    y = second_policy(c, advantages(c, v)[0], response)
-    other, order = exchanged(c)
-    if extended or has_improper_response(other, -v, y[order]):
-        theirs, y[order], _, _ = optimize(other)
+    near = newton(c)
+    if near is not None and near.converged:
+        large = max(float(np.abs(near.v[0]).max()), float(near.change.max()))
+        sides = enumerate((near.x, near.y))
+        if not any(has_improper_response(c, near.v, own, player, large) for player, own in sides):
+            return near.v.sum(axis=0), near.x, near.y
+    v, x, response, extended = optimize(c, None if near is None else near.x)
+    y = second_strategies(c, v, x, response)
+    if extended or has_improper_response(c, v, y, 1, _largest(c, v)):
+        theirs, y, _, _ = optimize(exchanged(c), None if near is None else near.y)
         apart = np.abs((v + theirs).sum(axis=0))
         if apart.max() > APART * _largest(c, v):
             raise ImproperGameError(
@@ -232,27 +279,32 @@ def strategy_iteration(c: GameComponent) -> tuple[Floats, Floats, Floats]:
     return v.sum(axis=0), x, y
 
 
-def optimize(c: GameComponent) -> tuple[Floats, Floats, Ints, bool]:
+def optimize(c: GameComponent, x: Floats | None = None) -> tuple[Floats, Floats, Ints, bool]:
     """Player 0's side of the solution.
 
+    Args:
+        c: The component.
+        x: [X] strategies to begin with; those of the most probable path out if left out.
+
     Returns:
-        The values [2, n], player 0's optimal policy x [k], player 1's best response to it [n] as
-        pairs, and whether the game had to be extended.
+        The values [2, n], player 0's optimal strategies x [X], player 1's best response to it [n]
+        as indices into y, and whether the game had to be extended.
     """
     start = likeliest_exit(c)
-    x = (c.action == c.action[start][c.state]).astype(float)
-    begin = c.pair[start]
-    if ((c.count[0] > 1) & (c.count[1] > 1)).any():
-        x = newton(c, x)
+    action, column = np.divmod(start - c.row_start[:-1], c.count[1])
+    begin = c.start[1][:-1] + column
+    if x is None:
+        x = np.zeros(c.start[0][-1])
+        x[c.start[0][:-1] + action] = 1.0
     refusal: ImproperGameError | None = None
     try:
         v, optimal, response = iterate(c, x, begin)
-        if not has_improper_response(c, v, optimal):
+        if not has_improper_response(c, v, optimal, 0, _largest(c, v)):
             return v, optimal, response, False
     except ImproperGameError as error:
         refusal = error
     price = PRICE * max(1.0, float(np.abs(c.r).max()))
-    _, x, begin = iterate(c, np.zeros(c.k), begin, price)
+    _, x, begin = iterate(c, np.zeros(len(x)), begin, price)
     if not absorbs(c, x).any():
         return *iterate(c, x, begin), True
     if refusal is not None:
@@ -267,29 +319,32 @@ def iterate(
 
     Args:
         c: The component.
-        x: [k] player 0's policy to begin with.
-        response: [n] player 1's, as pairs.
+        x: [X] player 0's strategies to begin with.
+        response: [n] player 1's, as indices into y.
         price: Of absorbing; 0 if no state absorbs.
 
     Returns:
-        Values [2, n], player 0's policy [k], and player 1's best response to it [n].
+        Values [2, n], player 0's strategies [X], and player 1's best response to them [n].
     """
     before: Floats | None = None
+    y = np.zeros(c.start[1][-1])
     for turn in range(ROUNDS):
         loose = 2.0 ** (turn // LOOSEN)
-        u, response = policy_iteration(induced(c, x, price), response)
+        u, response = policy_iteration(induced(c, x, price=price), response)
         v = -u
-        a, change = advantages(c, v)
+        improved = x.copy()
+        rise, change, *_ = solve_stages(c, v, improved, y)
         # Mixed strategies come from linear programs and improve by ever less; stop at rounding.
-        equal = loose * tie(v, np.maximum.reduceat(change, c.row_start[:-1]))
+        equal = loose * tie(v, change)
         if before is not None and not ((v - before).sum(axis=0) > equal).any():
             break
         before = v
         if price and not absorbs(c, x).any():
             break
-        x, changed = improve(c, x, v, a, change, loose)
-        if not changed:
+        changes = ((c.count[0] > 1) | absorbs(c, x)) & (rise > equal)
+        if not changes.any():
             break
+        x = np.where(np.repeat(changes, c.count[0]), improved, x)
     else:
         raise CertificateError(
             f"{c.name()}: strategy iteration did not settle in {ROUNDS} rounds; "
@@ -298,117 +353,184 @@ def iterate(
     return v, x, response
 
 
-def improve(
-    c: GameComponent, x: Floats, v: Floats, a: Floats, change: Floats, loose: float
-) -> tuple[Floats, bool]:
-    """Player 0's policy, changed where it can be strictly better, and whether it was.
+def solve_stages(
+    c: GameComponent, v: Floats, x: Floats, y: Floats
+) -> tuple[Floats, Floats, Floats, Component]:
+    """Solve the matrix games A_s of all states.
 
     Args:
         c: The component.
-        x: [k] the policy.
-        v: [2, n] values of x against a best response.
-        a: [k] advantages under v.
-        change: [k] the sum of what changes along each row.
-        loose: What counts as strictly better, in units of rounding; -inf takes the best.
+        v: [2, n] values.
+        x: [X] strategies whose supports are tried first; player 0's optimal ones are written here.
+        y: [Y] the same for player 1.
+
+    Returns:
+        The value of each game, [n]; the sum of what changes along the best row, or the largest such
+        sum where both choose, [n]; the largest of all rows, [n]; and what follows under x and y.
     """
-    improved = x.copy()
-    choosing = (c.count[0] > 1) | absorbs(c, x)
-    alone = c.count[1] == 1
-    # Where player 0 alone chooses, what it does now rises by nothing but rounding.
-    now, moved = (grouped_sum(c.state, x * part, c.n) for part in (a, change))
-    best = best_rows(c, a)
-    equal = loose * tie(v, np.maximum(change[best], moved))
-    better = choosing & alone & (a[best] > now + equal)
-    improved[better[c.state]] = 0.0
-    improved[best[better]] = 1.0
-    equal = loose * tie(v, np.maximum.reduceat(change, c.row_start[:-1]))
-    for states, rows, games in stage_games(c, a, choosing & ~alone):
-        gains = games.value > equal[states]
-        columns = c.count[1][states[0]]
-        improved[rows[gains]] = np.repeat(games.row_strategy[gains], columns, axis=1)
-        better[states] = gains
-    return improved, bool(better.any())
+    beyond = len(c.boundary)
+    value, change, largest, solved, followed = kernels.markov_game.solve_stages(
+        *c.arrays, c.next_state, c.probability, c.reward, np.append(v[0], c.boundary),
+        np.append(v[1], np.zeros(beyond)), x, y, LARGEST_GAP, ROUNDING,
+    )  # fmt: skip
+    for s in np.flatnonzero(~solved).tolist():
+        own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)
+        a = advantages(c, v)[0][c.row_start[s] : c.row_start[s + 1]]
+        game = solve_matrix_games(a.reshape(1, c.count[0][s], c.count[1][s]))[0]
+        value[s], x[own], y[other] = game.value, game.row_strategy, game.column_strategy
+    return value, change, largest, followed_by(c, followed)
 
 
-def stage_games(
-    c: GameComponent, a: Floats, wanted: Bools
-) -> Iterator[tuple[Ints, Ints, MatrixGames]]:
-    """The matrix games A_s of the wanted states ([n]) given advantages ([k]), shape by shape.
-
-    Yields:
-        G states, their rows [G, m n], and the solutions.
-    """
-    if not wanted.any():
-        return
-    shapes = np.column_stack(c.count)
-    for m, n in np.unique(shapes[wanted], axis=0).tolist():
-        states = np.flatnonzero(wanted & (shapes == (m, n)).all(axis=1))
-        rows = c.row_start[states][:, None] + np.arange(m * n)
-        before = c.last.get((m, n))
-        start = before[1] if before and np.array_equal(before[0], states) else None
-        games = solve_matrix_games(a[rows].reshape(-1, m, n), start=start)
-        c.last[m, n] = states, games
-        yield states, rows, games
-
-
-def second_policy(c: GameComponent, a: Floats, response: Ints) -> Floats:
-    """Player 1's policy y, [k]: its response, or where both choose, its side of the matrix game.
+def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) -> Floats:
+    """Player 1's y, [Y]: its response, or where both choose, its side of the matrix game.
 
     Args:
         c: The component.
-        a: [k] advantages.
-        response: [n] player 1's response, as pairs.
+        v: [2, n] values of x against its best response.
+        x: [X] player 0's strategies.
+        response: [n] player 1's response, as indices into y.
     """
-    y: Floats = (c.pair == response[c.state]).astype(float)
-    for states, rows, games in stage_games(c, a, (c.count[0] > 1) & (c.count[1] > 1)):
-        y[rows] = np.tile(games.column_strategy, c.count[0][states[0]])
-    return y
+    y = np.zeros(c.start[1][-1])
+    y[response] = 1.0
+    mixed = y.copy()
+    solve_stages(c, v, x.copy(), mixed)
+    both = (c.count[0] > 1) & (c.count[1] > 1)
+    return np.where(np.repeat(both, c.count[1]), mixed, y)
 
 
-def newton(c: GameComponent, x: Floats) -> Floats:
-    """A policy of player 0 from which strategy iteration has little left to do, [k].
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Where Newton's method came to.
+
+    Attributes:
+        v: [2, n] values.
+        x: [X] player 0's optimal strategies of the matrix games at these values.
+        y: [Y] the same of player 1.
+        change: [n] the sum of what changes along the rows of each state.
+        converged: Whether these games have the value 0 but for rounding.
+    """
+
+    v: Floats
+    x: Floats
+    y: Floats
+    change: Floats
+    converged: bool
+
+
+def newton(c: GameComponent) -> Near | None:
+    """Strategies from which strategy iteration has little left to do, mostly nothing at all.
 
     Newton's method for the values: both sides of all matrix games are evaluated against each
     other, which gives new matrix games (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic
-    Games with Geometrical Interpretation"). It need not converge; what came nearest is returned.
+    Games with Geometrical Interpretation"). It need not converge; what came nearest is returned, or
+    None if nothing could be evaluated.
 
     Args:
         c: The component.
-        x: [k] the policy that is returned if nothing came near.
     """
-    weight = 1.0 / (c.count[0] * c.count[1])[c.state]
-    found, nearest, stalled = x, np.inf, 0
-    while stalled < PATIENCE and nearest > 1 and is_proper(c, weight > 0):
+    near: Near | None = None
+    nearest, stalled = np.inf, 0
+    x, y = (np.repeat(1.0 / count, count) for count in c.count)
+    v, everywhere = np.zeros((2, c.n)), np.ones(c.n)
+    followed = followed_by(
+        c,
+        kernels.markov_game.follow_evenly(
+            *c.arrays, c.next_state, c.probability, c.reward, c.n + len(c.boundary)
+        ),
+    )
+    payoff = max(float(np.abs(part).max(initial=0.0)) for part in (c.reward, c.boundary))
+    while stalled < PATIENCE and not (near and near.converged):
+        if not is_proper(followed, everywhere > 0):
+            break
         try:
-            v = evaluate(c, weight)
+            rough = nearest >= ROUGH
+            v = evaluate_roughly(followed, v[0]) if rough else evaluate(followed, everywhere, v[0])
         except CertificateError:
             break
-        a, change = advantages(c, v)
-        found, _ = improve(c, found, v, a, change, -np.inf)
-        # Where player 0 has no choice, player 1 takes what is least; elsewhere this is not used.
-        weight = found * second_policy(c, a, c.pair[best_rows(c, -a)])
-        rise = np.abs(grouped_sum(c.state, weight * a, c.n))
-        residual = float((rise / tie(v, np.maximum.reduceat(change, c.row_start[:-1]))).max())
+        x, y = x.copy(), y.copy()
+        value, _, change, followed = solve_stages(c, v, x, y)
+        residual = np.abs(value)
+        equal = np.maximum(tie(v, change), GRAIN * payoff)
+        converged = not rough and bool((residual <= equal).all())
         stalled += 1
-        if residual < nearest:
-            x, nearest, stalled = found, residual, 0
-    return x
+        share = float(residual.max() / max(np.abs(v).max(), TIE))
+        if converged or share < nearest:
+            nearest, stalled = share, 0
+            near = Near(v, x, y, change, converged)
+    return near
+
+
+def followed_by(c: GameComponent, followed: Followed) -> Component:
+    """The component with one row in each state: what follows under fixed strategies.
+
+    Args:
+        c: The component.
+        followed: What follows.
+    """
+    end = int(followed.start[-1])
+    return Component(
+        game=c.game,
+        states=c.states,
+        row_start=np.arange(c.n + 1),
+        outcome_start=followed.start,
+        next_state=followed.target[:end],
+        probability=followed.probability[:end],
+        reward=followed.reward[:end],
+        boundary=c.boundary,
+        players=c.players,
+    )
+
+
+def evaluate_roughly(followed: Component, guess: Floats) -> Floats:
+    """What :func:`~solvent.exact.mdp.evaluate` returns where there is one row, but for rounding.
+
+    Args:
+        followed: A component with one row in each state.
+        guess: [n] values to begin with.
+
+    Raises:
+        CertificateError: If play ends too rarely for floats.
+    """
+    chain = Chain(
+        followed.name(), followed.row_start, followed.edge_start, followed.edge_target,
+        followed.edge_probability, np.ones(followed.n), followed.leaving,
+    )  # fmt: skip
+    v, right = guess.copy(), followed.r
+    within = np.full(followed.n, ROUGH / 1000 * float(np.abs(right).max()))
+    residual = kernels.chain.iterate(
+        chain.start, chain.target, chain.flow, chain.changing, chain.leaving, 1.0, right, v,
+        within, ROUGH / 1000, FEW,
+    )  # fmt: skip
+    if not residual <= ROUGH / 1000:
+        v = chain.solve(right, within=within)
+    return np.stack((v, 0 * v))
 
 
 def absorbs(c: GameComponent, x: Floats) -> Bools:
-    """The states in which a policy x ([k]) of player 0 absorbs, [n]."""
-    return np.asarray(grouped_sum(c.state, x, c.n) == 0)
+    """The states in which strategies x ([X]) of player 0 absorb, [n]."""
+    state = np.repeat(np.arange(c.n), c.count[0])
+    return np.asarray(grouped_sum(state, x, c.n) == 0)
 
 
-def has_improper_response(c: GameComponent, v: Floats, x: Floats) -> bool:
-    """Whether player 1 can go on for ever at no cost, where ending costs it something.
+def has_improper_response(
+    c: GameComponent, v: Floats, fixed: Floats, player: int, large: float
+) -> bool:
+    """Whether the other player can go on for ever at no cost, where ending costs it something.
 
     Args:
         c: The component.
-        v: [2, n] values of x against its best proper response.
-        x: [k] player 0's policy.
+        v: [2, n] values.
+        fixed: x or y, strategies of a player.
+        player: Whose strategies these are.
+        large: The largest value or change in the component.
     """
-    return can_stay_for_free(induced(c, x), v.sum(axis=0) > TIE * _largest(c, v))
+    left = induced(c, fixed, player)
+    gains = (1 - 2 * player) * v.sum(axis=0) > TIE * large
+    return bool(
+        kernels.markov_game.can_stay_for_free(
+            left.row_start, left.outcome_start, left.next_state, left.reward, gains
+        )
+    )
 
 
 def _largest(c: GameComponent, v: Floats) -> float:

@@ -327,21 +327,3 @@ def likeliest_exit(c: Component) -> Ints:
             f"from never"
         )
     return policy
-
-
-def can_stay_for_free(c: Component, where: Bools) -> bool:
-    """Whether play can go on for ever in some of the given states by rows without a reward.
-
-    Args:
-        c: The component.
-        where: [n] the states.
-    """
-    rewarded = np.bincount(c.outcome_row, c.reward != 0, c.k) > 0
-    free = where[c.state] & ~rewarded & ~(c.leaving > 0)
-    edge_row = np.repeat(np.arange(c.k), np.diff(c.edge_start))
-    while True:
-        kept = np.bincount(c.state, free, c.n) > 0
-        lost = np.bincount(edge_row, ~kept[c.edge_target], c.k) > 0
-        if not (free & lost).any():
-            return bool(kept.any())
-        free &= ~lost

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solvent.exact.kernels import chain, cycles, graph, induction, matrix_game
+    from solvent.exact.kernels import chain, cycles, graph, induction, markov_game, matrix_game
 
-__all__ = ["chain", "cycles", "graph", "induction", "matrix_game"]
+__all__ = ["chain", "cycles", "graph", "induction", "markov_game", "matrix_game"]
 
 
 if not TYPE_CHECKING:

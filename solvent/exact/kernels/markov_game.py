@@ -1,0 +1,371 @@
+"""Compiled loops of zero-sum Markov games: all matrix games of a component, and fixed strategies.
+
+A component is as in :mod:`solvent.exact.markov_game`: state s has a row for each pair (i, j) of
+actions, row by row. Mixed strategies of all states stand one after the other: ``x`` [X] of player
+0, those of state s from ``x_start[s]`` on, and ``y`` [Y] of player 1 in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from solvent.exact.kernels.induction import SMALLEST_NORMAL
+from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.model.arrays import Bools, Floats, Ints
+
+
+class Followed(NamedTuple):
+    """What follows in each of n states under fixed strategies, outcomes with the same end together.
+
+    ===============  ==============  =============================================================
+    ``start``        [n+1] int64     slices of outcomes
+    ``target``       [..] int64      the state or place that follows, distinct within a state
+    ``probability``  [..] float64    of each outcome
+    ``reward``       [..] float64    its mean
+    ===============  ==============  =============================================================
+
+    The arrays may be longer than ``start`` says.
+    """
+
+    start: Ints
+    target: Ints
+    probability: Floats
+    reward: Floats
+
+
+@njit(cache=True)
+def solve_stages(
+    x_start: Ints,
+    y_start: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    reward: Floats,
+    values: Floats,
+    rest: Floats,
+    x: Floats,
+    y: Floats,
+    accepted: float,
+    rounding: float,
+) -> tuple[Floats, Floats, Floats, Bools, Followed]:
+    """Solve the matrix game of advantages in every state.
+
+    Args:
+        x_start: [n+1] slices of player 0's actions.
+        y_start: [n+1] slices of player 1's actions.
+        row_start: [n+1] slices of rows.
+        outcome_start: [k+1] slices of outcomes.
+        next_state: [N] below n a state, else a place outside.
+        probability: [N] of each outcome.
+        reward: [N] to player 0.
+        values: [n+m] of states and of places outside.
+        rest: [n+m] what floats as large as `values` cannot hold, to be added.
+        x: [X] strategies whose supports are tried first; optimal ones are written.
+        y: [Y] the same for player 1.
+        accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
+        rounding: What is accepted beyond that, in units of the largest payoff.
+
+    Returns:
+        The value of each game, [n]; the sum of what changes along the best row, or the largest such
+        sum where both choose, [n]; the largest of all rows, [n]; whether the duality gap is
+        accepted, [n]; and what follows under the strategies that were found.
+    """
+    n = len(row_start) - 1
+    rows, columns, most = 1, 1, 1
+    for s in range(n):
+        rows = max(rows, x_start[s + 1] - x_start[s])
+        columns = max(columns, y_start[s + 1] - y_start[s])
+        most = max(most, row_start[s + 1] - row_start[s])
+    work = work_for(rows, columns)
+    payoff, changes, weight = np.zeros(most), np.zeros(most), np.zeros(most)
+    seen, followed = np.full(len(values), -1), no_outcomes(n)
+    value, change, largest = np.zeros(n), np.zeros(n), np.zeros(n)
+    solved = np.ones(n, np.bool_)
+    for s in range(n):
+        first = row_start[s]
+        size = row_start[s + 1] - first
+        for k in range(size):
+            rise, magnitude = 0.0, 0.0
+            for o in range(outcome_start[first + k], outcome_start[first + k + 1]):
+                t = next_state[o]
+                if t == s and reward[o] == 0:
+                    continue
+                step = values[t] - values[s]
+                rise += probability[o] * (reward[o] + step)
+                rise += probability[o] * (rest[t] - rest[s])
+                size_of_step = abs(reward[o]) + abs(step)
+                if size_of_step > 0:
+                    magnitude += max(probability[o] * size_of_step, SMALLEST_NORMAL)
+            payoff[k], changes[k] = rise, magnitude
+        largest[s] = changes[:size].max()
+        own, other = x[x_start[s] : x_start[s + 1]], y[y_start[s] : y_start[s + 1]]
+        if len(own) > 1 and len(other) > 1:
+            a = payoff[:size].reshape((len(own), len(other)))
+            value[s], gap, _ = solve_in(work, a, own, other)
+            low, high = payoff[:size].min(), payoff[:size].max()
+            solved[s] = gap <= accepted * (high - low) + rounding * max(abs(low), abs(high))
+            change[s] = largest[s]
+        else:
+            best = 0
+            for k in range(size):
+                if payoff[k] > payoff[best] if len(own) > 1 else payoff[k] < payoff[best]:
+                    best = k
+            own[:] = 0.0
+            other[:] = 0.0
+            own[best if len(own) > 1 else 0] = 1.0
+            other[best if len(other) > 1 else 0] = 1.0
+            value[s], change[s] = payoff[best], changes[best]
+        pairs = weight[:size].reshape((len(own), len(other)))
+        for i in range(len(own)):
+            for j in range(len(other)):
+                pairs[i, j] = own[i] * other[j]
+        # Here, where the rows of the state have just been read, this takes a fraction of the time.
+        followed = _follow(
+            s, pairs, first, outcome_start, next_state, probability, reward, seen, followed
+        )
+    return value, change, largest, solved, followed
+
+
+@njit(cache=True)
+def follow_evenly(
+    x_start: Ints,
+    y_start: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    reward: Floats,
+    places: int,
+) -> Followed:
+    """What follows in each state where some pairs of actions are equally likely.
+
+    They are as many as the player with more actions has, and all actions are among them.
+
+    Args:
+        x_start: [n+1] slices of player 0's actions.
+        y_start: [n+1] slices of player 1's actions.
+        row_start: [n+1] slices of rows.
+        outcome_start: [k+1] slices of outcomes.
+        next_state: [N] below n a state, else a place outside.
+        probability: [N] of each outcome.
+        reward: [N] to player 0.
+        places: n + m, how many numbers `next_state` may hold.
+    """
+    n = len(row_start) - 1
+    seen, followed = np.full(places, -1), no_outcomes(n)
+    for s in range(n):
+        rows, columns = x_start[s + 1] - x_start[s], y_start[s + 1] - y_start[s]
+        weight = np.zeros((rows, columns))
+        for number in range(max(rows, columns)):
+            weight[number % rows, number % columns] = 1 / max(rows, columns)
+        followed = _follow(
+            s, weight, row_start[s], outcome_start, next_state, probability, reward, seen, followed
+        )
+    return followed
+
+
+@njit(cache=True)
+def no_outcomes(n: int) -> Followed:
+    """Memory for the outcomes of n states, of which there are none yet."""
+    length = 4 * n + 64
+    start = np.zeros(n + 1, np.int64)
+    return Followed(start, np.zeros(length, np.int64), np.zeros(length), np.zeros(length))
+
+
+@njit(cache=True)
+def _follow(
+    s: int,
+    weight: Floats,
+    first: int,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    reward: Floats,
+    seen: Ints,
+    followed: Followed,
+) -> Followed:
+    """Add the outcomes of state s, after those of all states before it.
+
+    Args:
+        s: The state.
+        weight: [m, n] the probability of each pair of actions.
+        first: The state's first row.
+        outcome_start: [k+1] slices of outcomes.
+        next_state: [N] below n a state, else a place outside.
+        probability: [N] of each outcome.
+        reward: [N] to player 0.
+        seen: [n+m] where the outcome that leads to each place stands; anything below the first of
+            this state if there is none.
+        followed: What has been found so far.
+
+    Returns:
+        The same, in larger arrays if need be.
+    """
+    begin = end = followed.start[s]
+    target, chance, gain = followed.target, followed.probability, followed.reward
+    rows, columns = weight.shape
+    most = end + outcome_start[first + rows * columns] - outcome_start[first]
+    if most > len(target):
+        target = np.concatenate((target, np.zeros(most, np.int64)))
+        chance = np.concatenate((chance, np.zeros(most)))
+        gain = np.concatenate((gain, np.zeros(most)))
+        followed = Followed(followed.start, target, chance, gain)
+    for i in range(rows):
+        for j in range(columns):
+            if weight[i, j] > 0:
+                k = first + i * columns + j
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    t = next_state[o]
+                    if seen[t] < begin:
+                        seen[t] = end
+                        target[end], chance[end], gain[end] = t, 0.0, 0.0
+                        end += 1
+                    p = weight[i, j] * probability[o]
+                    chance[seen[t]] += p
+                    gain[seen[t]] += p * reward[o]
+    for o in range(begin, end):
+        if chance[o] > 0:
+            gain[o] /= chance[o]
+    followed.start[s + 1] = end
+    return followed
+
+
+@njit(cache=True)
+def fix_one(
+    x_start: Ints,
+    y_start: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    probability: Floats,
+    fixed: Floats,
+    player: int,
+) -> tuple[Ints, Ints, Floats]:
+    """The rows that one player has left when the other's strategies are fixed.
+
+    Args:
+        x_start: [n+1] slices of player 0's actions.
+        y_start: [n+1] slices of player 1's actions.
+        row_start: [n+1] slices of rows.
+        outcome_start: [k+1] slices of outcomes.
+        probability: [N] of each outcome.
+        fixed: [X] or [Y] the strategies.
+        player: Whose strategies these are.
+
+    Returns:
+        Slices of outcomes by the other player's actions, [Y+1] or [X+1], state by state; which
+        outcome of the component each is; and its probability. An action has none where the fixed
+        strategy is 0 everywhere.
+    """
+    n = len(row_start) - 1
+    own, other = (x_start, y_start) if player == 0 else (y_start, x_start)
+    start = np.zeros(other[-1] + 1, np.int64)
+    for s in range(n):
+        width = y_start[s + 1] - y_start[s]
+        for b in range(other[s], other[s + 1]):
+            size = 0
+            for a in range(own[s], own[s + 1]):
+                if fixed[a] > 0:
+                    i, j = (a - own[s], b - other[s])
+                    k = row_start[s] + (i * width + j if player == 0 else j * width + i)
+                    size += outcome_start[k + 1] - outcome_start[k]
+            start[b + 1] = start[b] + size
+    source, chance = np.zeros(start[-1], np.int64), np.zeros(start[-1])
+    end = 0
+    for s in range(n):
+        width = y_start[s + 1] - y_start[s]
+        for b in range(other[s], other[s + 1]):
+            for a in range(own[s], own[s + 1]):
+                if fixed[a] > 0:
+                    i, j = (a - own[s], b - other[s])
+                    k = row_start[s] + (i * width + j if player == 0 else j * width + i)
+                    for o in range(outcome_start[k], outcome_start[k + 1]):
+                        source[end] = o
+                        chance[end] = fixed[a] * probability[o]
+                        end += 1
+    return start, source, chance
+
+
+@njit(cache=True)
+def can_stay_for_free(
+    row_start: Ints, outcome_start: Ints, next_state: Ints, reward: Floats, where: Bools
+) -> bool:
+    """Whether play can go on for ever in some of the given states by rows without a reward.
+
+    Args:
+        row_start: [n+1] slices of rows.
+        outcome_start: [k+1] slices of outcomes.
+        next_state: [N] below n a state, else a place outside.
+        reward: [N] of each outcome.
+        where: [n] the states.
+    """
+    n = len(row_start) - 1
+    kept, gone = where.copy(), np.zeros(row_start[-1], np.bool_)
+    changed, forward = True, True
+    while changed:
+        changed = False
+        for number in range(n):
+            # Forth and back: play goes mostly to higher numbers, or mostly to lower ones.
+            s = number if forward else n - 1 - number
+            if not kept[s]:
+                continue
+            stays = False
+            for k in range(row_start[s], row_start[s + 1]):
+                if not gone[k]:
+                    for o in range(outcome_start[k], outcome_start[k + 1]):
+                        t = next_state[o]
+                        if reward[o] != 0 or t >= n or not kept[t]:
+                            gone[k] = True
+                            break
+                    stays = stays or not gone[k]
+            if not stays:
+                kept[s] = False
+                changed = True
+        forward = not forward
+    return bool(kept.any())
+
+
+@njit(cache=True)
+def sweep_gains(
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    gain: Floats,
+    total: Floats,
+    most: int,
+) -> bool:
+    """Value iteration from below for the most that rows can gain, all gains being positive.
+
+    Args:
+        row_start: [S+1] slices of rows.
+        outcome_start: [K+1] slices of outcomes.
+        next_state: [N] the state that follows.
+        probability: [N] of each outcome.
+        gain: [K] of each row.
+        total: [S] what is gained from each state on; 0 at first, written.
+        most: Sweeps after which to give up.
+
+    Returns:
+        Whether in the last sweep no row had more than a quarter of its gain beyond the total.
+    """
+    n = len(row_start) - 1
+    for sweep in range(most):
+        settled = True
+        for number in range(n):
+            s = number if sweep % 2 == 0 else n - 1 - number
+            best = total[s]
+            for k in range(row_start[s], row_start[s + 1]):
+                q = gain[k]
+                for o in range(outcome_start[k], outcome_start[k + 1]):
+                    q += probability[o] * total[next_state[o]]
+                if q - total[s] > 0.25 * gain[k]:
+                    settled = False
+                best = max(best, q)
+            total[s] = best
+        if settled:
+            return True
+    return False
