@@ -29,7 +29,8 @@ change the state are those of the table but for a relative rounding; a state is 
 moves sum to, so what a row lacks of 1 counts as staying.
 
 **Two players.** The value lies between what player 0's policy gets against a best response and
-what player 1's policy yields to a best response. Each is a one-player problem, bounded as above.
+what player 1's policy yields to a best response. Each is a one-player problem, and what no response
+can beat is bounded as above, from the game's own supposed values.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from solvent.exact.components import (
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
-from solvent.model import GameInfo, TabularGame, TabularPolicy, against
+from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.progress import OnProgress, Teller
 
@@ -69,6 +70,16 @@ LEVELS = 8
 
 RAISES = 50
 """Sweeps after which a bound that still rises along some row is not raised further."""
+
+NARROW = 1e-11
+"""A bound that is so near, in units of the start's value or of 1, needs no closer look."""
+
+CLOSE = 1e-9
+"""Bounds of a game for two that are farther apart, in units of the value or of 1, are looked for
+again."""
+
+SWEEPS = 50
+"""How often gains are added up before they are found in another way."""
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -98,17 +109,21 @@ def bracket(
     """
     chooses = [bool((count > 1).any()) for count in game.action_count]
     if all(chooses):
-        # What either policy gets against a best response, each a game for one.
-        responses = [against(game, policy) for policy in policies]
-        states = [one.n_states for one in responses]
-        bounds = []
-        for one, before in zip(responses, (0, 2 * states[0]), strict=True):
-            # To find the response is about half of the work, to prove it the other half.
-            tell = Teller(progress, "proving", 2 * sum(states), before=before)
-            bounds.append(bracket(one, *optimum(one, tell=tell)[:2]))
-            tell(2 * one.n_states)
-        (lower, _), (_, upper) = bounds
-        return lower, upper
+        # What no response to either policy can beat, each in a game for one.
+        lefts, bounds = [], []
+        for player, policy in enumerate(policies):
+            before = 2 * player * game.n_states
+            tell = Teller(progress, "proving", 4 * game.n_states, before=before)
+            lefts.append(folded(game, policy))
+            tell(game.n_states)
+            bounds.append(_gained_at_most(lefts[-1], values, 2 * player - 1))
+            tell(2 * game.n_states)
+        # They are apart if values or policies are wrong: the responses have values of their own.
+        if not sum(bounds) <= CLOSE * max(1.0, abs(bounds[1])):
+            for player, left in enumerate(lefts):
+                own = _upper_bound(left, optimum(left)[0], 2 * player - 1)
+                bounds[player] = min(bounds[player], own)
+        return -bounds[0], bounds[1]
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
     # The value of an end is 0; all else is held against the rewards.
@@ -119,6 +134,50 @@ def bracket(
     beyond = _upper_bound(game, values, side)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
     return float(low), float(high)
+
+
+def _gained_at_most(game: TabularGame, values: Floats, side: int) -> float:
+    """What no policy of the player who chooses can beat; infinite if the values do not show it.
+
+    Args:
+        game: In which the other player's policy is folded into chance.
+        values: [S] its supposed values.
+        side: 1 if the player who chooses is player 0, else -1; the bound is of its own rewards.
+    """
+    if not np.isfinite(values).all():
+        return np.inf
+    try:
+        return _upper_bound(game, np.where(game.terminal, 0.0, values), side)
+    except (CertificateError, ImproperGameError):
+        return np.inf
+
+
+def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
+    """The game that is left for the other player, as :func:`~solvent.model.against` makes it.
+
+    Args:
+        game: A game for two.
+        policy: Of the player who is folded into chance.
+    """
+    mask, count = game.mask, game.action_count
+    first, second = (np.concatenate(([0], np.cumsum(of_one * ~game.terminal))) for of_one in count)
+    live = ~game.terminal[:, None]
+    other = 1 - policy.player
+    start, source, probability = kernels.markov_game.fix_one(
+        first, second, game.row_start, game.outcome_start, game.probability,
+        policy.normalized()[mask[policy.player] & live], policy.player,
+    )  # fmt: skip
+    return TabularGame(
+        info=game.info,
+        states=game.states,
+        row_start=(first, second)[other],
+        outcome_start=start,
+        next_state=game.next_state[source],
+        probability=probability,
+        outcome_reward=game.outcome_reward[source],
+        mask=(mask[0], live) if other == 0 else (live, mask[1]),
+        initial=game.initial,
+    )
 
 
 def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats]:
@@ -196,6 +255,9 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     """
     values = side * values
     name = game.info.name
+    swept = _swept(game, values, side)
+    if swept is not None and _is_narrow(game, values, swept):
+        return sum(_at_start(game, values, swept))
     inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _climb(game)
     if components(game).cyclic.any():
         loops, inside, values, blur = _merge_loops(game, values, side)
@@ -227,6 +289,36 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     if components(game).cyclic.any():
         _refuse_nonterminating_play(game, values + sum(above))
     return sum(_at_start(game, values, *above))
+
+
+def _is_narrow(game: TabularGame, values: Floats, above: Floats) -> bool:
+    """Whether what is added to values is next to nothing at the start, where values count."""
+    return float(game.initial @ above) <= NARROW * max(1.0, abs(float(game.initial @ values)))
+
+
+def _swept(game: TabularGame, values: Floats, side: int) -> Floats | None:
+    """What to add to values so that they fall along every row, where a few sweeps tell; else None.
+
+    Each row counts for what the value rises along it and twice its rounding, and for at least a
+    hundredth of the largest rounding. Sweeps of value iteration then approach the most that can be
+    collected from below. Once no row has more than a quarter of what it counts for beyond what has
+    been added up, twice the sum is enough. Under it there is no loop, and nothing is exempt.
+
+    Args:
+        game: The game.
+        values: [S] to the player who chooses.
+        side: 1 if that is player 0, else -1.
+    """
+    rise, rounding = _rises(game, values, side)
+    least = np.maximum(rise + 2 * rounding, float(rounding.max(initial=0.0)) / 100)
+    above = np.zeros(game.n_states)
+    if not kernels.markov_game.sweep_gains(
+        game.row_start, game.outcome_start, game.next_state, game.probability, least, above, SWEEPS
+    ):
+        return None
+    above *= 2
+    more, blur = _rises(game, above, 0)
+    return above if (rise + more + rounding + blur <= 0).all() else None
 
 
 Total: TypeAlias = Callable[[Floats, Floats], Floats]

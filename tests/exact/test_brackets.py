@@ -306,7 +306,7 @@ def test_a_bracket_is_for_tables_only_that_agree_with_it() -> None:
     # v0 = max(1, v1), v1 = min(1 + v0 / 2, 5): 2.
     assert solution.value == pytest.approx(2, abs=1e-14)
     lower, upper = bracket(game, solution.values * 7, solution.policies)
-    assert (lower, upper) == (solution.lower, solution.upper)
+    assert 2 - 1e-12 < lower <= 2 <= upper < 2 + 1e-12
 
 
 def test_values_that_are_all_too_high_by_the_same_are_held_against_the_end() -> None:

@@ -52,7 +52,7 @@ def test_a_game_is_compiled_solved_and_proved() -> None:
     assert [m.done for m in phases["compiling"]] == list(range(states))
     assert {m.total for m in phases["compiling"]} == {None}
     assert_rises_to(phases["solving"], states)
-    # For either player's policy a best response is found and proved.
+    # Either player's policy is folded into chance, and the other one's gain is bounded.
     assert_rises_to(phases["proving"], 4 * states)
 
 
