@@ -6,13 +6,13 @@ difference would be all rounding.
 
 Small chains are solved by an elimination without subtractions, which keeps its accuracy however
 long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are solved by iteration: a Krylov
-method, preconditioned by sweeps of Gauss-Seidel, which makes little of how the chain mixes (the
-sweeps are at their best where play goes on in one direction, the Krylov method where it goes
-everywhere). It ends when the residual e is that of rounding, as small as a factorization would
-leave it; the error is at most e times the expected number of moves, which
-:mod:`solvent.exact.certificate` takes into account. A chain on which that makes no progress is
-factored (LU), and one that is left so rarely that factors cannot tell it from a closed one is
-eliminated, one strongly connected part after the other, as far as their size allows.
+method, preconditioned by sweeps of Gauss-Seidel. The sweeps are at their best where play goes on in
+one direction, the Krylov method where it goes everywhere. Iteration ends when the residual e is
+that of rounding, as small as a factorization would leave it; the error is at most e times the
+expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain on
+which that makes no progress is factored (LU), and one that is left so rarely that factors cannot
+tell it from a closed one is eliminated, one strongly connected part after the other, as far as
+their size allows.
 """
 
 from __future__ import annotations
