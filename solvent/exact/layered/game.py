@@ -161,11 +161,11 @@ class LayeredGame(ABC):
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
-        """Solve a block; what comes out does not depend on how a layer is cut.
+        """Solve a block; who solves it, and beside which others, changes nothing.
 
         Args:
             problem: The layer's.
-            block: Which, of :meth:`blocks` or any other cut.
+            block: Which, of :meth:`blocks`.
             start: The block's part of that from which the layer is started; None if there is none.
         """
 

@@ -9,9 +9,11 @@ solved without them and has the value of the greatest (see
 :mod:`solvent.games.football.solver.calls`).
 
 **Warm starts** are the supports of the same state's mixed strategies a tick before; where there are
-none, those of the column before. Both are of the same line, so the cut in blocks changes nothing.
-Those of a tick before are tried in many columns at once (:mod:`.simd_supports`); only what that
-does not solve is solved column by column.
+none, those of the column before. Those of a tick before are tried in many columns at once
+(:mod:`.simd_supports`). Where they do not do, those that were just found in the line before are
+tried in all columns of a line; only what that does not solve either is solved column by column.
+The line before is looked at where it is taken together with this one, so values may differ in the
+last bits by how a layer is cut into blocks, which is always alike.
 
 **Constant columns**, in which everything that may follow is worth the same, are filled without
 looking: near the end most leads are too large to be lost.
@@ -30,11 +32,11 @@ from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.exact.layered.game import Block, BlockResult, WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
 from solvent.games.football_clock.solver.problem import LayerProblem
-from solvent.games.football_clock.solver.simd_supports import ENOUGH, lanes_for, try_supports
+from solvent.games.football_clock.solver.simd_supports import ENOUGH, Lanes, lanes_for, try_supports
 from solvent.games.football_clock.solver.tables import Loops
-from solvent.model.arrays import Bools, Floats
+from solvent.model.arrays import Bools, Floats, Ints
 
-STATES_TOGETHER = 256
+STATES_TOGETHER = 680
 """So many states, about, are looked at side by side."""
 
 
@@ -52,6 +54,24 @@ class BlockStrategies(NamedTuple):
     choices: Floats
 
 
+class Few(NamedTuple):
+    """Memory for the states of a line that are tried once more.
+
+    Attributes:
+        place: [C] which they are.
+        support: [C, 2] what is tried.
+        by_row: [rows, C] what results and cells are worth there.
+        value: [C] of those that are solved.
+        pending: [C] whether they are not.
+    """
+
+    place: Ints
+    support: WarmStart
+    by_row: Floats
+    value: Floats
+    pending: Bools
+
+
 NO_STRATEGIES = BlockStrategies(*(np.zeros((0, 0, 0, 0)) for _ in range(3)))
 
 
@@ -64,9 +84,9 @@ def solve_block(
 ) -> BlockResult:
     """Solve the situations of some lines, all downs and the punt formation.
 
-    What is returned does not depend on how a layer is cut into blocks. It runs without Python's
-    lock, so blocks may be solved by threads at the same time; ask for ``problem.constant`` first
-    then, so that it is computed once.
+    How a layer is cut into blocks changes nothing but last bits. It runs without Python's lock, so
+    blocks may be solved by threads at the same time; ask for ``problem.constant`` first then, so
+    that it is computed once.
 
     Args:
         problem: The layer.
@@ -163,6 +183,13 @@ def _solve_lines(
     payoff, cell = np.zeros((most, defences)), np.zeros((most, defences), np.int64)
     x, y = np.zeros(most), np.zeros(defences)
     pending = np.zeros(together * columns, np.bool_)
+    few = Few(
+        np.zeros(columns, np.int64),
+        np.zeros((columns, 2), np.uint32),
+        np.zeros((rows, columns)),
+        np.zeros(columns),
+        np.zeros(columns, np.bool_),
+    )
     work, lanes = work_for(most, defences), lanes_for(most, defences, together * columns)
     largest_gap, games = 0.0, 0
     start = 0
@@ -194,6 +221,20 @@ def _solve_lines(
                 )
                 largest_gap = max(largest_gap, gap)
             for at in range(states):
+                if not wanted and at and at % columns == 0:
+                    gap = _try_line_before(
+                        few,
+                        lanes,
+                        by_row,
+                        cell[:contested],
+                        support,
+                        lift,
+                        enough,
+                        pending,
+                        value,
+                        at,
+                    )
+                    largest_gap = max(largest_gap, gap)
                 if not pending[at]:
                     continue
                 for row in range(rows):
@@ -201,9 +242,9 @@ def _solve_lines(
                 for i in range(contested):
                     for j in range(defences):
                         payoff[i, j] = here[cell[i, j]]
-                hint = at if support[at, 0] or at % columns == 0 else at - 1
-                _unpack(support[hint, 0], x[:contested])
-                _unpack(support[hint, 1], y)
+                like = at if support[at, 0] or at % columns == 0 else at - 1
+                _unpack(support[like, 0], x[:contested])
+                _unpack(support[like, 1], y)
                 value[at], gap, _ = solve_in(work, payoff[:contested], x[:contested], y)
                 support[at, 0], support[at, 1] = _pack(x[:contested]), _pack(y)
                 largest_gap = max(largest_gap, gap)
@@ -227,6 +268,61 @@ def _solve_lines(
                     strategies.defence[down, start:stop, c, 0] = 1.0
         start = stop
     return largest_gap, games, values.size - games
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _try_line_before(
+    few: Few,
+    lanes: Lanes,
+    by_row: Floats,
+    cell: Ints,
+    support: WarmStart,
+    lift: float,
+    enough: float,
+    pending: Bools,
+    value: Floats,
+    first: int,
+) -> float:
+    """Solve what is pending of a line by the supports of the line before, where they are others.
+
+    Args:
+        few: Memory for the columns of a line.
+        lanes: Memory of :func:`try_supports`.
+        by_row: [rows, L] what results and cells are worth.
+        cell: As :func:`try_supports` takes it.
+        support: [L, 2] as found, and where a state is pending as tried; written.
+        lift: As :func:`try_supports` takes it.
+        enough: As :func:`try_supports` takes it.
+        pending: [L] the states that are not solved; written.
+        value: [L], written.
+        first: The first state of the line.
+
+    Returns:
+        The largest duality gap of what was accepted.
+    """
+    columns, taken = len(few.place), 0
+    for at in range(first, first + columns):
+        above = support[at - columns]
+        if pending[at] and (above[0] != support[at, 0] or above[1] != support[at, 1]):
+            few.place[taken] = at
+            few.support[taken] = above
+            few.pending[taken] = True
+            taken += 1
+    if taken == 0:
+        return 0.0
+    for row in range(len(by_row)):
+        for i in range(taken):
+            few.by_row[row, i] = by_row[row, few.place[i]]
+    found = few.value[:taken]
+    gap = try_supports(
+        lanes, few.by_row, cell, few.support[:taken], lift, enough, few.pending, found
+    )
+    for i in range(taken):
+        at = few.place[i]
+        if not few.pending[i]:
+            value[at], pending[at] = found[i], False
+            support[at] = few.support[i]
+    return gap
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -26,7 +26,7 @@ of time-outs left, and the states of one layer are independent of each other, bu
 in normal formation leads to punt formation in the same layer.
 
 **Blocks.** The work on a layer is cut by *lines*, pairs of yards to the goal and to go; a block is
-a range of lines with all downs and the punt formation. What is computed does not depend on the cut.
+a range of lines with all downs and the punt formation.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class Lanes(NamedTuple):
     ``most``     [L] float64           the most that the column players' strategies pay
     ``total``    [L] float64
     ``size``     [L] int64             k of each game, 0 if it is not tried
-    ``place``    [L] int64             the games that are taken together
+    ``place``    [L] int64             the games in the order of k
+    ``start``    [k+1] int64           where in it those of each k begin
     ``mine``     [k, L] int64          their rows
     ``theirs``   [k, L] int64          their columns
     ``kernel``   [k, k, L] float64     B, then L and U
@@ -54,6 +55,7 @@ class Lanes(NamedTuple):
     total: Floats
     size: Ints
     place: Ints
+    start: Ints
     mine: Ints
     theirs: Ints
     kernel: Floats
@@ -73,6 +75,7 @@ def lanes_for(m: int, n: int, lanes: int) -> Lanes:
         np.zeros(lanes),
         np.zeros(lanes, np.int64),
         np.zeros(lanes, np.int64),
+        np.zeros(k + 1, np.int64),
         np.zeros((k, lanes), np.int64),
         np.zeros((k, lanes), np.int64),
         np.zeros((k, k, lanes)),
@@ -110,31 +113,37 @@ def try_supports(
     lanes = len(values)
     most_calls = len(memory.mine)
     rows, columns = np.uint32(0), np.uint32(0)
+    size, start = memory.size, memory.start
+    start[:] = 0
     for lane in range(lanes):
         k = _bits(supports[lane, 0])
         fits = pending[lane] and k <= most_calls and k == _bits(supports[lane, 1])
-        memory.size[lane] = k if fits else 0
+        size[lane] = k if fits else 0
+        start[size[lane]] += 1
         if fits:
             rows |= supports[lane, 0]
             columns |= supports[lane, 1]
     if rows == 0:
         return 0.0
+    # Those with as many calls are placed together, from start[k - 1] to start[k].
+    first = 0
+    for k in range(most_calls + 1):
+        start[k], first = first, first + start[k]
+    for lane in range(lanes):
+        memory.place[start[size[lane]]] = lane
+        start[size[lane]] += 1
     memory.x[:, :lanes] = 0.0
     memory.y[:, :lanes] = 0.0
     for k in range(1, most_calls + 1):
-        taken = 0
-        for lane in range(lanes):
-            if memory.size[lane] == k:
-                memory.place[taken] = lane
-                taken += 1
-        if taken:
-            _equalize(memory, worth, cell, supports, lift, k, taken)
+        if start[k] > start[k - 1]:
+            place = memory.place[start[k - 1] : start[k]]
+            _equalize(memory, worth, cell, supports, lift, k, place)
     _bounds(memory, worth, cell, rows, columns, lanes)
     largest_gap = 0.0
     for lane in range(lanes):
         gap = memory.most[lane] - memory.least[lane]
         # What is not a number leaves an infinity.
-        if memory.size[lane] and abs(gap) <= enough:
+        if size[lane] and abs(gap) <= enough:
             values[lane] = memory.least[lane]
             pending[lane] = False
             largest_gap = max(largest_gap, gap)
@@ -143,12 +152,11 @@ def try_supports(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _bits(mask: np.uint32) -> int:
-    """How many bits are set."""
-    count = 0
-    while mask:
-        mask &= mask - np.uint32(1)
-        count += 1
-    return count
+    """How many bits are set; by sums of neighbours, since branches here are hard to foretell."""
+    pairs = np.uint32(mask - ((mask >> np.uint32(1)) & np.uint32(0x55555555)))
+    fours = (pairs & np.uint32(0x33333333)) + ((pairs >> np.uint32(2)) & np.uint32(0x33333333))
+    eights = (fours + (fours >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
+    return np.int64(np.uint32(eights * np.uint32(0x01010101)) >> np.uint32(24))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,18 +167,21 @@ def _equalize(
     supports: NDArray[np.uint32],
     lift: float,
     k: int,
-    taken: int,
+    place: Ints,
 ) -> None:
     """Write the strategies of games taken together; one with a negative chance is not a number."""
     b, x, y = memory.kernel, memory.left, memory.right
+    taken = len(place)
     for lane in range(taken):
-        at = memory.place[lane]
+        at = place[lane]
         _list(supports[at, 0], memory.mine, lane)
         _list(supports[at, 1], memory.theirs, lane)
-        for i in range(k):
-            row = cell[memory.mine[i, lane]]
-            for j in range(k):
-                b[i, j, lane] = worth[row[memory.theirs[j, lane]], at] + lift
+    for i in range(k):
+        mine = memory.mine[i]
+        for j in range(k):
+            entry, theirs = b[i, j], memory.theirs[j]
+            for lane in range(taken):
+                entry[lane] = worth[cell[mine[lane], theirs[lane]], place[lane]] + lift
     _factorize(b, k, taken)
     _solve(b, x, y, k, taken)
     for strategy, calls, out in ((x, memory.mine, memory.x), (y, memory.theirs, memory.y)):
@@ -181,21 +192,22 @@ def _equalize(
             for lane in range(taken):
                 total[lane] += part[lane] if part[lane] >= 0 else np.nan
         for lane in range(taken):
-            at = memory.place[lane]
-            for i in range(k):
-                out[calls[i, lane], at] = strategy[i, lane] / total[lane]
+            total[lane] = 1.0 / total[lane]
+        for i in range(k):
+            part, call = strategy[i], calls[i]
+            for lane in range(taken):
+                out[call[lane], place[lane]] = part[lane] * total[lane]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _list(mask: np.uint32, calls: Ints, lane: int) -> None:
     """List the calls of a mask."""
-    count, call = 0, 0
+    count = 0
     while mask:
-        if mask & np.uint32(1):
-            calls[count, lane] = call
-            count += 1
-        mask >>= np.uint32(1)
-        call += 1
+        lowest = mask & (~mask + np.uint32(1))
+        calls[count, lane] = _bits(np.uint32(lowest - np.uint32(1)))
+        mask ^= lowest
+        count += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
