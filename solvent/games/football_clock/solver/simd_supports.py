@@ -156,7 +156,7 @@ def _bits(mask: np.uint32) -> int:
     pairs = np.uint32(mask - ((mask >> np.uint32(1)) & np.uint32(0x55555555)))
     fours = (pairs & np.uint32(0x33333333)) + ((pairs >> np.uint32(2)) & np.uint32(0x33333333))
     eights = (fours + (fours >> np.uint32(4))) & np.uint32(0x0F0F0F0F)
-    return np.int64(np.uint32(eights * np.uint32(0x01010101)) >> np.uint32(24))
+    return int(np.int64(np.uint32(eights * np.uint32(0x01010101)) >> np.uint32(24)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
