@@ -46,7 +46,7 @@ from solvent.games.fighting_fantasy.rules import (
     decided_round,
     luck_succeeds,
 )
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice, check_integer
 
 NONE, BOTH, ON_LOST, ON_WON = 0, 1, 2, 3
@@ -158,21 +158,41 @@ def solve_box(
     )
     advantage, either_side = _RULES[check_choice(rule, "rule", _RULES)]
     damages = damage_table(damage)
-    tables, strategy = _induce(
-        _chances(wanted),
-        _success(max_luck + 1),
-        damages,
-        (scores / unit).astype(float),
-        max_opponent,
-        1 + advantage,
-        either_side,
-    )
+    ends = (scores / unit).astype(float)
     shape = (max_stamina + 1, max_opponent + 1, max_luck + 1, len(wanted))
+    # Victory and defeat, [H, O, 2, 1 + L, D]: a test of LUCK leads one place back, without LUCK
+    # to NaN.
+    tables = np.empty((*shape[:2], 2, 1 + shape[2], shape[3]))
+    tables[:, :, :, 0] = np.nan
+    tables[0, :, 0, 1:] = 0
+    tables[:, 0, 0, 1:] = ends[:, :, None]
+    tables[0, :, 1, 1:] = ends.max()
+    tables[:, 0, 1, 1:] = ends.max() - ends[:, :, None]
+    strategy = np.empty(shape, np.int8)
+    strategy[0] = strategy[:, 0] = NONE
+    rounds = np.empty((4, *shape[2:]))
+    rounds[:2] = _chances(wanted).T[:, None]
+    rounds[2] = _success(shape[2])[:, None]
+    rounds[3] = 1 - rounds[2]
+    points = shape[2] * shape[3]
+    _induce(
+        tables.reshape(-1),
+        strategy.reshape(-1),
+        rounds.reshape(4, points),
+        np.empty((2, points)),
+        np.empty((2, points), np.int64),
+        damages,
+        shape,
+        # A test that deals no damage leads to the same STAMINAs, with less LUCK.
+        points if damages.min() > 0 else shape[3],
+        1 + advantage,
+        float(either_side),
+    )
     return CombatBox(
         differences=tuple(wanted),
-        value=np.moveaxis(tables[:, :, 0].reshape(shape), -1, 0),
-        defeat=np.moveaxis(tables[:, :, 1].reshape(shape), -1, 0),
-        strategy=np.moveaxis(strategy.reshape(shape), -1, 0),
+        value=np.moveaxis(tables[:, :, 0, 1:], -1, 0),
+        defeat=np.moveaxis(tables[:, :, 1, 1:], -1, 0),
+        strategy=np.moveaxis(strategy, -1, 0),
         damage=damages,
     )
 
@@ -263,161 +283,83 @@ def _success(luck: int) -> Floats:
 
 @njit(cache=True, error_model="numpy")
 def _induce(
-    chances: Floats,
-    success: Floats,
+    flat: Floats,
+    strategy: NDArray[np.int8],
+    rounds: Floats,
+    test: Floats,
+    better: NDArray[np.int64],
     damage: NDArray[np.int64],
-    scores: Floats,
-    max_opponent: int,
+    shape: tuple[int, int, int, int],
+    together: int,
     factor: float,
-    either_side: bool,
-) -> tuple[Floats, NDArray[np.int8]]:
+    either: float,
+) -> None:
     """Solve all combats; the points of all LUCKs and differences lie side by side.
 
-    They are K = (L + 1) D places, by LUCK and then by difference, so that a test leads D places
-    back. The first D places hold NaN: without LUCK nothing can be tested.
-
-    Args:
-        chances: [D, 2] that a round that is not drawn is won, and lost.
-        success: [L] that a test of LUCK holds.
-        damage: [2, 3] of :func:`damage_table`.
-        scores: [H, L] of an end.
-        max_opponent: Largest STAMINA of the opponent.
-        factor: How many times better a test has to be.
-        either_side: Whether the smaller of victory and defeat decides.
-
-    Returns:
-        Victory and defeat [H, O, 2, K], and the strategy [H, O, K - D].
-    """
-    n_hero, n_opponent = len(scores), max_opponent + 1
-    n_luck, n_differences = len(success), len(chances)
-    points = n_luck * n_differences
-    width = n_differences + points
-    tables = np.empty((n_hero, n_opponent, 2, width))
-    strategy = np.empty((n_hero, n_opponent, points), np.int8)
-    least, best = np.uint64(n_differences), scores.max()
-    chance, holds, fails = np.empty((2, points)), np.empty(points), np.empty(points)
-    for x in range(n_luck):
-        for d in range(n_differences):
-            k = x * n_differences + d
-            chance[0, k], chance[1, k] = chances[d, 0], chances[d, 1]
-            holds[k], fails[k] = success[x], 1 - success[x]
-    # A test that deals no damage leads to the same STAMINAs, with less LUCK.
-    together = points if damage.min() > 0 else n_differences
-    flat, test, better = tables.reshape(-1), np.empty(2 * width), np.empty((2, points), np.int64)
-    for h in range(n_hero):
-        for o in range(n_opponent):
-            tables[h, o, :, :n_differences] = np.nan
-            if h == 0 or o == 0:
-                for k in range(points):
-                    score = scores[h, k // n_differences]
-                    tables[h, o, 0, n_differences + k] = score
-                    tables[h, o, 1, n_differences + k] = best - score
-                    strategy[h, o, k] = NONE
-                continue
-            for first in range(0, points, together):
-                for r in range(2):
-                    _add_round(
-                        flat,
-                        np.uint64(width),
-                        _place(r, h, o, damage[r, 0], n_opponent, width) + least,
-                        _place(r, h, o, damage[r, 1], n_opponent, width),
-                        _place(r, h, o, damage[r, 2], n_opponent, width),
-                        _place(r, h, o, 0, n_opponent, width) + least,
-                        r == 0,
-                        np.uint64(first),
-                        together,
-                        chance[r],
-                        holds,
-                        fails,
-                        factor,
-                        either_side,
-                        test,
-                        better[r],
-                    )
-            _encode(better[0], better[1], strategy[h, o])
-    return tables[:, :, :, n_differences:], strategy
-
-
-@njit(cache=True, inline="always")
-def _place(r: int, hero: int, opponent: int, points: int, n_opponent: int, width: int) -> np.uint64:
-    """Where [H, O, 2, width] goes on after damage in a round won (r = 0) or lost (r = 1)."""
-    if r == 0:
-        opponent = max(opponent - points, 0)
-    else:
-        hero = max(hero - points, 0)
-    return np.uint64(2 * (hero * n_opponent + opponent) * width)
-
-
-@njit(cache=True, error_model="numpy")
-def _add_round(
-    flat: Floats,
-    width: np.uint64,
-    kept: np.uint64,
-    passed: np.uint64,
-    failed: np.uint64,
-    here: np.uint64,
-    begin: bool,
-    first: np.uint64,
-    points: int,
-    chance: Floats,
-    holds: Floats,
-    fails: Floats,
-    factor: float,
-    either_side: bool,
-    test: Floats,
-    better: Ints,
-) -> None:
-    """Add a round's part to the probabilities of victory and, one width further, of defeat.
+    They are P = L D places, by LUCK and then by difference, so that a test leads D places back.
+    Victory and defeat have D more at the front, which hold NaN: without LUCK nothing can be tested.
 
     Each loop writes one array, so that the compiler can find out that nothing overlaps, and indices
-    are unsigned, which needs no look for negative ones: so it uses vector instructions.
+    are unsigned, which needs no look for negative ones: so it uses vector instructions. Memory
+    comes from outside and is not cut, as allocating and slicing take long to compile.
 
     Args:
-        flat: [H O 2 K] victory and defeat.
-        width: K.
-        kept: Where lies what follows if LUCK is kept.
-        passed: Where lies what follows a test that held.
-        failed: Where lies what follows a test that failed.
-        here: Where to write.
-        begin: Whether nothing has been written there yet.
-        first: The first point.
-        points: How many, from there.
-        chance: [K - D] of the round.
-        holds: [K - D] that a test holds.
-        fails: [K - D] that it fails.
+        flat: [H O 2 (D + P)] victory and defeat, known where STAMINA is 0, written elsewhere.
+        strategy: [H O P] written.
+        rounds: [4, P] that a round that is not drawn is won, and lost, and that a test of LUCK
+            holds, and fails.
+        test: [2, P] memory for the values of testing.
+        better: [2, P] memory for whether that is better.
+        damage: [2, 3] of :func:`damage_table`.
+        shape: H, O, L and D.
+        together: How many points to solve at once.
         factor: How many times better a test has to be.
-        either_side: Whether the smaller of victory and defeat decides.
-        test: [2 K] the value of testing, written.
-        better: [K - D] whether that is better, written.
+        either: 1 if the smaller of victory and defeat decides, 0 if victory does.
     """
-    for side in range(2):
-        at = np.uint64(side) * width
-        for i in range(points):
-            k = first + np.uint64(i)
-            test[at + k] = holds[k] * flat[passed + at + k] + fails[k] * flat[failed + at + k]
-    # A comparison with NaN is false: without LUCK nothing is tested.
-    if either_side:
-        for i in range(points):
-            k = first + np.uint64(i)
-            victory, defeat = flat[kept + k], flat[kept + width + k]
-            by_victory = test[k] > factor * victory
-            by_defeat = defeat > factor * test[width + k]
-            better[k] = by_defeat if defeat < victory else by_victory
-    else:
-        for i in range(points):
-            k = first + np.uint64(i)
-            better[k] = test[k] > factor * flat[kept + k]
-    for side in range(2):
-        at = np.uint64(side) * width
-        for i in range(points):
-            k = first + np.uint64(i)
-            part = chance[k] * (test[at + k] if better[k] else flat[kept + at + k])
-            flat[here + at + k] = part if begin else flat[here + at + k] + part
+    n_hero, n_opponent, n_luck, n_differences = shape
+    points, least = n_luck * n_differences, np.uint64(n_differences)
+    width = np.uint64(n_differences + points)
+    for h in range(1, n_hero):
+        for o in range(1, n_opponent):
+            here = np.uint64(2 * (h * n_opponent + o)) * width + least
+            for first in range(0, points, together):
+                for r in range(2):
+                    kept = _place(r, h, o, damage[r, 0], n_opponent) * width + least
+                    passed = _place(r, h, o, damage[r, 1], n_opponent) * width
+                    failed = _place(r, h, o, damage[r, 2], n_opponent) * width
+                    for side in range(2):
+                        at = np.uint64(side) * width
+                        for i in range(first, first + together):
+                            k = np.uint64(i)
+                            test[side, k] = (
+                                rounds[2, k] * flat[passed + at + k]
+                                + rounds[3, k] * flat[failed + at + k]
+                            )
+                    # A comparison with NaN is false: without LUCK nothing is tested.
+                    for i in range(first, first + together):
+                        k = np.uint64(i)
+                        victory, defeat = flat[kept + k], flat[kept + width + k]
+                        by_victory = test[0, k] > factor * victory
+                        by_defeat = defeat > factor * test[1, k]
+                        better[r, k] = by_defeat if defeat < either * victory else by_victory
+                    for side in range(2):
+                        at = np.uint64(side) * width
+                        for i in range(first, first + together):
+                            k = np.uint64(i)
+                            part = rounds[r, k] * (
+                                test[side, k] if better[r, k] else flat[kept + at + k]
+                            )
+                            flat[here + at + k] = part if r == 0 else flat[here + at + k] + part
+            for i in range(points):
+                won, lost = better[0, i], better[1, i]
+                strategy[(h * n_opponent + o) * points + i] = (
+                    ON_WON * won + ON_LOST * lost + (BOTH - ON_WON - ON_LOST) * won * lost
+                )
 
 
-@njit(cache=True, error_model="numpy")
-def _encode(won: Ints, lost: Ints, strategy: NDArray[np.int8]) -> None:
-    """Strategy codes from whether LUCK is tested after a won and after a lost round."""
-    both = BOTH - ON_WON - ON_LOST
-    for k in range(len(strategy)):
-        strategy[k] = ON_WON * won[k] + ON_LOST * lost[k] + both * won[k] * lost[k]
+@njit(cache=True)
+def _place(r: int, hero: int, opponent: int, points: int, n_opponent: int) -> np.uint64:
+    """Where [H, O, 2] goes on after damage in a round won (r = 0) or lost (r = 1)."""
+    left = (opponent if r == 0 else hero) - points
+    left = left if left > 0 else 0
+    return np.uint64(2 * (hero * n_opponent + left if r == 0 else left * n_opponent + opponent))
