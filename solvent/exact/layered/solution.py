@@ -2,6 +2,11 @@
 
 Layers hold values only. What the actions of a state lead to, and an optimal strategy in it, follow
 from the values of what comes after it: one step of expectation, and one matrix game.
+
+Where layers are kept rounded (:mod:`~.compact`), the value of the start is as good as if they were
+not, and every other is right but for the rounding and what was proved before it
+(:meth:`LayeredSolution.error_of`). A maximum or a matrix game moves no more than its entries, so
+what is worked out from such values is no worse.
 """
 
 from __future__ import annotations
@@ -9,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -37,8 +43,6 @@ class LayeredSolution:
     store: LayerStore
     game: Any
 
-    method = "backward induction layer by layer"
-
     def __post_init__(self) -> None:
         """Check that all is solved."""
         self.store.check_complete()
@@ -55,6 +59,21 @@ class LayeredSolution:
             float(outcome.probability) * self.value_of(outcome.state)
             for outcome in self.game.initial()
         )
+
+    @property
+    def method(self) -> str:
+        """How the optimum was found, and what is kept of it if that is not all."""
+        kept = {
+            "compact": f"; values of other positions than the start are kept within "
+            f"{self.rounded_off:.2g}",
+            "start": "; the value of the start alone is kept",
+        }
+        return f"backward induction layer by layer{kept.get(self.store.keep, '')}"
+
+    @cached_property
+    def rounded_off(self) -> float:
+        """How far values as they are kept may be from those that were solved; 0 if all are kept."""
+        return max(map(self.store.rounded_off, self.layered.layers))
 
     @cached_property
     def error(self) -> float:
@@ -107,6 +126,28 @@ class LayeredSolution:
         if payoffs.shape[0] == 1:
             return float(payoffs.min())
         return float(self._matrix_game(payoffs).value)
+
+    def error_of(self, state: Any) -> float:
+        """Proved bound of the error of :meth:`value_of` in a state.
+
+        Args:
+            state: One that has a place in a layer, or any other of the game.
+        """
+        if self.game.is_terminal(state):
+            return 0.0
+        place = self.layered.place(state)
+        if place is not None:
+            return self.errors[place.layer] + self.store.rounded_off(place.layer)
+        outcomes = [
+            outcome
+            for joint in product(*self.game.legal_actions(state))
+            for outcome in self.game.transition(state, joint)
+        ]
+        largest = max(
+            abs(float(outcome.reward)) + abs(self.value_of(outcome.state)) for outcome in outcomes
+        )
+        rounding = (2 * len(outcomes) + 8) * float(np.finfo(float).eps) * largest
+        return max(self.error_of(outcome.state) for outcome in outcomes) + rounding
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
         """What each legal action of a player leads to against optimal play of the other.

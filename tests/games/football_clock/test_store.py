@@ -7,6 +7,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,12 @@ from solvent.exact.store import StoreError
 from solvent.games.football_clock.baselines.players import optimal_player
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.evaluation import evaluate
 from solvent.games.football_clock.solver.layout import Layer, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.transcript import transcript
 from solvent.model import compile_game
 
 HELPERS = Path(__file__).parents[2] / "helpers"
@@ -309,3 +312,50 @@ def test_a_ruleset_of_the_same_parameters_on_other_defaults_is_refused(
     rewrite(solution, lambda description: description["ruleset"].update(hash="0" * 64))
     with pytest.raises(StoreError, match="is a solution with ruleset 000000"):
         LayerFolder.open(solution, layers)
+
+
+@pytest.mark.parametrize(
+    ("form", "parameters"), [("half", {"chart": SMALL, "timeouts": 1}), *TINY_FORMS[4:6]]
+)
+def test_a_compact_solution_answers_everywhere_within_what_it_says(
+    form: str, parameters: dict[str, object], tmp_path: Path
+) -> None:
+    game = tiny(form, **parameters)  # type: ignore[arg-type]
+    layers = FootballLayers.of(game)
+    solve_in(tmp_path / "all", layers)
+    solve_in(tmp_path / "compact", layers, keep="compact")
+    whole, compact = (TimedSolution.open(tmp_path / keep, game) for keep in ("all", "compact"))
+    assert (compact.value, compact.error) == (whole.value, whole.error)
+    assert f"kept within {compact.rounded_off:.2g}" in compact.method
+    if not compact.layout.for_points:
+        assert compact.rounded_off < 8e-6
+    table = compile_game(game)
+    looked_at = table.states[:: max(1, len(table.states) // 200)]
+    moved = 0
+    for position in looked_at:
+        if game.is_terminal(position):
+            continue
+        error = abs(compact.value_of(position) - whole.value_of(position))
+        assert error <= compact.error_of(position) <= compact.rounded_off + 1e-11
+        moved += error > 1e-12
+        # Its game is solved again from what was kept of the positions after it.
+        again = max(compact.action_values(position, 0).values())
+        assert abs(again - whole.value_of(position)) <= compact.rounded_off + 1e-11
+    assert moved > len(looked_at) / 20
+
+
+def test_a_transcript_of_a_compact_solution_and_of_the_start_alone(tmp_path: Path) -> None:
+    game = tiny("second-half", timeouts=1)
+    layers = FootballLayers.of(game)
+    solve_in(tmp_path / "compact", layers, keep="compact")
+    solution = TimedSolution.open(tmp_path / "compact", game)
+    optimal = partial(optimal_strategy, solution)
+    lines = transcript(solution, (optimal, optimal), seed=3)
+    assert len(lines) > 1
+    assert all(-1e-5 < line.value < 1 + 1e-5 for line in lines)
+    solve_in(tmp_path / "start", layers, keep="start")
+    start = TimedSolution.open(tmp_path / "start", game)
+    assert start.value == solution.value
+    assert "only the value of the start is kept" in refusal(
+        lambda: start.action_values(start.start, 0)
+    )
