@@ -92,8 +92,8 @@ images: $(STAMPS)/docs ## play the pictures of the documentation anew
 	$(BIN)/python docs/scripts/images.py
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
-	@set -e; for name in solver greed_solver matrix_games vector_env seat_vector_env \
-		football_points gamebook_solver expectimax timed_football simulated_vector_env; do \
+	@set -e; for name in solver cycles greed_solver matrix_games vector_env seat_vector_env \
+		football_points gamebook_solver expectimax timed_football simulated_vector_env cold_start; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 
