@@ -30,6 +30,7 @@ their own. How far off the values may be is in no file: it follows from the laye
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -279,6 +280,7 @@ class LayerFolder(LayerStore):
         self._wait_for_disk()
         records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
+        self._remove_passed()
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def verify(self, layer: Layer) -> None:
@@ -430,13 +432,13 @@ class LayerFolder(LayerStore):
         if flushing is not None:
             flushing.result()
         while self._to_remove:
-            self._to_remove.pop().unlink(missing_ok=True)
+            _remove(self._to_remove.pop())
 
     def _remove_passed(self) -> None:
-        """Remove what a solver that was killed had not yet removed."""
+        """Remove what was not yet removed, since a solver was killed or a file was in use."""
         for layer in self._records:
             if not self.needs(layer):
-                self.path(layer).unlink(missing_ok=True)
+                _remove(self.path(layer))
 
     def _append(self, layer: Layer) -> None:
         entry = [self.game.name(layer), self._record_json(layer), self._start_checksums.get(layer)]
@@ -580,6 +582,12 @@ def _flush(paths: Sequence[Path]) -> None:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StoreError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, if there is one; where it is in use and cannot be, it stays for now."""
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def _npy(array: np.ndarray[Any, Any]) -> bytes:

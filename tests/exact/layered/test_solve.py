@@ -27,7 +27,7 @@ from solvent.exact.layered.resources import (
 )
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
 from solvent.exact.layered.solve import LayerTask, Local, solve_layers
-from solvent.exact.layered.store import LayerRecord, LayerStore
+from solvent.exact.layered.store import KEEPS, LayerRecord, LayerStore
 from solvent.exact.solved_game import SolvedGame
 from solvent.model import compile_game, registry
 from solvent.model.checks import check_game
@@ -246,3 +246,40 @@ def test_the_command_solves_plans_and_goes_on(
     monkeypatch.setattr(resources, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
+
+
+def test_the_command_keeps_what_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
+    whole = json.loads(run("--json").stdout)
+    for keep in KEEPS:
+        out = ["--out", str(tmp_path / keep)]
+        solved = json.loads(run("--keep", keep, *out, "--json").stdout)
+        again = json.loads(run(*out, "--json").stdout)
+        assert solved["keep"] == again["keep"] == keep
+        assert (solved["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
+        for name in ("value", "lower", "upper"):
+            assert solved[name] == again[name] == whole[name]
+    assert "values of other positions than the start are kept within" in " ".join(
+        run("--out", str(tmp_path / "compact")).stdout.split()
+    )
+    assert json.loads(run("--keep", "start", "--json").stdout)["value"] == whole["value"]
+    assert "was begun with --keep start, not all" in run("--keep", "all", *out).stderr
+    assert "--keep is 'some'; allowed are all, compact, start" in run("--keep", "some").stderr
+    assert "--keep compact is for a folder; give --out DIR" in run("--keep", "compact").stderr
+
+
+def test_the_plan_says_what_each_way_to_keep_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
+    out = ["--out", str(tmp_path / "x"), "--horizon", "40"]
+    plan = json.loads(run("--plan", "--keep", "compact", *out, "--json").stdout)
+    assert [*plan["kept"]] == [*KEEPS]
+    assert plan["disk"] == plan["kept"]["compact"]["disk"]
+    assert plan["kept"]["start"]["disk"] < plan["disk"] < plan["kept"]["all"]["disk"]
+    assert "--keep start" in run("--plan", *out).stdout
+    in_memory = json.loads(run("--plan", "--horizon", "40", "--json").stdout)["kept"]
+    assert [*in_memory] == ["all", "start"]
+    assert in_memory["start"]["memory"] < in_memory["all"]["memory"]

@@ -205,7 +205,9 @@ def test_what_does_not_belong_to_it_is_refused(
     assert message in refusal(*words, *more)
 
 
-@pytest.mark.parametrize("option", ["--out=x", "--threads=2", "--on=auto", "--plan", "--verify"])
+@pytest.mark.parametrize(
+    "option", ["--out=x", "--threads=2", "--on=auto", "--keep=start", "--plan", "--verify"]
+)
 def test_other_games_have_none_of_its_options(option: str) -> None:
     name = option.partition("=")[0]
     wanted = f"{name} is for games that are solved layer by layer"

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from solvent.exact.layered.compact import rounded_off
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.resources import values_bytes
+from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
 from solvent.games.football.baselines.agent import PAPER, PRORATED
@@ -59,6 +60,14 @@ def test_sizes(form: str, timeouts: int) -> None:
     assert float(number) == pytest.approx(
         values_bytes(FootballLayers(layout)) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
     )
+
+
+def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
+    layers = FootballLayers(layout_of("full", 3))
+    assert f"the folder holds {gigabytes(disk_bytes(layers, keep='start'))}\nmore" in PAGE
+    off = f"{rounded_off(layers.bound(layers.layers[0])):.1e}".replace("e-0", "e-")
+    assert f"by at most {off} of a chance" in PAGE
+    assert f"takes {SIZES['full', 3][2]} if all is kept" in PAGE
 
 
 def test_all_tables_are_of_the_same_games() -> None:
