@@ -224,8 +224,6 @@ def _shortfall(
             f"{game.states[int(np.argmax(lost & (game.initial > 0)))]!r} need not end"
         )
     weight = np.where(lost[game.row_state], 0.0, weight)
-    total = _expected_total(game, weight)
-
     rows = np.diff(game.row_start)[game.row_state]
 
     def mixed(rise: Floats, rounding: Floats) -> tuple[Floats, Floats]:
@@ -236,8 +234,15 @@ def _shortfall(
             grouped_sum(game.row_state, rounding, game.n_states),
         )
 
-    rise, rounding = _rises(game, -side * values, -side)
-    short, unmet = _bound(*mixed(rise, rounding), total, lambda debt: mixed(*_rises(game, debt, 0)))
+    rise, rounding = mixed(*_rises(game, -side * values, -side))
+    ends = grouped_sum(game.row_state, weight * _ends(game), game.n_states)
+    even = _even(rise + 2 * rounding, np.where(game.terminal, 1.0, ends), game.terminal)
+    if even is not None and _is_narrow(game, values, even):
+        more, blur = mixed(*_rises(game, even, 0))
+        if (rise + more + rounding + blur <= 0).all():
+            return sum(_at_start(game, even))
+    total = _expected_total(game, weight)
+    short, unmet = _bound(rise, rounding, total, lambda debt: mixed(*_rises(game, debt, 0)))
     if unmet is not None:
         raise CertificateError(
             f"{game.info.name}: no lower bound could be proved at state {game.states[unmet]!r}; "
@@ -255,21 +260,27 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     """
     values = side * values
     name = game.info.name
-    swept = _swept(game, values, side)
-    if swept is not None and _is_narrow(game, values, swept):
-        return sum(_at_start(game, values, swept))
+    cyclic = bool(components(game).cyclic.any())
+    rise, rounding = _rises(game, values, side)
+    for find in (_evenly, _swept):
+        above = find(game, rise, rounding)
+        if above is not None and _is_narrow(game, values, above):
+            more, blur = _rises(game, above, 0)
+            # Where every row loses, no loop is without a cost, and none has to be looked for.
+            if (rise + more + rounding + blur < 0).all():
+                return sum(_at_start(game, values, above))
     inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _climb(game)
-    if components(game).cyclic.any():
+    if cyclic:
         loops, inside, values, blur = _merge_loops(game, values, side)
+        rise, rounding = _rises(game, values, side)
         most = _most_gained(game, ~inside, loops)
         if not inside.any():
             most = _nearly_most_gained(game, most)
-    rise, rounding = _rises(game, values, side)
     if blur.any():
         rounding += blur[game.row_state] + expectation(game, blur, rewarded=False)
     rise[inside] = -np.inf
     try:
-        above, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
+        added, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
     except ImproperGameError:
         # Some loop gains by more than nothing if its rounding is in its favour; and otherwise?
         try:
@@ -286,39 +297,58 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
             f"{name}: no upper bound could be proved at state "
             f"{game.states[int(game.row_state[unmet])]!r}; play ends too rarely for floats"
         )
-    if components(game).cyclic.any():
-        _refuse_nonterminating_play(game, values + sum(above))
-    return sum(_at_start(game, values, *above))
+    if cyclic:
+        _refuse_nonterminating_play(game, values + sum(added))
+    return sum(_at_start(game, values, *added))
 
 
 def _is_narrow(game: TabularGame, values: Floats, above: Floats) -> bool:
     """Whether what is added to values is next to nothing at the start, where values count."""
-    return float(game.initial @ above) <= NARROW * max(1.0, abs(float(game.initial @ values)))
+    return _at_start(game, above)[0] <= NARROW * max(1.0, abs(_at_start(game, values)[0]))
 
 
-def _swept(game: TabularGame, values: Floats, side: int) -> Floats | None:
-    """What to add to values so that they fall along every row, where a few sweeps tell; else None.
+def _even(gain: Floats, ends: Floats, terminal: Bools) -> Floats | None:
+    """The same for all states but ends, such that it falls by the gains, [S]; None if nothing does.
+
+    Args:
+        gain: By how much it has to fall in each state under a policy or along each row.
+        ends: How likely play ends there at once.
+        terminal: [S].
+    """
+    if not (ends > 0).all():
+        return None
+    return np.where(terminal, 0.0, (1 + 4 * EPSILON) * max(0.0, float((gain / ends).max())))
+
+
+def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
+    """What falls along every row by what it gains, [S], where a few sweeps tell; else None.
 
     Each row counts for what the value rises along it and twice its rounding, and for at least a
     hundredth of the largest rounding. Sweeps of value iteration then approach the most that can be
     collected from below. Once no row has more than a quarter of what it counts for beyond what has
-    been added up, twice the sum is enough. Under it there is no loop, and nothing is exempt.
+    been added up, twice the sum is enough.
 
     Args:
         game: The game.
-        values: [S] to the player who chooses.
-        side: 1 if that is player 0, else -1.
+        rise: [K] by how much the value rises along rows.
+        rounding: [K] of that.
     """
-    rise, rounding = _rises(game, values, side)
     least = np.maximum(rise + 2 * rounding, float(rounding.max(initial=0.0)) / 100)
     above = np.zeros(game.n_states)
-    if not kernels.markov_game.sweep_gains(
+    settled = kernels.markov_game.sweep_gains(
         game.row_start, game.outcome_start, game.next_state, game.probability, least, above, SWEEPS
-    ):
-        return None
-    above *= 2
-    more, blur = _rises(game, above, 0)
-    return above if (rise + more + rounding + blur <= 0).all() else None
+    )
+    return 2 * above if settled else None
+
+
+def _evenly(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
+    """The same of all states but ends, so much that rows fall: see :func:`_swept`."""
+    return _even(rise + 2 * rounding, _ends(game), game.terminal)
+
+
+def _ends(game: TabularGame) -> Floats:
+    """How likely each row ends play at once, [K]."""
+    return expectation(game, game.terminal.astype(float), rewarded=False)
 
 
 Total: TypeAlias = Callable[[Floats, Floats], Floats]
