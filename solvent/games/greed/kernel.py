@@ -25,10 +25,11 @@ The last turn needs no window. With C_n(t) = P(n dice sum to at most t), the bra
 C_n(M-a) - (C_n(q-a) + C_n(q-a-1)) / 2.
 
 **Certificate.** Sliding sums collect rounding errors, so the finished table is put to the test of
-its own equations, the right-hand sides computed by another route: each mean as a plain sum of s
-positive numbers, whose relative error is at most s u for each die (u the unit roundoff; s N u in
-all for rolls of up to N dice), and the last turn as a plain sum of probabilities. If the two sides
-differ by at most e everywhere, the values are off by at most e times the expected number of moves.
+its own equations, the right-hand sides computed by another route: each mean from sums of 1, 2, ...
+positive numbers, whose relative error is at most max(s, 4) u for each die (u the unit roundoff;
+N times that in all for rolls of up to N dice), and the last turn as a plain sum of probabilities.
+If the two sides differ by at most e everywhere, the values are off by at most e times the expected
+number of moves.
 By Wald's identity the dice rolled in a game sum to (s+1)/2 each on average, and they cannot sum to
 more than 2M + s when counted until the first bust; a roll has a die, and two moves may have none.
 So no way of playing lasts more than 2 (2M + s) / (s + 1) + 2 moves on average.
@@ -180,10 +181,26 @@ def rate_positions(
     Raises:
         ValueError: If a parameter is out of its range.
     """
-    most = Greed(limit, sides).most_dice(0)
-    last, last_roll = _rate_last_turn(sum_chances(most, sides, limit), sides)
-    normal, normal_roll = _rate_normal(last, sides, most)
+    most, size = Greed(limit, sides).most_dice(0), limit + 1
+    last, normal = np.ones((size, size)), np.empty((size, size))
+    last_roll, normal_roll = np.zeros((size, size), np.int16), np.empty((size, size), np.int16)
+    best = np.zeros(1)
+    _rate_last_turn(
+        sum_chances(most, sides, limit).T.copy(),
+        sides,
+        (np.empty((2, size, most + 1)), *_with_bits(np.empty(most + 1)), *_with_bits(best)),
+        last,
+        last_roll,
+    )
+    ring = np.zeros((size, min(sides, limit) + 2, most + 1))
+    work = *_with_bits(ring), np.zeros((size, most + 1)), *_with_bits(best)
+    _rate_normal(last, sides, work, normal, normal_roll)
     return normal, last, normal_roll, last_roll
+
+
+def _with_bits(array: Floats) -> tuple[Floats, Ints]:
+    """An array, and its bits as whole numbers."""
+    return array, array.view(np.int64)
 
 
 def error_bound(normal: Floats, last: Floats, sides: int) -> float:
@@ -195,12 +212,14 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
         sides: Of each die.
     """
     limit = len(normal) - 1
-    most = Greed(limit, sides).most_dice(0)
+    most, size = Greed(limit, sides).most_dice(0), limit + 1
+    chances = np.zeros((size + 1, most + 1))
+    chances[1:] = sum_chances(most, sides, limit).T
     residual = max(
-        _residual_of_last_turn(last, sum_chances(most, sides, limit)),
-        _residual_of_normal(normal, last, sides, most),
+        _residual_of_last_turn(last, chances, np.empty(most + 1)),
+        _residual_of_normal(normal, last, sides, most, np.zeros((5, size + sides))),
     )
-    rounding = (min(sides, limit) * most + limit + 4) * np.finfo(float).eps / 2
+    rounding = (max(min(sides, limit), 4) * most + limit + 4) * np.finfo(float).eps / 2
     moves = 2 * (2 * limit + sides) / (sides + 1) + 2
     return (residual + rounding) * moves
 
@@ -227,31 +246,40 @@ def _add(part: Floats, total: Floats) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _rate_last_turn(pmf: Floats, sides: int) -> tuple[Floats, NDArray[np.int16]]:
-    """L [M+1, M+1] and the fewest dice that achieve it, from [N+1, M+1] chances."""
-    most, limit = pmf.shape[0] - 1, pmf.shape[1] - 1
-    below = np.zeros((limit + 1, most + 1))  # C_n(t), dice last so that inner loops run along
-    middle = np.zeros((limit + 1, most + 1))  # (C_n(t) + C_n(t-1)) / 2
+def _rate_last_turn(
+    pmf: Floats,
+    sides: int,
+    work: tuple[Floats, Floats, Ints, Floats, Ints],
+    last: Floats,
+    roll: NDArray[np.int16],
+) -> None:
+    """L and the fewest dice that achieve it.
+
+    Memory comes from outside, as allocating takes long to compile.
+
+    Args:
+        pmf: [M+1, N+1] chances that n dice sum to t, dice last so that inner loops run along.
+        sides: s.
+        work: [2, M+1, N+1] memory for C_n(t) and (C_n(t) + C_n(t-1)) / 2; [N+1] for ratings, and
+            its bits; a number, and its bits.
+        last: [M+1, M+1] ones, written where another has at least the score.
+        roll: [M+1, M+1] zeros, written there.
+    """
+    sums, rated, rated_bits, best, best_bits = work
+    limit, most = pmf.shape[0] - 1, pmf.shape[1] - 1
     for t in range(limit + 1):
-        for n in range(1, most + 1):
-            before = below[t - 1, n] if t > 0 else 0.0
-            below[t, n] = before + pmf[n, t]
-            middle[t, n] = before + pmf[n, t] / 2
-    last = np.ones((limit + 1, limit + 1))
-    roll = np.zeros((limit + 1, limit + 1), np.int16)
-    rated = np.zeros(most + 1)
+        for n in range(most + 1):
+            before = sums[0, t - 1, n] if t > 0 else 0.0
+            sums[0, t, n] = before + pmf[t, n]
+            sums[1, t, n] = before + pmf[t, n] / 2
     for a in range(limit + 1):
+        useful = _most_dice(limit - a, sides) + 1
         for q in range(a, limit + 1):
-            rated[0] = best = 0.5 if q == a else 0.0
-            for n in range(1, _most_dice(limit - a, sides) + 1):
-                rated[n] = below[limit - a, n] - middle[q - a, n]
-                best = max(best, rated[n])
-            last[a, q] = best
-            fewest = 0
-            while rated[fewest] < best - TIE:
-                fewest += 1
-            roll[a, q] = fewest
-    return last, roll
+            for n in range(useful):
+                rated[n] = sums[0, limit - a, n] - sums[1, q - a, n]
+            best_bits[0] = _largest(rated_bits, useful)
+            last[a, q] = best[0]
+            roll[a, q] = _first_from(best[0] - TIE, rated, useful)
 
 
 @njit(cache=True)
@@ -261,31 +289,26 @@ def _most_dice(room: int, sides: int) -> int:
 
 
 @njit(cache=True, error_model="numpy")
-def _rate_normal(last: Floats, sides: int, most: int) -> tuple[Floats, NDArray[np.int16]]:
-    """V [M+1, M+1] and the fewest dice that achieve it, from L."""
+def _rate_normal(
+    last: Floats,
+    sides: int,
+    work: tuple[Floats, Ints, Floats, Floats, Ints],
+    normal: Floats,
+    roll: NDArray[np.int16],
+) -> None:
+    """V and the fewest dice that achieve it; arguments as for :func:`_rate`, work all zeros."""
     limit = len(last) - 1
-    ring = np.zeros((limit + 1, min(sides, limit) + 2, most + 1))
-    window = np.zeros((limit + 1, most + 1))
-    normal = np.zeros((limit + 1, limit + 1))
-    roll = np.zeros((limit + 1, limit + 1), np.int16)
-    best = np.zeros(1)
-    work = ring, ring.view(np.int64), window, best, best.view(np.int64)
     for first in range(limit, -1, -TOGETHER):
         final = max(first - TOGETHER + 1, 0)
-        for r in range(limit, first, -1):
-            for m in range(first, final - 1, -1):
-                _rate(r, m, last, sides, work, normal, roll)
-            for m in range(first, final - 1, -1):
-                _rate(m, r, last, sides, work, normal, roll)
-        for m in range(first, final - 1, -1):
-            for q in range(m + 1, first + 1):
-                _rate(m, q, last, sides, work, normal, roll)
-            for a in range(first, m - 1, -1):
-                _rate(a, m, last, sides, work, normal, roll)
-    return normal, roll
+        for r in range(limit, final - 1, -1):
+            for turned in range(2):
+                for m in range(min(first, r - turned), final - 1, -1):
+                    a, q = (m, r) if turned else (r, m)
+                    _rate(a, q, last, sides, work, normal, roll)
 
 
-# Inlined with all that it calls, as each call would count references to its arrays.
+# Inlined with all that it calls, as each call would count references to its arrays; called once,
+# as each call would be compiled.
 @njit(cache=True, error_model="numpy", forceinline=True)
 def _rate(
     a: int,
@@ -320,9 +343,9 @@ def _rate(
     _slide(ring[q, after], ring[q, beyond], window[q], ring[q, slot, 1 : rolls + 1], 1 / sides)
     ring[q, slot, 0] = 1 - last[q, a]  # Rolling none is a stand; F_0 takes its place next.
     useful = min(_most_dice(limit - a, sides), rolls) + 1
-    best_bits[0] = _largest(ring_bits[q, slot, :useful])
+    best_bits[0] = _largest(ring_bits[q, slot], useful)
     normal[a, q] = best[0]
-    roll[a, q] = _first_from(best[0] - TIE, ring[q, slot, :useful])
+    roll[a, q] = _first_from(best[0] - TIE, ring[q, slot], useful)
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
@@ -334,66 +357,97 @@ def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, cha
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def _largest(bits: Ints) -> int:
-    """The bits of the largest of some ratings, not all of them negative.
+def _largest(bits: Ints, count: int) -> int:
+    """The bits of the largest of the first ratings, not all of them negative.
 
     Floats that are not negative are ordered as their bits are, and the compiler looks for the
     largest of whole numbers several at a time, which it does not with floats.
     """
     largest: int = bits[0]
-    for n in range(len(bits)):
-        largest = max(largest, bits[n])
+    for n in range(count):
+        largest = bits[n] if bits[n] > largest else largest
     return largest
 
 
 @njit(cache=True, error_model="numpy", forceinline=True)
-def _first_from(least: float, rated: Floats) -> int:
-    """The first index whose rating is at least so high."""
-    none = len(rated)
-    first = none
-    for n in range(len(rated)):
-        here = n if rated[n] >= least else none
+def _first_from(least: float, rated: Floats, count: int) -> int:
+    """The index of the first of `count` ratings that is at least so high."""
+    first = count
+    for n in range(count):
+        here = n if rated[n] >= least else count
         first = here if here < first else first
     return first
 
 
-@njit(cache=True)
-def _residual_of_last_turn(last: Floats, pmf: Floats) -> float:
-    """How far L misses its definition, [N+1, M+1] chances being given."""
-    most, limit = pmf.shape[0] - 1, pmf.shape[1] - 1
+@njit(cache=True, error_model="numpy")
+def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
+    """How far L misses its definition.
+
+    Args:
+        last: L.
+        pmf: [M+2, N+1] chances that n dice sum to t - 1.
+        above: [N+1] memory for P(a + t > q), bust left out.
+    """
+    limit, most = len(last) - 1, pmf.shape[1] - 1
     worst = 0.0
     for a in range(limit + 1):
-        above = np.zeros(most + 1)  # P(a + t > q), bust left out
-        for q in range(limit, -1, -1):
+        for n in range(most + 1):
+            above[n] = 0.0
+        for q in range(limit, a - 2, -1):
             best = 0.0
             for n in range(most + 1):
-                level = pmf[n, q - a] if q >= a else 0.0
-                best = max(best, above[n] + level / 2)
+                level = pmf[q - a + 1, n]
+                rated = above[n] + level / 2
+                best = rated if rated > best else best
                 above[n] += level
-            worst = max(worst, abs(last[a, q] - best))
+            # Whoever has less than a is beaten as one with a - 1 is.
+            for other in range(q, q - 1 if q >= a else -1, -1):
+                worst = max(worst, abs(last[a, other] - best))
     return worst
 
 
-@njit(cache=True)
-def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int) -> float:
-    """How far V misses its equation."""
+@njit(cache=True, error_model="numpy")
+def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int, work: Floats) -> float:
+    """How far V misses its equation.
+
+    Args:
+        normal: V.
+        last: L.
+        sides: s.
+        most: N.
+        work: [5, >= M+1 + s] zeros: memory for F_{n-1}, which is 0 beyond the limit; for sums of
+            its next 1, 2, 4, ... places, each from the one before, by turns in two rows; for sums
+            of its next s places; and for the best rating.
+    """
     limit = len(normal) - 1
-    reach = min(sides, limit)
+    reach, chance = min(sides, limit), 1 / sides
     worst = 0.0
-    after = np.zeros(limit + 1 + reach)  # F_{n-1}, and 0 beyond the limit
-    sums = np.zeros(limit + 1)
     for q in range(limit + 1):
-        best = 1 - last[q]
-        after[: limit + 1] = 1 - normal[q]
+        for a in range(limit + 1):
+            work[0, a] = 1 - normal[q, a]
+            work[4, a] = 1 - last[q, a]
         for n in range(1, most + 1):
             end = max(limit + 1 - n, 0)  # n dice sum to at least n
-            sums[:] = 0.0
-            for d in range(1, reach + 1):
-                for a in range(end):
-                    sums[a] += after[a + d]
             for a in range(limit + 1):
-                after[a] = sums[a] / sides
-                best[a] = max(best[a], after[a])
+                work[3, a] = 0.0
+            # Unsigned, as looking for negative indices would keep the compiler from vectors.
+            here, shift, width = np.uint64(0), np.uint64(1), 1
+            while True:
+                if reach & width:
+                    for a in range(end):
+                        work[3, a] += work[here, np.uint64(a) + shift]
+                    shift += np.uint64(width)
+                if 2 * width > reach:
+                    break
+                there = np.uint64(2 if here == 1 else 1)
+                for a in range(end + reach - 2 * width + 1):
+                    i = np.uint64(a)
+                    work[there, i] = work[here, i] + work[here, i + np.uint64(width)]
+                here, width = there, 2 * width
+            for a in range(limit + 1):
+                mean = work[3, a] * chance
+                work[0, a] = mean
+                work[4, a] = mean if mean > work[4, a] else work[4, a]
         for a in range(limit + 1):
-            worst = max(worst, abs(normal[a, q] - best[a]))
+            worst = max(worst, abs(normal[a, q] - work[4, a]))
     return worst
