@@ -45,19 +45,8 @@ class OnePlayerBatch(TableSimulator):
         guide_shift = (DRAWS // len(table.guide)).bit_length() - 1
         packed = table.packed
         self._start = table.threshold, table.next_state, table.guide, guide_shift
-        self._packed = (
-            packed.cell,
-            packed.threshold,
-            packed.depth,
-            packed.to,
-            packed.shift,
-            packed.reward,
-            table.threshold,
-            table.guide,
-            guide_shift if packed.guided else -1,
-            table.mask,
-            table.observation,
-        )
+        tables = packed.cell, packed.held, packed.to, packed.reward, table.guide
+        self._read = *tables, table.mask, table.observation
 
     def begin(self, chosen: Ints) -> None:
         tabular.restart(chosen, self._state, self._stream, *self._start)
@@ -75,7 +64,7 @@ class OnePlayerBatch(TableSimulator):
             self._state,
             self._stream,
             actions,
-            *self._packed,
+            *self._read,
             reward,
             terminated,
             illegal,

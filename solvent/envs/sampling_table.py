@@ -35,6 +35,7 @@ Shapes, with S states, A actions and N outcomes of positive probability, the sta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -79,25 +80,55 @@ class Packed:
     """What a compiled step reads of a table.
 
     Attributes:
-        cell: [S * A] uint64, rows of :func:`solvent.envs.random_stream.packed_rows`, with bit 31
+        cell: [S, A] uint64, rows of :func:`solvent.envs.random_stream.packed_rows`, with bit 31
             set if the action is illegal. Where the episode has ended it is the row of the start, or
             if that is `guided`, one whose thresholds begin at 0.
-        threshold: [T] int64, of :func:`solvent.envs.random_stream.packed_rows`.
-        depth: How many halvings find an outcome of any cell.
+        held: int64, from ``PLACES`` on the thresholds, and those of the start if it is `guided`.
+            Before these are as many numbers as :class:`Place` names.
         to: [N] uint32 or uint64, where an outcome leads: from bit 0 on whether the episode has
             ended there, the state, and, from bit `shift` on, which reward it has.
-        shift: How many bits the first two of these take.
-        reward: [R] float64, the different rewards.
-        guided: Whether the start has so many outcomes that it is found by the table's ``guide``.
+        reward: [R], the different rewards.
     """
 
     cell: NDArray[np.uint64]
-    threshold: Ints
-    depth: int
+    held: Ints
     to: NDArray[Any]
-    shift: int
     reward: Floats
-    guided: bool
+
+    def _of(self, place: Place) -> int:
+        return int(self.held[place])
+
+    @property
+    def threshold(self) -> Ints:
+        """[T], of :func:`solvent.envs.random_stream.packed_rows`."""
+        return self.held[PLACES : self._of(Place.STARTS)]
+
+    @property
+    def depth(self) -> int:
+        """How many halvings find an outcome of any cell."""
+        return self._of(Place.DEPTH)
+
+    @property
+    def shift(self) -> int:
+        """How many bits of ``to`` the end and the state take."""
+        return self._of(Place.SHIFT)
+
+    @property
+    def guided(self) -> bool:
+        """Whether the start has so many outcomes that it is found by the table's ``guide``."""
+        return len(self.held) > self._of(Place.STARTS)
+
+
+class Place(IntEnum):
+    """What the first numbers of ``Packed.held`` are."""
+
+    DEPTH = 0
+    SHIFT = 1
+    STARTS = 2
+    """Where in ``held`` the thresholds of the start begin."""
+
+
+PLACES = len(Place)
 
 
 def _pack(table: SamplingTable) -> Packed:
@@ -120,7 +151,10 @@ def _pack(table: SamplingTable) -> Packed:
     ends = table.terminal[table.next_state]
     to = (code << shift) | (table.next_state.astype(np.int64) << 1) | ends
     width = np.uint32 if shift + len(reward).bit_length() <= 32 else np.uint64
-    return Packed(cell, threshold, depth, to.astype(width), shift, reward, guided)
+    places = np.array([depth, shift, PLACES + len(threshold)])
+    starts = table.threshold[table.start :] if guided else table.threshold[:0]
+    held = np.concatenate((places, threshold, starts))
+    return Packed(cell.reshape(table.mask.shape), held, to.astype(width), reward)
 
 
 _views: WeakKeyDictionary[TabularGame, dict[tuple[int, str], SamplingTable]] = WeakKeyDictionary()

@@ -91,7 +91,7 @@ def test_packed_cells_lead_where_the_spans_do_at_every_edge(game: TabularGame) -
     longest = np.bincount(game.outcome_row[game.probability > 0]).max()
     assert packed.guided == (len(table.threshold) - table.start > max(longest, 4))
     for cell, (first, last) in zip(
-        packed.cell.tolist(), table.span.reshape(-1, 2).tolist(), strict=True
+        packed.cell.ravel().tolist(), table.span.reshape(-1, 2).tolist(), strict=True
     ):
         assert cell >> 31 & 1 == (first < 0)
         cut, places = cell >> 32 & (1 << 27) - 1, 1 << (cell >> 59)

@@ -21,10 +21,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.rows import copy_rows
+from solvent.envs.sampling_table import PLACES, Place
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
 FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
 _BLOCK = 1024
+_DEPTH, _SHIFT, _STARTS = int(Place.DEPTH), int(Place.SHIFT), int(Place.STARTS)
 
 
 @njit(cache=True, inline="always")
@@ -48,10 +50,10 @@ def reached(draw: Any, threshold: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def start_of(draw: Any, threshold: Any, guide: Any, guide_shift: Any) -> Any:
-    """The outcome of the start that a draw picks."""
+def start_of(draw: Any, threshold: Any, at: Any, guide: Any, guide_shift: Any) -> Any:
+    """The outcome of the start that a draw picks; the threshold of outcome j is at ``at + j``."""
     j = _I64(guide[_U64(draw >> guide_shift)])
-    while draw >= threshold[_U64(j)]:
+    while draw >= threshold[_U64(at + j)]:
         j += 1
     return j
 
@@ -62,14 +64,10 @@ def step(
     stream: NDArray[np.uint64],
     action: NDArray[np.int64],
     cell: NDArray[np.uint64],
-    threshold: NDArray[np.int64],
-    depth: int,
+    held: NDArray[np.int64],
     to: NDArray[Any],
-    shift: int,
     rewards: NDArray[np.float64],
-    start_threshold: NDArray[np.int64],
     guide: NDArray[np.int32],
-    guide_shift: int,
     legal: NDArray[np.int8],
     seen: NDArray[Any],
     reward: NDArray[np.float64],
@@ -85,16 +83,11 @@ def step(
         stream: Changed.
         action: [n]; not read where the episode has ended.
         cell: The packed table's.
-        threshold: The packed table's.
-        depth: The packed table's.
+        held: The packed table's.
         to: The packed table's.
-        shift: The packed table's.
         rewards: The packed table's ``reward``.
-        start_threshold: [N] 2^53 times the probability of the start's outcomes up to this; the
-            start's are the last.
         guide: [2^m] for the start: the first outcome that a draw can pick whose upper m bits are
             the index.
-        guide_shift: 53 - m, or -1 if the start is a row like any other.
         legal: The table's ``mask``.
         seen: The table's ``observation``.
         reward: [n], filled.
@@ -106,34 +99,39 @@ def step(
     Returns:
         How many actions are out of range; unless it is 0, nothing has been changed or filled.
     """
-    n, n_actions = len(state), _U64(legal.shape[1])
+    n, n_actions = len(state), _U64(cell.shape[1])
     wrong = 0
     for i in range(n):
         wrong += int(_U64(action[i]) >= n_actions)
     if wrong > 0:
         return wrong
 
-    again, target = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, to.dtype)
+    depth, shift = held[_DEPTH], _U64(held[_SHIFT])
+    where = (_U64(1) << shift) - _U64(1)
+    # Of the start, whose outcomes are the last; a draw's upper bits are an index of the guide.
+    guided, starts = held[_STARTS] < len(held), held[_STARTS] - guide[0]
+    guide_shift = 53
+    while 1 << (53 - guide_shift) < len(guide):
+        guide_shift -= 1
     row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
-    where = (_U64(1) << _U64(shift)) - _U64(1)
+    again = np.empty(_BLOCK, np.uint64)
     for begun in range(0, n, _BLOCK):
-        end = min(n, begun + _BLOCK)
-        s, x, a = state[begun:end], stream[begun:end], action[begun:end]
-        out, ends, not_legal = reward[begun:end], terminated[begun:end], illegal[begun:end]
-        m = end - begun
+        m, at = min(n - begun, _BLOCK), _U64(begun)
         for i in range(m):
-            x[i] = advance(x[i])
+            stream[at + _U64(i)] = advance(stream[at + _U64(i)])
 
         for i in range(m):
-            row[i] = cell[_U64(_U32(s[i])) * n_actions + _U64(a[i])]
+            e = at + _U64(i)
+            row[i] = cell[_U64(_U32(state[e])), _U64(action[e])]
         for i in range(m):
-            not_legal[i] = (row[i] >> _U64(31)) & _U64(1)
+            illegal[at + _U64(i)] = (row[i] >> _U64(31)) & _U64(1)
 
         if depth == 2:
             for i in range(m):
-                draw, cut = draw_of(x[i]), (row[i] >> _U64(32)) & CUT
-                j = reached(draw, threshold[cut + _U64(1)]) << _U64(1)
-                j += reached(draw, threshold[cut + j])
+                draw = draw_of(stream[at + _U64(i)])
+                cut = ((row[i] >> _U64(32)) & CUT) + _U64(PLACES)
+                j = reached(draw, held[cut + _U64(1)]) << _U64(1)
+                j += reached(draw, held[cut + j])
                 picked[i] = (row[i] & FIRST) + j
         else:
             for i in range(m):
@@ -144,26 +142,26 @@ def step(
                     # In a shorter row the probe is its last threshold, which no draw reaches.
                     places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
                     probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
-                    picked[i] += reached(draw_of(x[i]), threshold[probe]) << _U64(level)
+                    draw = draw_of(stream[at + _U64(i)])
+                    picked[i] += reached(draw, held[probe + _U64(PLACES)]) << _U64(level)
             for i in range(m):
                 picked[i] += row[i] & FIRST
 
-        if guide_shift >= 0:
+        if guided:
             n_again = 0
             for i in range(m):
                 again[n_again] = i
                 n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
-            for e in range(n_again):
-                i = again[e]
-                picked[i] = start_of(draw_of(x[i]), start_threshold, guide, guide_shift)
+            for k in range(n_again):
+                draw = draw_of(stream[at + again[k]])
+                picked[again[k]] = start_of(draw, held, starts, guide, guide_shift)
         for i in range(m):
-            target[i] = to[picked[i]]
+            picked[i] = to[picked[i]]
         for i in range(m):
-            t = _U64(target[i])
-            s[i] = (t & where) >> _U64(1)
-            ends[i] = t & _U64(1)
+            state[at + _U64(i)] = (picked[i] & where) >> _U64(1)
+            terminated[at + _U64(i)] = picked[i] & _U64(1)
         for i in range(m):
-            out[i] = rewards[_U64(target[i]) >> _U64(shift)]
+            reward[at + _U64(i)] = rewards[picked[i] >> shift]
     copy_rows(legal, state, mask)
     copy_rows(seen, state, observation)
     return 0
@@ -179,7 +177,17 @@ def restart(
     guide: NDArray[np.int32],
     guide_shift: int,
 ) -> None:
-    """Draw a start for the chosen environments; the arguments are as for :func:`step`."""
+    """Draw a start for the chosen environments.
+
+    Args:
+        chosen: Which.
+        state: Changed.
+        stream: Changed.
+        threshold: The sampling table's.
+        next_state: The sampling table's.
+        guide: As for :func:`step`.
+        guide_shift: 53 - m.
+    """
     for i in chosen:
         stream[i] = advance(stream[i])
-        state[i] = next_state[start_of(draw_of(stream[i]), threshold, guide, guide_shift)]
+        state[i] = next_state[start_of(draw_of(stream[i]), threshold, 0, guide, guide_shift)]
