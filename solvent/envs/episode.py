@@ -282,8 +282,9 @@ class SeatEpisode(_TableEpisode):
             reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
             outcome, cut, places = place_of(table.row.item(first + rank * own + reply * other))
             outcome += bisect_right(table.threshold, stream.draw(), cut, cut + places - 1) - cut
-            reward += sign * table.reward.item(outcome)
-            at, rank = table.next_state.item(outcome), 0
+            at, paid = table.outcome(outcome)
+            reward += sign * paid
+            rank = 0
             if table.node.item(base + at, 5) != OPPONENT:
                 return reward, at
 

@@ -135,8 +135,7 @@ class TableJointEpisode(JointEpisode):
         ranks = [max(t.rank.item(at, a), 0) for t, a in zip(self._tables, actions, strict=True)]
         outcome, cut, places = place_of(first.row.item(row + ranks[0] * own + ranks[1] * other))
         outcome += bisect_right(first.threshold, self._stream.draw(), cut, cut + places - 1) - cut
-        reward = first.reward.item(outcome)
-        self._at = first.next_state.item(outcome)
+        self._at, reward = first.outcome(outcome)
         return reward, -reward + (second.bonus.item(0) if self.over() else 0.0)
 
     def over(self) -> bool:

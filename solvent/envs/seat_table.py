@@ -12,7 +12,7 @@ a and the opponent its number b is row ``first + a * own + b * other`` of the ga
 numbers of ``node``. Where the row's outcomes and their thresholds are, ``row`` says in one number
 (:func:`solvent.envs.random_stream.packed_rows`); :func:`place_of` reads it.
 
-Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
+Shapes, with S states, V views, A actions, K rows and B starts:
 
 ===================  ==================  =====================================================
 ``node``             [V*S, 6] int32      `first`, `own` and `other` as above; first entry of the
@@ -24,8 +24,10 @@ Shapes, with S states, V views, A actions, K rows, N outcomes and B starts:
                                          -1 if it is illegal, when number 0 is played
 ``row``              [K] uint64          of the packed rows
 ``threshold``        [T] int64           of the packed rows
-``next_state``       [N] int32           the state an outcome leads to
-``reward``           [N] float           its reward to player 0
+``to``               [M] uint            where an outcome leads: the lower ``shift`` bits are the
+                                         state, the others say which reward it has. Rows of a
+                                         single outcome share it with those that have an equal one
+``reward``           [R] float64         the different rewards to player 0
 ``start_state``      [B] int32           where an episode may begin
 ``start_threshold``  [B] int64           how likely
 ``mask``             [V*S, A] int8       the learner's legal actions; all 1 after the end,
@@ -78,8 +80,8 @@ class SeatTable:
     rank: NDArray[Any]
     row: NDArray[np.uint64]
     threshold: Ints
-    next_state: NDArray[np.int32]
-    reward: NDArray[Any]
+    to: NDArray[Any]
+    reward: Floats
     start_state: NDArray[np.int32]
     start_threshold: Ints
     mask: NDArray[np.int8]
@@ -88,6 +90,16 @@ class SeatTable:
     bonus: Floats
     choices: int
 
+    @property
+    def shift(self) -> int:
+        """How many bits of ``to`` the state takes."""
+        return self.n_states.bit_length()
+
+    def outcome(self, entry: int) -> tuple[int, float]:
+        """What an entry of ``to`` says: the state that follows, and player 0's reward."""
+        code, shift = self.to.item(entry), self.shift
+        return code & (1 << shift) - 1, self.reward.item(code >> shift)
+
 
 @dataclass(frozen=True, eq=False)
 class _Joint:
@@ -95,7 +107,8 @@ class _Joint:
 
     row: NDArray[np.uint64]
     threshold: Ints
-    next_state: NDArray[np.int32]
+    to: NDArray[Any]
+    reward: Floats
     start_state: NDArray[np.int32]
     start_threshold: Ints
 
@@ -190,8 +203,8 @@ def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatT
         rank=np.concatenate([_rank(mask) for mask in masks]),
         row=joint.row,
         threshold=joint.threshold,
-        next_state=joint.next_state,
-        reward=game.outcome_reward,
+        to=joint.to,
+        reward=joint.reward,
         start_state=joint.start_state,
         start_threshold=joint.start_threshold,
         mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
@@ -232,11 +245,37 @@ def _joint(game: TabularGame) -> _Joint:
 
 def _build_joint(game: TabularGame) -> _Joint:
     threshold, row, _ = packed_rows(game.probability, game.outcome_start)
+    row, to, reward = _shared_outcomes(game, row)
     start = np.flatnonzero(game.initial)
     return _Joint(
         row=row,
         threshold=threshold,
-        next_state=np.ascontiguousarray(game.next_state, np.int32),
+        to=to,
+        reward=reward,
         start_state=start.astype(np.int32),
         start_threshold=inverse_cdf(game.initial[start], np.array([0, len(start)])),
     )
+
+
+def _shared_outcomes(
+    game: TabularGame, row: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[Any], Floats]:
+    """The arrays ``row``, ``to`` and ``reward``, of rows that count all outcomes one by one."""
+    # As words, which tell 0 from -0.
+    bits = game.outcome_reward.view(f"u{game.outcome_reward.itemsize}")
+    different = np.unique(bits)
+    shift = game.n_states.bit_length()
+    small = shift + len(different).bit_length() <= 32
+    to: NDArray[Any] = np.searchsorted(different, bits).astype(np.uint32 if small else np.uint64)
+    to <<= shift
+    to |= game.next_state.astype(to.dtype)
+
+    length = np.diff(game.outcome_start)
+    alone = length == 1
+    single, which = np.unique(to[game.outcome_start[:-1][alone]], return_inverse=True)
+    first = len(single) + np.cumsum(length * ~alone) - length
+    first[alone] = which
+    to = np.concatenate((single, to[np.repeat(~alone, length)]))
+    row = (row & ~np.uint64(_FIRST)) | first.astype(np.uint64)
+    reward = different.view(game.outcome_reward.dtype).astype(np.float64)
+    return row, to, reward

@@ -50,8 +50,8 @@ class Table(NamedTuple):
     rank: NDArray[Any]
     row: NDArray[np.uint64]
     threshold: NDArray[np.int64]
-    next_state: NDArray[np.int32]
-    reward: NDArray[Any]
+    to: NDArray[Any]
+    reward: NDArray[np.float64]
     start_state: NDArray[np.int32]
     start_threshold: NDArray[np.int64]
     sign: NDArray[np.float64]
@@ -118,6 +118,8 @@ def play_on(
     """
     node, row = table.node, table.row
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
+    shift = _U64(halvings((len(node) // len(table.sign)) + 1))
+    where = (_U64(1) << shift) - _U64(1)
     left = len(chosen)
     draw, picked = np.empty(left, np.int64), np.empty(left, np.uint64)
     first, last = np.empty(left, np.uint64), np.empty(left, np.uint64)
@@ -158,9 +160,11 @@ def play_on(
                 picked[e] += reached(draw[e], table.threshold[probe]) << _U64(level)
 
         for e in range(left):
-            i, j = _U64(chosen[e]), first[e] + picked[e]
-            episodes.state[i] = table.next_state[j]
-            earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[j]
+            picked[e] = table.to[first[e] + picked[e]]
+        for e in range(left):
+            i = _U64(chosen[e])
+            episodes.state[i] = picked[e] & where
+            earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[picked[e] >> shift]
         more = 0
         for e in range(left):
             i = _U64(chosen[e])
@@ -220,8 +224,8 @@ def step(
     rank: NDArray[Any],
     row: NDArray[np.uint64],
     threshold: NDArray[np.int64],
-    next_state: NDArray[np.int32],
-    rewards: NDArray[Any],
+    to: NDArray[Any],
+    rewards: NDArray[np.float64],
     start_state: NDArray[np.int32],
     start_threshold: NDArray[np.int64],
     sign: NDArray[np.float64],
@@ -253,7 +257,7 @@ def step(
         rank: Of :class:`Table`.
         row: Of :class:`Table`.
         threshold: Of :class:`Table`.
-        next_state: Of :class:`Table`.
+        to: Of :class:`Table`.
         rewards: Of :class:`Table`, there called ``reward``.
         start_state: Of :class:`Table`.
         start_threshold: Of :class:`Table`.
@@ -285,7 +289,7 @@ def step(
         rank,
         row,
         threshold,
-        next_state,
+        to,
         rewards,
         start_state,
         start_threshold,
