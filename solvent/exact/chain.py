@@ -10,9 +10,9 @@ method, preconditioned by sweeps of Gauss-Seidel. The sweeps are at their best w
 one direction, the Krylov method where it goes everywhere. Iteration ends when the residual e is
 that of rounding, as small as a factorization would leave it; the error is at most e times the
 expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain on
-which that makes no progress is factored (LU), and one that is left so rarely that factors cannot
-tell it from a closed one is eliminated, one strongly connected part after the other, as far as
-their size allows.
+which that makes no progress is factored (LU) if that is not too much work. One that is left so
+rarely that factors cannot tell it from a closed one is eliminated, one strongly connected part
+after the other, as far as their size allows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from solvent.exact import kernels
@@ -36,6 +37,10 @@ ELIMINATED_IN_NEED = 2000
 
 SLOW = 1e8
 """Expected numbers of moves above this are not trusted to factors."""
+
+LARGEST_WORK = 1e11
+"""Chains whose factors would take more multiplications than this, some ten seconds, are not
+factored."""
 
 FACTORED = 4000
 """Parts of up to so many states are solved by their cuts."""
@@ -182,6 +187,7 @@ class Chain:
         residual = kernels.chain.iterate(
             *moves, self.changing, self.changing if transposed else self.leaving,
             0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE,
+            np.empty((7, self.n)),
         )  # fmt: skip
         return bool(residual <= NEAR_ROUNDING)
 
@@ -193,7 +199,9 @@ class Chain:
 
     @cached_property
     def _factors(self) -> Any:
-        """The factors of I - P; None if they say that play lasts too long for them to be right."""
+        """The factors of I - P; None if they are too large, or say that play lasts too long."""
+        if self._work > LARGEST_WORK:
+            return None
         # I - P has a dominant diagonal, so columns may be ordered for little fill-in alone.
         matrix = csc_array(diags_array(self.changing) - self.moves)
         try:
@@ -202,6 +210,20 @@ class Chain:
             return None
         length = factors.solve(np.ones(self.n))
         return factors if ((length > 0) & (length * self.changing.max() < SLOW)).all() else None
+
+    @property
+    def _work(self) -> float:
+        """How many multiplications factors would take, in an order that brings entries together."""
+        moves = csr_array(
+            (self.flow, self.target.astype(np.int32), self.start.astype(np.int32)),
+            shape=(self.n, self.n),
+        )
+        place = np.empty(self.n, np.int64)
+        place[reverse_cuthill_mckee(moves)] = np.arange(self.n)
+        ends = np.repeat(place, np.diff(self.start)), place[self.target]
+        width = np.zeros(self.n)
+        np.maximum.at(width, np.maximum(*ends), np.abs(ends[0] - ends[1]))
+        return float(width @ width)
 
     def _eliminate(self, right: Floats, *, transposed: bool = False) -> Floats:
         """The solution without subtractions, one strongly connected part after the other."""

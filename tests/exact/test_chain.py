@@ -56,6 +56,24 @@ def test_large_chains_that_mix_are_not_factored(monkeypatch: pytest.MonkeyPatch)
     assert np.isfinite(found.solve(np.ones(STATES))).all()
 
 
+def test_a_chain_whose_factors_would_fill_up_is_not_factored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From 10,000 states play goes anywhere, and is left from one, 1e10 moves later."""
+    n = 10_000
+    rng = np.random.default_rng(0)
+    leaving = np.zeros(n)
+    leaving[0] = 1e-6
+    chance = rng.dirichlet(np.ones(5), n) * (1 - leaving[:, None])
+    found = Chain(
+        "random", np.arange(n + 1), 5 * np.arange(n + 1), rng.integers(0, n, 5 * n),
+        chance.ravel(), np.ones(n), leaving,
+    )  # fmt: skip
+    monkeypatch.delattr(chain, "splu")
+    with pytest.raises(CertificateError, match="so rarely"):
+        found.solve(np.ones(n))
+
+
 def test_a_chain_that_mixes_slowly_is_factored() -> None:
     """A walk that leaves at both ends only: the expected number of moves is i (n + 1 - i)."""
     n = STATES
