@@ -13,7 +13,7 @@ The steps, each tried only where those before it did not do:
 
 1. A saddle point in pure strategies.
 2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
-   have k actions, two k x k systems.
+   have k actions, k equations for each, by one elimination.
 3. These supports brought into the tableau, and the primal or dual simplex method from there.
 4. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
    lengths at the start, which saves a quarter of the steps; Harris's ratio test; Bland's rule
@@ -31,7 +31,8 @@ Multiplication and addition are not fused, so that machines agree in every bit.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import njit
@@ -70,6 +71,16 @@ STEPS_PER_LINE = 50
 """Steps of the simplex method, per row and column, after which an attempt is given up."""
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _inner(function: F) -> F:
+    """Compile a function that only compiled ones call: wrappers for Python take as long again."""
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled: F = njit(cache=True, error_model="numpy", **options)(function)
+    return compiled
+
+
 class Work(NamedTuple):
     """Memory for games of up to m x n, to be used again and again.
 
@@ -100,7 +111,7 @@ class Work(NamedTuple):
     other: Ints
 
 
-@njit(cache=True)
+@_inner
 def work_for(m: int, n: int) -> Work:
     """Memory for games of up to m rows and n columns."""
     l = max(m, n)
@@ -153,7 +164,7 @@ def solve_games(
     return values, gaps, how
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
     """What :func:`solve_game` does, in given memory; also returns how it was solved."""
     m, n = a.shape
@@ -193,7 +204,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
     return least, max(most - least, 0.0), COLD if attempt == 0 else RETRIED
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _attempt(
     work: Work,
     a: Floats,
@@ -240,7 +251,7 @@ def _attempt(
     return least, most
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _extremes(
     turned: Floats, least: Floats, largest: Floats, a: Floats
 ) -> tuple[float, float, int, int]:
@@ -275,7 +286,7 @@ def _extremes(
     return low, high, row, column
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
     """What a pure row secures, and the most that a pure column leaves to the row player."""
     least, most = np.inf, -np.inf
@@ -286,7 +297,7 @@ def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
     return least, most
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> tuple[float, float]:
     """min(x A) and max(A y)."""
     m, n = a.shape
@@ -307,7 +318,7 @@ def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> t
     return least, most
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _supports(work: Work, x: Floats, y: Floats) -> int:
     """List the supports in the work's `own` and `other`; their size, or 0 if they differ in it."""
     variables, constraints = (x, y) if len(y) <= len(x) else (y, x)
@@ -323,37 +334,47 @@ def _supports(work: Work, x: Floats, y: Floats) -> int:
     return own if own == other else 0
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _solve_support(
     work: Work, k: int, a: Floats, high: float, scale: float, x: Floats, y: Floats
 ) -> bool:
     """Equalize on the supports; write both strategies and say whether none is negative."""
     m, n = a.shape
     rows, columns = (work.own, work.other) if n <= m else (work.other, work.own)
+    kernel, rest = work.kernel, work.level
     # Payoffs in [1, 2]: a regular kernel's solution is the strategy times the same positive number.
-    for transposed in (False, True):
-        for i in range(k):
-            for j in range(k):
-                r, c = (rows[j], columns[i]) if transposed else (rows[i], columns[j])
-                work.kernel[i, j] = (high - a[r, c]) / scale + 1.0
-            work.kernel[i, k] = 1.0
-        if not _eliminate(work.kernel, k):
+    for i in range(k):
+        for j in range(k):
+            kernel[i, j] = (high - a[rows[i], columns[j]]) / scale + 1.0
+        kernel[i, k] = 1.0
+        rest[i] = 1.0
+    if not _eliminate(kernel, k, rows, rest):
+        return False
+    column_total, row_total = 0.0, 0.0
+    for i in range(k):
+        if not (kernel[i, k] >= 0 and rest[i] >= 0):
             return False
-        strategy, place = (x, rows) if transposed else (y, columns)
-        total = 0.0
-        for i in range(k):
-            if not work.kernel[i, k] >= 0:
-                return False
-            total += work.kernel[i, k]
-        strategy[:] = 0.0
-        for i in range(k):
-            strategy[place[i]] = work.kernel[i, k] / total
+        column_total += kernel[i, k]
+        row_total += rest[i]
+    x[:] = 0.0
+    y[:] = 0.0
+    for i in range(k):
+        x[rows[i]] = rest[i] / row_total
+        y[columns[i]] = kernel[i, k] / column_total
     return True
 
 
-@njit(cache=True, error_model="numpy")
-def _eliminate(kernel: Floats, k: int) -> bool:
-    """Solve k equations in place by Gaussian elimination; the solution is column k."""
+@_inner
+def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
+    """Solve k equations and the transposed ones by one elimination; whether they are regular.
+
+    Args:
+        kernel: [k, k+1] the equations, and their right-hand side, overwritten by the solution.
+        k: How many.
+        rows: [k] numbers of the equations, put into the order in which they are eliminated.
+        rest: [k] the right-hand side of the transposed ones, overwritten by their solution, in the
+            new order of `rows`.
+    """
     for c in range(k):
         pivot = c
         for i in range(c + 1, k):
@@ -362,20 +383,29 @@ def _eliminate(kernel: Floats, k: int) -> bool:
         if abs(kernel[pivot, c]) < LEAST_PIVOT:
             return False
         if pivot != c:
-            for j in range(c, k + 1):
+            for j in range(k + 1):
                 kernel[c, j], kernel[pivot, j] = kernel[pivot, j], kernel[c, j]
+            rows[c], rows[pivot] = rows[pivot], rows[c]
         for i in range(c + 1, k):
             factor = kernel[i, c] / kernel[c, c]
+            kernel[i, c] = factor
             for j in range(c + 1, k + 1):
                 kernel[i, j] -= factor * kernel[c, j]
     for i in range(k - 1, -1, -1):
         for j in range(i + 1, k):
             kernel[i, k] -= kernel[i, j] * kernel[j, k]
         kernel[i, k] /= kernel[i, i]
+    for i in range(k):
+        rest[i] /= kernel[i, i]
+        for j in range(i + 1, k):
+            rest[j] -= rest[i] * kernel[i, j]
+    for i in range(k - 1, 0, -1):
+        for j in range(i):
+            rest[j] -= rest[i] * kernel[i, j]
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
     """The tableau of p = 0."""
     m, n = a.shape
@@ -401,7 +431,7 @@ def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
         work.basic[j] = variables + j
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
     """Let the variable of column c and that of constraint r change places."""
     tableau, pivot = work.tableau, work.pivot
@@ -426,7 +456,7 @@ def _subtract(part: Floats, factor: float, row: Floats) -> None:
         row[j] -= factor * part[j]
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
     """Primal simplex from levels that are not negative; whether it came to an optimum."""
     k, l = min(m, n), max(m, n)
@@ -468,7 +498,7 @@ def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _entering_by_index(work: Work, k: int, l: int) -> int:
     """Of the columns with a negative reduced cost that of the first variable (Bland's rule)."""
     c = -1
@@ -478,7 +508,7 @@ def _entering_by_index(work: Work, k: int, l: int) -> int:
     return c
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
     """Of the constraints within the limit that of the first variable (Bland), or -1."""
     limit = np.inf
@@ -494,7 +524,7 @@ def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
     return r
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _dual(work: Work, m: int, n: int) -> bool:
     """Dual simplex from reduced costs that are not negative; whether it came to an optimum."""
     k, l = min(m, n), max(m, n)
@@ -521,7 +551,7 @@ def _dual(work: Work, m: int, n: int) -> bool:
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _restart(work: Work, m: int, n: int, support: int) -> bool:
     """Bring the supports into a fresh tableau and finish from there."""
     k, l = min(m, n), max(m, n)
@@ -545,11 +575,11 @@ def _restart(work: Work, m: int, n: int, support: int) -> bool:
     for j in range(l):
         optimal &= tableau[k, j] >= -OPTIMAL
     if feasible:
-        return optimal or _primal(work, m, n, SLACKS[0], PATIENCE[0])
+        return optimal or _primal(work, m, n, SLACKS[0], int(PATIENCE[0]))
     return optimal and _dual(work, m, n)
 
 
-@njit(cache=True, error_model="numpy")
+@_inner
 def _read(work: Work, x: Floats, y: Floats) -> None:
     """The strategies of a tableau: levels of the variables and reduced costs of the slacks."""
     m, n = len(x), len(y)
