@@ -20,7 +20,7 @@ from solvent.model.arrays import Floats
 
 
 class StartedLayers(InventoryLayers):
-    """Every layer leaves the numbers of its levels, and is started from those of the one before."""
+    """Every layer leaves the numbers of its levels, to start the next and the third from."""
 
     kind = "inventory with warm starts"
 
@@ -35,8 +35,8 @@ class StartedLayers(InventoryLayers):
         values, _ = super().join(layer, results)
         return values, np.concatenate([of.start for of in results if of.start is not None])
 
-    def starts_from(self, layer: int) -> int:
-        return layer - 1
+    def starts_from(self, layer: int) -> Sequence[int]:
+        return layer - 1, layer - 3
 
     def start_shape(self, layer: int) -> tuple[int, ...]:
         return self.shape(layer)

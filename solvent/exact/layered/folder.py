@@ -7,7 +7,7 @@
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
 ``unfinished/``       while there is work to do: the records so far, a line each, and, as
-                      ``supports``, what the next layers are started from
+                      ``supports``, what layers still to be solved are started from
 ====================  =============================================================================
 
 A layer appears whole or not at all, and its record only after it, so that a solve that is killed at
@@ -222,6 +222,8 @@ class LayerFolder(LayerStore):
         return values
 
     def start(self, layer: Layer) -> WarmStart | None:
+        if layer in self._starts:
+            return self._starts[layer]
         # None was kept, or it is not the one that was: then layers are started afresh.
         shape = self.game.start_shape(layer) if layer in self._start_checksums else None
         if shape is None:
@@ -234,6 +236,7 @@ class LayerFolder(LayerStore):
         if hashlib.sha256(content).hexdigest() != self._start_checksums[layer]:
             return None
         start: WarmStart = np.load(io.BytesIO(content), allow_pickle=False)
+        self._starts[layer] = start
         return start
 
     def write(
@@ -249,10 +252,12 @@ class LayerFolder(LayerStore):
                 content = pack(values, self.largest(layer))
                 write_atomically(paths[-1], content, flush=False)
                 self._packed_checksums[layer] = hashlib.sha256(content).hexdigest()
-            if start is not None:
+            self._starts.pop(layer, None)
+            if start is not None and self.needs_start(layer):
                 paths.append(self._start_path(layer))
                 content = _npy(start)
                 write_atomically(paths[-1], content, flush=False)
+                self._starts[layer] = start
                 self._start_checksums[layer] = hashlib.sha256(content).hexdigest()
             content = _npy(values)
             paths.append(self.path(layer))
@@ -270,9 +275,9 @@ class LayerFolder(LayerStore):
                 f"{error}; the {done} layers of {of} that are solved are kept in {self.folder}, "
                 f"and the same command goes on from there"
             ) from error
-        before = self.game.starts_from(layer)
-        if before is not None:
-            self._start_path(before).unlink(missing_ok=True)
+        for passed in self._starts_passed_by(layer):
+            self._starts.pop(passed, None)
+            self._start_path(passed).unlink(missing_ok=True)
         self._to_remove += map(self.path, self._passed_by(layer))
 
     def finish(self) -> None:
@@ -281,6 +286,7 @@ class LayerFolder(LayerStore):
         records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_passed()
+        self._starts.clear()
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     def verify(self, layer: Layer) -> None:
@@ -439,6 +445,8 @@ class LayerFolder(LayerStore):
         for layer in self._records:
             if not self.needs(layer):
                 _remove(self.path(layer))
+            if not self.needs_start(layer):
+                _remove(self._start_path(layer))
 
     def _append(self, layer: Layer) -> None:
         entry = [self.game.name(layer), self._record_json(layer), self._start_checksums.get(layer)]

@@ -17,9 +17,9 @@ such a game.
 **Values** of a layer are an array of any shape, as the game likes it. :meth:`LayeredGame.place`
 says where a state's value stands, and :meth:`LayeredGame.value` what it is to player 0.
 
-**Warm starts.** A solved layer may leave an array from which another one is started, so that it is
-solved sooner; the newest are kept. The values may differ by their start in the last bits, so that
-a solve that goes on in a folder starts from the same.
+**Warm starts.** A solved layer may leave an array from which others are started, so that they are
+solved sooner; it is kept until they are. The values may differ by their start in the last bits, so
+that a solve that goes on in a folder starts from the same.
 """
 
 from __future__ import annotations
@@ -184,12 +184,21 @@ class LayeredGame(ABC):
 
     # Warm starts
 
-    def starts_from(self, layer: Layer) -> Layer | None:
-        """The layer from whose warm start one is started; it need not exist. None for none."""
-        return None
+    def starts_from(self, layer: Layer) -> Sequence[Layer]:
+        """The layers from whose warm starts one is started; they need not exist."""
+        return ()
+
+    def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
+        """From what a layer is started; the first that there is unless overridden.
+
+        Args:
+            layer: Which.
+            left: What the layers of :meth:`starts_from` have left, None where there is nothing.
+        """
+        return next((start for start in left if start is not None), None)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...] | None:
-        """The shape of what a layer leaves to start another from; None if that is nothing."""
+        """The shape of what a layer leaves to start others from; None if that is nothing."""
         return None
 
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:

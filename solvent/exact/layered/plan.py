@@ -120,12 +120,17 @@ class _Cost(NamedTuple):
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
-    """What a layer's blocks take when they start from those of the layer before."""
-    starts: list[WarmStart | None] = [None] * len(sample.blocks)
-    before = game.starts_from(sample.layer)
-    if before in game.layers:
-        warmed = game.problem(before, game.guess)
-        starts = [game.solve_block(warmed, block).start for block in sample.blocks]
+    """What a layer's blocks take when they start from those of the layers before."""
+    left: list[list[WarmStart | None]] = []  # Of each of those layers, the blocks' parts.
+    for before in game.starts_from(sample.layer):
+        if before in game.layers:
+            warmed = game.problem(before, game.guess)
+            near = left[-1] if left else [None] * len(sample.blocks)
+            pairs = zip(sample.blocks, near, strict=True)
+            left.append([game.solve_block(warmed, *pair).start for pair in pairs])
+    starts = [
+        game.start_of(sample.layer, [of[i] for of in left]) for i in range(len(sample.blocks))
+    ]
     began = time.process_time()
     problem = game.problem(sample.layer, game.guess)
     prepared = time.process_time()

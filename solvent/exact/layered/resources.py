@@ -38,12 +38,15 @@ def values_bytes(game: LayeredGame) -> int:
 
 def newest_starts_bytes(game: LayeredGame) -> int:
     """Of what layers have left to start others from, at most at any time."""
+    last_started = {at: layer for layer in game.layers for at in game.starts_from(layer)}
     kept: dict[Layer, int] = {}
     most = 0
     for layer in game.layers:
         kept[layer] = start_bytes(game, layer)
         most = max(most, sum(kept.values()))
-        kept.pop(game.starts_from(layer), None)
+        for passed in (*game.starts_from(layer), layer):
+            if last_started.get(passed, layer) == layer:
+                kept.pop(passed, None)
     return most
 
 
@@ -105,7 +108,7 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
         most_read = max(
             sum(layer_bytes(game, read) for read in game.reads(layer)) for layer in game.layers
         )
-        kept = most_read + started
+        kept = most_read + newest_starts_bytes(game)
     else:
         values = values_bytes(game) if keep == "all" else window_bytes(game)
         kept = values + newest_starts_bytes(game)

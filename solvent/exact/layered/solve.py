@@ -125,7 +125,7 @@ def _solve_layer(
 ) -> LayerRecord:
     """Solve one layer, those that it reads being in the store, and write it."""
     blocks = game.blocks(layer)
-    start = store.start(game.starts_from(layer))
+    start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
     starts = [None if start is None else game.part_of(start, block) for block in blocks]
     solved = dict(workers.solve(LayerTask(game, layer, blocks, starts, store.read)))
     results = [solved[block] for block in blocks]

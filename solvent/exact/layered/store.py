@@ -1,7 +1,7 @@
 """The values of all layers of a game, as they are solved and when they are done.
 
-A store holds, for every layer that is solved, its values and a record of how good they are, and for
-the newest layers also what others are started from. :class:`LayerStore` keeps all of it in memory.
+A store holds, for every layer that is solved, its values and a record of how good they are, and
+what others are started from until they are solved. :class:`LayerStore` keeps all of it in memory.
 :class:`~.folder.LayerFolder` keeps it in a folder, goes on where a solve was interrupted, and opens
 finished solutions; it is used in the same way::
 
@@ -97,6 +97,10 @@ class LayerStore:
             return True
         return not all(map(self.has, self._readers[layer]))
 
+    def needs_start(self, layer: Layer) -> bool:
+        """Whether a layer that is still to be solved is started from what one leaves."""
+        return not all(map(self.has, self._started[layer]))
+
     def rounded_off(self, layer: Layer) -> float:
         """How far values as they are read may be from those that were solved."""
         return 0.0
@@ -126,7 +130,7 @@ class LayerStore:
     def write(
         self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
     ) -> None:
-        """Keep a solved layer, and forget what it was started from.
+        """Keep a solved layer, and forget what no other is started from any more.
 
         Args:
             layer: Which.
@@ -143,8 +147,9 @@ class LayerStore:
         self._values[layer] = values
         if start is not None:
             self._starts[layer] = start
-        self._starts.pop(self.game.starts_from(layer), None)
         self._records[layer] = record
+        for passed in self._starts_passed_by(layer):
+            self._starts.pop(passed, None)
         for passed in self._passed_by(layer):
             self._values.pop(passed, None)
 
@@ -203,6 +208,21 @@ class LayerStore:
             for needed in self.game.reads(layer):
                 readers[needed].append(layer)
         return readers
+
+    @cached_property
+    def _started(self) -> dict[Layer, list[Layer]]:
+        """The layers that are started from each."""
+        started: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
+        for layer in self.game.layers:
+            for at in self.game.starts_from(layer):
+                if at in started:
+                    started[at].append(layer)
+        return started
+
+    def _starts_passed_by(self, layer: Layer) -> Sequence[Layer]:
+        """The layers from which no other is started any more, now that one is solved."""
+        at = (*self.game.starts_from(layer), layer)
+        return [each for each in at if each in self._started and not self.needs_start(each)]
 
     def _passed_by(self, layer: Layer) -> Sequence[Layer]:
         """The layers whose values need not be there any more, now that one is solved."""

@@ -5,7 +5,9 @@ what is to come to the side that has the ball. Chances of winning with half thos
 less one half, which makes them antisymmetric; points stand as they are.
 
 A layer is cut into blocks of lines, pairs of yards to the goal and to go, and one block more for
-the kicks. It is started from the supports of the same states a tick nearer to the end.
+the kicks. It is started from the supports of the same states at the same moment with a time-out
+less of each side: mostly one side's time-out changes the calls, and does so whatever the other has.
+The first layer of a moment is started from that a tick nearer to the end.
 
 **How long it takes** is measured on values that are made up to be like the real ones::
 
@@ -13,8 +15,8 @@ the kicks. It is started from the supports of the same states a tick nearer to t
 
 with h the points that a situation brings in the last :data:`POINTS_TICKS` ticks of a half, which
 are solved for this, and Phi the normal distribution; or h itself, where points are what counts.
-That shapes the payoffs, how many columns are decided, and how well games start from those of the
-tick before, on all of which the time depends.
+That shapes the payoffs, how many columns are decided, and how well games start from others, on all
+of which the time depends.
 """
 
 from __future__ import annotations
@@ -181,8 +183,19 @@ class FootballLayers(LayeredGame):
 
     # Warm starts
 
-    def starts_from(self, layer: Layer) -> Layer:
-        return layer.tick_before
+    def starts_from(self, layer: Layer) -> Sequence[Layer]:
+        own, other = layer._replace(own=layer.own - 1), layer._replace(other=layer.other - 1)
+        if layer.own and layer.other:
+            return own, other, own._replace(other=other.other)
+        return [at for at in (own, other) if min(at) >= 0] or [layer.tick_before]
+
+    def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
+        if len(left) < 3 or any(start is None for start in left):
+            return super().start_of(layer, left)
+        # Both sides' calls of a state as one number. Where a time-out of the side with the ball
+        # makes no difference, only that of the other can.
+        own, other, both = (start.view(np.uint64) for start in left if start is not None)
+        return np.where(own == both, other, own).view(np.uint32)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...]:
         return self.tables.downs + 1, self.layout.lines, self.layout.columns(layer.half), 2
