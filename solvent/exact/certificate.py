@@ -119,7 +119,7 @@ def bracket(
             bounds.append(_gained_at_most(lefts[-1], values, 2 * player - 1))
             tell(2 * game.n_states)
         # They are apart if values or policies are wrong: the responses have values of their own.
-        if not sum(bounds) <= CLOSE * max(1.0, abs(bounds[1])):
+        if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
             for player, left in enumerate(lefts):
                 own = _upper_bound(left, optimum(left)[0], 2 * player - 1)
                 bounds[player] = min(bounds[player], own)

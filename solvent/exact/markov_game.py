@@ -284,7 +284,8 @@ def optimize(c: GameComponent, x: Floats | None = None) -> tuple[Floats, Floats,
 
     Args:
         c: The component.
-        x: [X] strategies to begin with; those of the most probable path out if left out.
+        x: [X] strategies to begin with. Those of the most probable path out come next, if player 1
+            can keep these from ending, or first if left out.
 
     Returns:
         The values [2, n], player 0's optimal strategies x [X], player 1's best response to it [n]
@@ -293,18 +294,18 @@ def optimize(c: GameComponent, x: Floats | None = None) -> tuple[Floats, Floats,
     start = likeliest_exit(c)
     action, column = np.divmod(start - c.row_start[:-1], c.count[1])
     begin = c.start[1][:-1] + column
-    if x is None:
-        x = np.zeros(c.start[0][-1])
-        x[c.start[0][:-1] + action] = 1.0
-    refusal: ImproperGameError | None = None
-    try:
-        v, optimal, response = iterate(c, x, begin)
-        if not has_improper_response(c, v, optimal, 0, _largest(c, v)):
-            return v, optimal, response, False
-    except ImproperGameError as error:
-        refusal = error
+    out = np.zeros(c.start[0][-1])
+    out[c.start[0][:-1] + action] = 1.0
+    for first in (out,) if x is None else (x, out):
+        refusal: ImproperGameError | None = None
+        try:
+            v, optimal, response = iterate(c, first, begin)
+            if not has_improper_response(c, v, optimal, 0, _largest(c, v)):
+                return v, optimal, response, False
+        except ImproperGameError as error:
+            refusal = error
     price = PRICE * max(1.0, float(np.abs(c.r).max()))
-    _, x, begin = iterate(c, np.zeros(len(x)), begin, price)
+    _, x, begin = iterate(c, np.zeros(len(out)), begin, price)
     if not absorbs(c, x).any():
         return *iterate(c, x, begin), True
     if refusal is not None:

@@ -21,6 +21,7 @@ from solvent.exact import (
     CertificateError,
     ImproperGameError,
     Solution,
+    certificate,
     chain,
     mdp,
     policy_value,
@@ -334,3 +335,34 @@ def test_whoever_gains_for_ever_by_little_is_named(player: int) -> None:
     ]
     with pytest.raises(ImproperGameError, match=f"player {player} does best by never ending"):
         solve(table_of(rows, player=player))
+
+
+def test_a_bound_that_is_missing_is_looked_for_again() -> None:
+    """Where player 1 does best by never ending there is no bound above, near as the other may be."""
+    rows: list[list[Row]] = [
+        [[(1.0, END, -3.0)], [(1.0, 0, 0.0)]],
+        [[(1.0, 0, 3.0)], [(1.0, END, -1.0)]],
+    ]
+    game = table_of(rows, owners=[0, 1])
+    with pytest.raises(ImproperGameError, match="never to end"):
+        solve(game)
+
+
+def test_strategies_from_which_player_1_never_ends_are_no_reason_to_refuse() -> None:
+    """Player 0 ends at once; going back instead would let player 1 go round for ever with a gain.
+
+    Newton's method begins with going back half of the time, and what it leaves may be just that.
+    """
+    lazy: Row = [(1 - 2.0**-39, 0, -(2.0**-15)), (2.0**-40, 0, -(2.0**-10)), (2.0**-40, END, 0.0)]
+    rows: list[list[Row]] = [
+        [[(1.0, 1, 1.0)], lazy, [(1.0, 1, -(2.0**-13))]],
+        [[(1.0, 0, 0.0)], [(1.0, END, 0.5)]],
+    ]
+    solution = solve(table_of(rows, owners=[1, 0]))
+    assert solution.value == pytest.approx(-(2.0**25), rel=1e-9)
+
+
+def test_a_loop_along_which_nothing_changes_is_not_proved_by_sweeps() -> None:
+    """Values that are wrong in a free loop bound nothing, although no row rises under them."""
+    rows: list[list[Row]] = [[[(1.0, 0, 0.0)], [(1.0, 0, 0.0)]]]
+    assert certificate._upper_bound(table_of(rows), np.array([-1.0, 0.0]), 1) >= 0

@@ -89,6 +89,26 @@ def test_a_chain_that_mixes_slowly_is_factored() -> None:
     assert walk.solve(np.ones(n)) == pytest.approx(place * (n + 1.0 - place), rel=1e-8)
 
 
+@pytest.mark.parametrize("staying", [1e-6, 1e-10, 1e-13])
+def test_iteration_is_as_exact_where_states_are_rarely_left(staying: float) -> None:
+    """Residuals count beside what changes a state: its value alone may be 1e13 times as large."""
+    rng = np.random.default_rng(2)
+    n = 200
+    targets = rng.integers(0, n, (n, 4))
+    # Half stays, and so scaled that the numbers of the equations are exact halves of one another.
+    scale = 2.0 ** np.round(np.log2(staying))
+    chain_of = [
+        Chain(
+            "rarely left", np.arange(n + 1), 4 * np.arange(n + 1), targets.ravel(),
+            np.full(4 * n, 0.225 * factor), np.ones(n), np.full(n, 0.1 * factor),
+        )
+        for factor in (1.0, scale)
+    ]  # fmt: skip
+    right = rng.normal(size=n)
+    often, rarely = (found.solve(right * f) for found, f in zip(chain_of, (1.0, scale), strict=True))
+    assert rarely == pytest.approx(often, rel=0, abs=1e-12)
+
+
 def test_play_that_never_ends_is_refused() -> None:
     n = STATES
     places = np.arange(n + 1)

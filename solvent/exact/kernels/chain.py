@@ -111,10 +111,11 @@ def find_residual(
     largest, relative = 0.0, 0.0
     for s in range(len(x)):
         value, here = right[s] - last[s] * x[s], differences * x[s]
-        terms = abs(right[s]) + abs(x[s])
+        # A state that is rarely left has little weight beside what it is: so has its rounding.
+        terms = abs(right[s]) + last[s] * abs(x[s])
         for e in range(start[s], start[s + 1]):
             value += flow[e] * (x[target[e]] - here)
-            terms += flow[e] * abs(x[target[e]])
+            terms += flow[e] * (abs(x[target[e]]) + abs(here))
         rest[s] = value
         if value != 0:
             # The other way round, these would be false for a NaN.
