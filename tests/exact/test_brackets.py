@@ -365,4 +365,5 @@ def test_strategies_from_which_player_1_never_ends_are_no_reason_to_refuse() -> 
 def test_a_loop_along_which_nothing_changes_is_not_proved_by_sweeps() -> None:
     """Values that are wrong in a free loop bound nothing, although no row rises under them."""
     rows: list[list[Row]] = [[[(1.0, 0, 0.0)], [(1.0, 0, 0.0)]]]
-    assert certificate._upper_bound(table_of(rows), np.array([-1.0, 0.0]), 1) >= 0
+    with pytest.raises(ImproperGameError, match="never to end"):
+        certificate._upper_bound(table_of(rows), np.array([-1.0, 0.0]), 1)
