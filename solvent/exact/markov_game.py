@@ -500,7 +500,7 @@ def evaluate_roughly(followed: Component, guess: Floats) -> Floats:
     within = np.full(followed.n, ROUGH / 1000 * float(np.abs(right).max()))
     residual = kernels.chain.iterate(
         chain.start, chain.target, chain.flow, chain.changing, chain.leaving, 1.0, right, v,
-        within, ROUGH / 1000, FEW,
+        within, ROUGH / 1000, FEW, np.empty((7, followed.n)),
     )  # fmt: skip
     if not residual <= ROUGH / 1000:
         v = chain.solve(right, within=within)

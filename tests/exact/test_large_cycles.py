@@ -5,8 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvent.exact import chain, expected_length, mdp, policy_value, solve, state_visitation
+from solvent.exact import (
+    certificate,
+    chain,
+    expected_length,
+    mdp,
+    policy_value,
+    solve,
+    state_visitation,
+)
 from solvent.exact.chain import Chain
+from solvent.exact.decomposition import optimum
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 
@@ -123,3 +132,18 @@ def test_a_large_chain_is_solved_without_factors(monkeypatch: pytest.MonkeyPatch
     )
     assert walk.solve((~game.terminal).astype(float))[:-1] == pytest.approx(100, rel=1e-12)
     assert walk.solve_transposed(game.initial).sum() == pytest.approx(101, rel=1e-11)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, -1e-12])
+def test_a_discounted_game_is_proved_without_equations(
+    off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each move ends play with probability .1: values that are off by d are proved within 20 d."""
+    game = grid(12, 0.9)
+    values, policies, _ = optimum(game)
+    truth = float(game.initial @ values)
+    monkeypatch.delattr(certificate, "Chain")
+    monkeypatch.delattr(certificate, "solve_values")
+    lower, upper = certificate.bracket(game, values + off * ~game.terminal, policies)
+    assert lower <= truth <= upper
+    assert upper - lower < 20 * abs(off) + 1e-13

@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import compiled
 from solvent.model.arrays import Bools, Floats, Ints
 
 LARGEST_CUT = 64
 """How many states a cut may have."""
 
 
-@njit(cache=True)
 def merge_rows(
     row_start: Ints, outcome_start: Ints, next_state: Ints, probability: Floats, weight: Floats
 ) -> tuple[Ints, Ints, Floats, Floats]:
@@ -24,21 +24,32 @@ def merge_rows(
         Entries of each state ([S+1]), where they lead (distinct within a state, never the state
         itself), how likely, and the sum of that for each state, -1 for one without a row.
     """
-    n = len(row_start) - 1
-    start = np.zeros(n + 1, np.int64)
-    place = np.full(n, -1)
-    size = 0
-    for s in range(n):
-        for k in range(row_start[s], row_start[s + 1]):
-            if weight[k] > 0:
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    if next_state[o] != s and place[next_state[o]] != s:
-                        place[next_state[o]] = s
-                        size += 1
-        start[s + 1] = size
-    target, flow, total = np.zeros(size, np.int64), np.zeros(size), np.full(n, -1.0)
-    place[:] = -1
-    for s in range(n):
+    n, most = len(row_start) - 1, len(next_state)
+    start, total, place = np.zeros(n + 1, np.int64), np.full(n, -1.0), np.full(n, -1)
+    target, flow = np.empty(most, np.int64), np.empty(most)
+    _merge_rows(
+        row_start, outcome_start, next_state, probability, weight, start, target, flow, total, place
+    )
+    size = int(start[-1])
+    # What is kept is no longer than it has to be.
+    return start, target[:size].copy(), flow[:size].copy(), total
+
+
+@compiled
+def _merge_rows(
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    weight: Floats,
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+    total: Floats,
+    place: Ints,
+) -> None:
+    """Write what :func:`merge_rows` returns; `total` and `place` [S] hold -1 at first."""
+    for s in range(len(total)):
         end = start[s]
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
@@ -48,15 +59,14 @@ def merge_rows(
                     if t == s:
                         continue
                     if place[t] < start[s]:
-                        place[t] = end
-                        target[end] = t
+                        place[t], target[end], flow[end] = end, t, 0.0
                         end += 1
                     flow[place[t]] += weight[k] * probability[o]
                     total[s] += weight[k] * probability[o]
-    return start, target, flow, total
+        start[s + 1] = end
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def sweep(
     start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
 ) -> None:
@@ -79,7 +89,7 @@ def sweep(
         x[s] = value / changing[s]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def find_residual(
     start: Ints,
     target: Ints,
@@ -126,7 +136,7 @@ def find_residual(
     return largest, relative
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def iterate(
     start: Ints,
     target: Ints,
@@ -139,6 +149,7 @@ def iterate(
     within: Floats,
     rounding: float,
     patience: int,
+    work: Floats,
 ) -> float:
     """Solve (I - P) x = right by BiCGSTAB, preconditioned by two sweeps of Gauss-Seidel.
 
@@ -161,13 +172,15 @@ def iterate(
         rounding: So are those up to this in units of their terms.
         patience: After how many steps that make the residual less than ten times smaller to give
             up.
+        work: [7, S] for use meanwhile.
 
     Returns:
         0 if the residual is within, else the residual in units of its terms.
     """
     n = len(x)
-    rest, r, hat, p = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    v, t, none = np.zeros(n), np.zeros(n), np.zeros(n)
+    rest, r, hat, p, v, t, none = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
+    for s in range(n):
+        none[s] = 0.0
     before = np.inf
     while True:
         largest, relative = find_residual(
@@ -178,7 +191,8 @@ def iterate(
         if relative <= rounding or not relative < 0.5 * before:
             return relative
         before = relative
-        r[:] = 0.0
+        for s in range(n):
+            r[s] = 0.0
         sweep(start, target, flow, changing, rest, r)
         rho = 0.0
         for s in range(n):
@@ -576,7 +590,6 @@ def solve_parts_by_cuts(
     return True
 
 
-@njit(cache=True)
 def take_component(
     states: Ints,
     place: Ints,
@@ -604,34 +617,55 @@ def take_component(
     Returns:
         The component's row_start, outcome_start, next_state, probability, reward and boundary.
     """
-    n, k, size, beyond = len(states), 0, 0, 0
-    for i in range(n):
-        s = states[i]
-        place[s] = i
-        k += row_start[s + 1] - row_start[s]
-        size += outcome_start[row_start[s + 1]] - outcome_start[row_start[s]]
-    rows, outcomes = np.zeros(n + 1, np.int64), np.zeros(k + 1, np.int64)
-    target, chance, reward = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
-    boundary = np.zeros(size)
-    k, size = 0, 0
-    for i in range(n):
-        for row in range(row_start[states[i]], row_start[states[i] + 1]):
+    n = len(states)
+    count = row_start[states + 1] - row_start[states]
+    rows = np.concatenate(([0], np.cumsum(count)))
+    size = int((outcome_start[row_start[states + 1]] - outcome_start[row_start[states]]).sum())
+    outcomes, target = np.zeros(int(rows[-1]) + 1, np.int64), np.empty(size, np.int64)
+    chance, reward, boundary = np.empty(size), np.empty(size), np.empty(size)
+    place[states] = np.arange(n)
+    beyond = _take_outcomes(
+        states, place, row_start, outcome_start, next_state, probability, outcome_reward, values,
+        sign, outcomes, target, chance, reward, boundary,
+    )  # fmt: skip
+    place[states] = -1
+    return rows, outcomes, target, chance, reward, boundary[:beyond].copy()
+
+
+@compiled
+def _take_outcomes(
+    states: Ints,
+    place: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+    sign: int,
+    outcomes: Ints,
+    target: Ints,
+    chance: Floats,
+    reward: Floats,
+    boundary: Floats,
+) -> int:
+    """Write what :func:`take_component` returns, and return how many outcomes lead outside."""
+    k, size, beyond = 0, 0, 0
+    for s in states:
+        for row in range(row_start[s], row_start[s + 1]):
             for o in range(outcome_start[row], outcome_start[row + 1]):
                 chance[size], reward[size] = probability[o], sign * outcome_reward[o]
                 target[size] = place[next_state[o]]
                 if target[size] < 0:
-                    target[size], boundary[beyond] = n + beyond, sign * values[next_state[o]]
+                    target[size] = len(states) + beyond
+                    boundary[beyond] = sign * values[next_state[o]]
                     beyond += 1
                 size += 1
             k += 1
             outcomes[k] = size
-        rows[i + 1] = k
-    for i in range(n):
-        place[states[i]] = -1
-    return rows, outcomes, target, chance, reward, boundary[:beyond].copy()
+    return beyond
 
 
-@njit(cache=True)
 def take_edges(
     n: int,
     outcome_start: Ints,
@@ -654,13 +688,32 @@ def take_edges(
         The expected reward of each row with the value of where it leaves to, [k], the probability
         with which it leaves, [k], where its edges begin, [k+1], where they lead and how likely.
     """
-    k, inside = len(outcome_start) - 1, 0
-    for t in next_state:
-        if t < n:
-            inside += 1
+    k, inside = len(outcome_start) - 1, int(np.count_nonzero(next_state < n))
     r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
-    target, flow, used = np.zeros(inside, np.int64), np.zeros(inside), 0
-    for q in range(k):
+    target, flow = np.empty(inside, np.int64), np.empty(inside)
+    _take_edges(
+        n, outcome_start, next_state, probability, reward, boundary, r, leaving, start, target, flow
+    )
+    return r, leaving, start, target, flow
+
+
+@compiled
+def _take_edges(
+    n: int,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    reward: Floats,
+    boundary: Floats,
+    r: Floats,
+    leaving: Floats,
+    start: Ints,
+    target: Ints,
+    flow: Floats,
+) -> None:
+    """Write what :func:`take_edges` returns; `r` and `leaving` [k] hold 0 at first."""
+    used = 0
+    for q in range(len(r)):
         for o in range(outcome_start[q], outcome_start[q + 1]):
             t, p = next_state[o], probability[o]
             if t < n:
@@ -671,16 +724,10 @@ def take_edges(
                 leaving[q] += p
                 r[q] += p * (reward[o] + boundary[t - n])
         start[q + 1] = used
-    return r, leaving, start, target, flow
 
 
-@njit(cache=True)
 def exit_distances(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    rows: Bools,
-    leaves: Bools,
+    row_start: Ints, edge_start: Ints, target: Ints, rows: Bools, leaves: Bools
 ) -> Ints:
     """For each state, the least number of the given rows to leave.
 
@@ -696,43 +743,45 @@ def exit_distances(
     """
     n = len(row_start) - 1
     distance = np.full(n, -1)
-    waiting = np.arange(n)
-    for s in range(n):
-        for k in range(row_start[s], row_start[s + 1]):
-            if rows[k] and leaves[k]:
-                distance[s] = 1
-                break
-    left, steps = n, 1
-    while True:
+    _find_distances(row_start, edge_start, target, rows, leaves, distance, np.empty(n, np.int64))
+    return distance
+
+
+@compiled
+def _find_distances(
+    row_start: Ints,
+    edge_start: Ints,
+    target: Ints,
+    rows: Bools,
+    leaves: Bools,
+    distance: Ints,
+    waiting: Ints,
+) -> None:
+    """Write what :func:`exit_distances` returns; `distance` [S] holds -1 at first."""
+    left, steps, changed = len(distance), 0, True
+    for s in range(left):
+        waiting[s] = s
+    while changed:
         steps += 1
         still, changed = 0, False
         for i in range(left):
-            s = waiting[i]
-            if distance[s] < 0:
-                if _leads_to(s, steps - 1, row_start, edge_start, target, rows, distance):
-                    distance[s], changed = steps, True
-                else:
-                    waiting[still] = s
-                    still += 1
+            s, leads = waiting[i], False
+            for k in range(row_start[s], row_start[s + 1]):
+                if rows[k] and not leads:
+                    leads = steps == 1 and leaves[k]
+                    if steps > 1:
+                        for e in range(edge_start[k], edge_start[k + 1]):
+                            if distance[target[e]] == steps - 1:
+                                leads = True
+                                break
+            if leads:
+                distance[s], changed = steps, True
+            else:
+                waiting[still] = s
+                still += 1
         left = still
-        if not changed:
-            return distance
 
 
-@njit(cache=True)
-def _leads_to(
-    s: int, goal: int, row_start: Ints, edge_start: Ints, target: Ints, rows: Bools, distance: Ints
-) -> bool:
-    """Whether one of a state's rows can lead to a state at the distance `goal`."""
-    for k in range(row_start[s], row_start[s + 1]):
-        if rows[k]:
-            for e in range(edge_start[k], edge_start[k + 1]):
-                if distance[target[e]] == goal:
-                    return True
-    return False
-
-
-@njit(cache=True)
 def likeliest_exits(
     row_start: Ints,
     edge_start: Ints,
@@ -755,6 +804,22 @@ def likeliest_exits(
     """
     n = len(row_start) - 1
     best, first = np.full(n, -np.inf), np.full(n, -1)
+    find_exits(row_start, edge_start, target, chance, leaving, best, first)
+    return best, first
+
+
+@compiled
+def find_exits(
+    row_start: Ints,
+    edge_start: Ints,
+    target: Ints,
+    chance: Floats,
+    leaving: Floats,
+    best: Floats,
+    first: Ints,
+) -> None:
+    """Write what :func:`likeliest_exits` returns; `best` [S] holds -inf at first, `first` -1."""
+    n = len(first)
     for s in range(n):
         for k in range(row_start[s], row_start[s + 1]):
             if leaving[k] > best[s]:
@@ -771,4 +836,3 @@ def likeliest_exits(
                     through = chance[e] + best[target[e]]
                     if through > best[s]:
                         best[s], first[s], changed = through, k, True
-    return best, first

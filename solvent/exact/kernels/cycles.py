@@ -16,11 +16,11 @@ from numba import njit
 from solvent.exact.kernels.chain import (
     factor_by_cut,
     find_cut,
+    find_exits,
     iterate,
-    likeliest_exits,
     solve_by_cut,
 )
-from solvent.exact.kernels.induction import advantages
+from solvent.exact.kernels.induction import add_advantages
 from solvent.model.arrays import Floats, Ints
 
 LARGEST_COMPONENT = 4000
@@ -245,7 +245,8 @@ def _advantages(component, v):  # type: ignore[no-untyped-def]
     """The advantage of each row, [k], and the sum of what changes along it, [k]."""
     _, state, outs, target, chance, reward, known, edges, to, flow, leaving, _ = component
     known[: v.shape[1]] = v[0]
-    rise, change = advantages(state, outs, target, chance, reward, known, 1)
+    rise, change = np.zeros(len(state)), np.zeros(len(state))
+    add_advantages(state, outs, target, chance, reward, known, 1, rise, change)
     for q in range(len(state)):
         here, rest = v[1, state[q]], 0.0
         for e in range(edges[q], edges[q + 1]):
@@ -264,7 +265,9 @@ def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
             out[q] = min(np.log(leaving[q]), 0.0) if leaving[q] > 0 else -np.inf
             for e in range(edges[q], edges[q + 1]):
                 chance[e] = min(np.log(flow[e]), 0.0)
-    return likeliest_exits(rows, edges, to, chance, out)[1]
+    best, first = np.full(len(rows) - 1, -np.inf), np.full(len(rows) - 1, -1)
+    find_exits(rows, edges, to, chance, out, best, first)
+    return first
 
 
 @njit(cache=True)
@@ -366,6 +369,7 @@ def approach(
         size += most
     to, chance = np.zeros(size, np.int64), np.zeros(size)
     changing, last, right, within = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    work = np.zeros((7, n))
     for _ in range(ROUNDS):
         changed, largest, scale = False, 0.0, 0.0
         for i in range(GREEDY * n):
@@ -414,8 +418,9 @@ def approach(
             if not changing[s] > 0:
                 return False
         residual = iterate(
-            start, to, chance, changing, last, 1.0, right, v, within, rounding, patience
-        )
+            start, to, chance, changing, last, 1.0, right, v, within, rounding, patience,
+            work,
+        )  # fmt: skip
         if not residual <= 100 * rounding:
             return False
     return False

@@ -11,10 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import compiled
 from solvent.model.arrays import Bools, Ints
 
+UNSEEN = -1
+"""A node that the search has not met."""
 
-@njit(cache=True)
+
 def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Ints]:
     """The strongly connected components of a directed graph, successors first.
 
@@ -29,26 +32,59 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
         depth: [C] number of edges between components on the longest way out of component c.
     """
     n = len(start) - 1
-    unseen = -1
-    index = np.full(n, unseen, np.int64)  # order of discovery
-    low = np.zeros(n, np.int64)  # earliest node on the stack that can be reached
-    component = np.full(n, unseen, np.int64)
-    edge = start[:-1].copy()  # next edge to follow out of each node
-    path = np.empty(n, np.int64)  # the way down from the root of the search
-    stack = np.empty(n, np.int64)  # nodes whose component is still open
-    order = np.empty(n, np.int64)
-    first = np.zeros(n + 1, np.int64)
-    cyclic = np.zeros(n, np.bool_)
-    depth = np.zeros(n, np.int64)
+    order, first, depth = np.empty(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    cyclic = np.zeros(n, bool)
+    found = _search(
+        start, target, order, first, cyclic, depth, np.full(n, UNSEEN), np.empty(n, np.int64),
+        np.full(n, UNSEEN), start[:-1].copy(), np.empty(n, np.int64), np.empty(n, np.int64),
+    )  # fmt: skip
+    return order, first[: found + 1], cyclic[:found], depth[:found]
+
+
+@compiled
+def _search(
+    start: Ints,
+    target: Ints,
+    order: Ints,
+    first: Ints,
+    cyclic: Bools,
+    depth: Ints,
+    index: Ints,
+    low: Ints,
+    component: Ints,
+    edge: Ints,
+    path: Ints,
+    stack: Ints,
+) -> int:
+    """Find the components.
+
+    Args:
+        start: As for :func:`strong_components`.
+        target: The same.
+        order: [S] written.
+        first: [S+1] of 0, written.
+        cyclic: [S] of False, written.
+        depth: [S] of 0, written.
+        index: [S] of UNSEEN: in which order nodes are discovered.
+        low: [S] the earliest node on the stack that can be reached.
+        component: [S] of UNSEEN: the component of each node.
+        edge: [S] the next edge to follow out of each node, at first its first one.
+        path: [S] the way down from the root of the search.
+        stack: [S] the nodes whose component is still open.
+
+    Returns:
+        How many components there are.
+    """
+    n = len(start) - 1
     discovered, on_stack, found, placed = 0, 0, 0, 0
     for root in range(n):
-        if index[root] != unseen:
+        if index[root] != UNSEEN:
             continue
         length = 1
         path[0] = root
         while length > 0:
             node = path[length - 1]
-            if index[node] == unseen:
+            if index[node] == UNSEEN:
                 index[node] = low[node] = discovered
                 discovered += 1
                 stack[on_stack] = node
@@ -56,12 +92,12 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
             down = False
             while edge[node] < start[node + 1]:
                 other = target[edge[node]]
-                if index[other] == unseen:
+                if index[other] == UNSEEN:
                     path[length] = other
                     length += 1
                     down = True
                     break  # come back to this edge when `other` is finished
-                if component[other] == unseen:
+                if component[other] == UNSEEN:
                     low[node] = min(low[node], low[other])
                 edge[node] += 1
             if down:
@@ -80,7 +116,8 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
                 if member == node:
                     break
             cyclic[found] = placed - begin > 1
-            for member in order[begin:placed]:
+            for i in range(begin, placed):
+                member = order[i]
                 for e in range(start[member], start[member + 1]):
                     beyond = component[target[e]]
                     if beyond != found:
@@ -91,11 +128,12 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
             first[found] = placed
     # Ascending within each component: the nodes in their own order, each to the next place of its
     # component. A sort of NumPy's would take longer, and seconds to compile.
-    place = first.copy()
+    for c in range(found):
+        path[c] = first[c]
     for node in range(n):
-        order[place[component[node]]] = node
-        place[component[node]] += 1
-    return order, first[: found + 1], cyclic[:found], depth[:found]
+        order[path[component[node]]] = node
+        path[component[node]] += 1
+    return found
 
 
 @njit(cache=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import compiled
 from solvent.model.arrays import Bools, Floats, Ints
 
 SMALLEST_NORMAL = float(np.finfo(float).tiny)
 """Below this floats lose digits."""
 
 
-@njit(cache=True)
+@compiled
 def induce(
     states: Ints,
     row_start: Ints,
@@ -95,7 +96,6 @@ def respond(
     return values
 
 
-@njit(cache=True)
 def expect(
     outcome_start: Ints,
     next_state: Ints,
@@ -112,16 +112,28 @@ def expect(
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, to player 0.
     """
-    expected = np.zeros(len(outcome_start) - 1)
+    expected = np.empty(len(outcome_start) - 1)
+    _expect(outcome_start, next_state, probability, outcome_reward, values, expected)
+    return expected
+
+
+@compiled
+def _expect(
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+    expected: Floats,
+) -> None:
+    """Write what :func:`expect` returns."""
     for k in range(len(expected)):
         q = 0.0
         for n in range(outcome_start[k], outcome_start[k + 1]):
             q += probability[n] * (outcome_reward[n] + values[next_state[n]])
         expected[k] = q
-    return expected
 
 
-@njit(cache=True)
 def advantages(
     state: Ints,
     outcome_start: Ints,
@@ -150,6 +162,26 @@ def advantages(
         at least the smallest normal float for each of them that is not 0.
     """
     advantage, magnitude = np.zeros(len(state)), np.zeros(len(state))
+    add_advantages(
+        state, outcome_start, next_state, probability, outcome_reward, values, sign, advantage,
+        magnitude,
+    )  # fmt: skip
+    return advantage, magnitude
+
+
+@compiled
+def add_advantages(
+    state: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    values: Floats,
+    sign: int,
+    advantage: Floats,
+    magnitude: Floats,
+) -> None:
+    """Add what :func:`advantages` returns to `advantage` and `magnitude`, both [K]."""
     for k in range(len(state)):
         value = values[state[k]]
         for n in range(outcome_start[k], outcome_start[k + 1]):
@@ -160,10 +192,9 @@ def advantages(
                 advantage[k] += probability[n] * (reward + rise)
                 # A product too small for floats is not nothing.
                 magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
-    return advantage, magnitude
 
 
-@njit(cache=True)
+@compiled
 def add_rises(
     row_start: Ints,
     edge_start: Ints,
@@ -192,18 +223,23 @@ def add_rises(
             advantage[k] += rise - leaving[k] * values[s]
 
 
-@njit(cache=True)
 def best_rows(row_start: Ints, q: Floats) -> Ints:
     """The first row of largest q ([K]) in each state, [S]; -1 for a state without rows."""
     best = np.full(len(row_start) - 1, -1)
+    _find_best(row_start, q, best)
+    return best
+
+
+@compiled
+def _find_best(row_start: Ints, q: Floats, best: Ints) -> None:
+    """Write what :func:`best_rows` returns; `best` [S] holds -1 at first."""
     for s in range(len(best)):
         for k in range(row_start[s], row_start[s + 1]):
             if best[s] < 0 or q[k] > q[best[s]]:
                 best[s] = k
-    return best
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def raise_values(
     row_start: Ints,
     outcome_start: Ints,
@@ -277,7 +313,7 @@ def climb(
     return most
 
 
-@njit(cache=True)
+@compiled
 def substitute_back(
     states: Ints,
     row_start: Ints,
@@ -307,7 +343,7 @@ def substitute_back(
                 values[s] += weight[k] * expected
 
 
-@njit(cache=True)
+@compiled
 def substitute_forward(
     states: Ints,
     row_start: Ints,

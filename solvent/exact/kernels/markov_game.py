@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import compiled
 from solvent.exact.kernels.induction import SMALLEST_NORMAL
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.model.arrays import Bools, Floats, Ints
@@ -328,7 +329,7 @@ def can_stay_for_free(
     return bool(kept.any())
 
 
-@njit(cache=True)
+@compiled
 def sweep_gains(
     row_start: Ints,
     outcome_start: Ints,
