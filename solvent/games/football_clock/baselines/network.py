@@ -11,19 +11,20 @@ the most probable action unless two are that close.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.baselines.network import NetworkPlayer, times
+from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.episode_kernel import CALL
 from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
-    Block,
     LayerStrategies,
     RoleStrategies,
     block_rows,
@@ -32,8 +33,8 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 Array = NDArray[np.float32]
 
-AT_ONCE = 200_000
-"""States that are asked for together."""
+AT_ONCE = 2048
+"""States that are asked for together, about; what is computed of them stays in the cache."""
 
 
 class NetworkLayers:
@@ -59,37 +60,48 @@ class NetworkLayers:
         self._results = np.flatnonzero(chooser >= 0)
         self._chooser = chooser[self._results]
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
-        columns = self.layout.columns(layer.half)
-        which = np.arange(len(rows) * columns, dtype=np.int32).reshape(len(rows), columns)
-        legal = self.layout.rules.legal[rows].repeat(columns, axis=0)
         actions = self._actions
         offence = np.arange(actions.plays + 3)
         letters = actions.defence + np.arange(self.layout.rules.chart.defences)
-        roles = []
-        for seat, own, allowed in (
-            (0, offence, legal),
-            (1, letters, np.ones((1, len(letters)), bool)),
-        ):
-            calls = self._chances(self._hidden(layer, rows, seat), own, allowed)
-            choices = np.zeros((which.size, len(self._results)))
-            both = actions.choice + np.arange(2)
-            for k, result in enumerate(self._results.tolist()):
-                if (self._chooser[k] == OFFENCE) == (seat == 0):
-                    hidden = self._hidden(layer, rows, seat, result)
-                    chances = self._chances(hidden, both, np.ones((1, 2), bool))
-                    choices[:, k] = chances[:, 0]
-            roles.append(RoleStrategies(calls, choices, which))
-        return LayerStrategies(*roles)
+        every = np.ones((len(rows), len(letters)), bool)
+        return LayerStrategies(
+            self._role(layer, rows, 0, offence, self.layout.rules.legal[rows]),
+            self._role(layer, rows, 1, letters, every),
+        )
+
+    def _role(self, layer: Layer, rows: Ints, seat: int, own: Ints, legal: Bools) -> RoleStrategies:
+        """What it does on offence or on defence, whose actions are `own`."""
+        chosen = np.flatnonzero((self._chooser == OFFENCE) == (seat == 0))
+        choices = self._actions.choice + np.arange(2)
+        # In a call first, then in each of the choices.
+        waiting = [-1, *self._results[chosen].tolist()]
+        moments = self._moments(layer, seat, waiting)
+        columns, states = moments.shape[1], len(rows) * moments.shape[1]
+        calls, taken = np.empty((states, len(own))), np.zeros((states, len(self._results)))
+        step = max(1, AT_ONCE // columns)
+        for first in range(0, len(rows), step):
+            of_row = self._rows[seat][rows[first : first + step]][:, None]
+            at = slice(first * columns, (first + len(of_row)) * columns)
+            for k, moment in enumerate(moments):
+                hidden = (of_row + moment).reshape(-1, moments.shape[2])
+                if k == 0:
+                    allowed = legal[first : first + step].repeat(columns, axis=0)
+                    calls[at] = self._chances(hidden, own, allowed)
+                else:
+                    taken[at, chosen[k - 1]] = self._first_of_two(hidden, choices)
+        which = np.arange(states, dtype=np.int32).reshape(len(rows), columns)
+        return RoleStrategies(calls, taken, which)
 
     def onside(self, layer: Layer) -> Floats:
         """[C] the chance that it kicks off with an onside kick."""
-        rows = np.array([self.layout.kickoff_row])
-        hidden = self._hidden(layer, rows, 0)
-        kicks = self._actions.kick + np.arange(2)
-        return self._chances(hidden, kicks, np.ones((1, 2), bool))[:, 1]
+        [moment] = self._moments(layer, 0)
+        hidden = self._rows[0][self.layout.kickoff_row] + moment
+        return 1 - self._first_of_two(hidden, self._actions.kick + np.arange(2))
 
     def timeouts(self, asked: Asked) -> Floats:
         """[U, C] the chance that it calls a time-out."""
@@ -98,7 +110,7 @@ class NetworkLayers:
         answers = self._actions.timeout + np.arange(2)
         for mine in (True, False):
             seat = 0 if mine else 1
-            of_row, of_column = self._rows[seat], self._moment(asked.layer, seat, asked=asked)
+            [of_column] = self._moments(asked.layer, seat, asked=asked)
             members = np.flatnonzero(asked.mine == mine)
             step = max(1, AT_ONCE // columns)
             for first in range(0, len(members), step):
@@ -106,19 +118,10 @@ class NetworkLayers:
                 # Columns of a moment are the offence's; those of `asked` are the asked side's.
                 column = asked.column[some]
                 column = column if mine else columns - 1 - column
-                hidden = of_row[asked.row[some]][:, None] + of_column[column]
+                hidden = self._rows[seat][asked.row[some]][:, None] + of_column[column]
                 flat = hidden.reshape(-1, hidden.shape[-1])
-                chances = self._chances(flat, answers, np.ones((1, 2), bool))
-                found[some] = chances[:, 0].reshape(len(some), -1)
+                found[some] = self._first_of_two(flat, answers).reshape(len(some), -1)
         return found
-
-    def _hidden(self, layer: Layer, rows: Ints, seat: int, choice: int = -1) -> Array:
-        """[rows * C, H] what the first layer gives in states of one moment.
-
-        Seat 0 has the ball or kicks, seat 1 is the other. A `choice` is a result that waits.
-        """
-        both = self._rows[seat][rows][:, None] + self._moment(layer, seat, choice=choice)
-        return both.reshape(-1, both.shape[-1])
 
     @cached_property
     def _rows(self) -> tuple[Array, Array]:
@@ -129,19 +132,24 @@ class NetworkLayers:
         first, second = (self._first_layer(plays, seat) + bias for seat in (0, 1))
         return first, second
 
-    def _moment(
-        self, layer: Layer, seat: int, *, choice: int = -1, asked: Asked | None = None
+    def _moments(
+        self, layer: Layer, seat: int, choices: Sequence[int] = (-1,), asked: Asked | None = None
     ) -> Array:
-        """[C, H] what time, time-outs and the score add to what the first layer gives in a row."""
+        """[k, C, H] what time, time-outs and the score add to what the first layer gives in a row.
+
+        Seat 0 has the ball or kicks, seat 1 is the other. Each of the k `choices` is a result that
+        waits, or -1 for none.
+        """
         layout, columns = self.layout, self.layout.columns(layer.half)
-        plays = self._blank(columns + 1)
-        state, moment = plays.plays, slice(columns)
+        every = len(choices) * columns
+        plays = self._blank(every + 1)
+        state, moment = plays.plays, slice(every)
         state.half[moment], state.ticks[moment] = layer.half, layer.ticks
         state.left0[moment], state.left1[moment] = layer.own, layer.other
-        state.choice[moment] = choice
-        state.margin[moment] = layout.margin(layer.half)
+        state.choice[moment] = np.repeat(choices, columns)
+        state.margin[moment] = np.tile(layout.margin(layer.half), len(choices))
         if layout.form == "full" and layer.half == 1:
-            state.receiver[moment] = 1 - layout.receives(1)
+            state.receiver[moment] = np.tile(1 - layout.receives(1), len(choices))
         if asked is not None:
             state.asked[moment] = seat
             state.ticks[moment], state.saved[moment] = asked.after, asked.saved
@@ -150,7 +158,7 @@ class NetworkLayers:
             if seat == 1:
                 state.left0[moment], state.left1[moment] = layer.other, layer.own
         given = self._first_layer(plays, seat)
-        added: Array = given[moment] - given[columns]
+        added: Array = (given[moment] - given[every]).reshape(len(choices), columns, -1)
         return added
 
     def _blank(self, n: int) -> TimedFootballPlays:
@@ -165,18 +173,26 @@ class NetworkLayers:
         """[n, H] the first layer, its biases left out."""
         chosen = np.arange(len(plays.plays.phase))
         seen = plays.observe(chosen, np.full(len(chosen), seat))
-        given: Array = seen @ self.player.network.weights[0]
-        return given
+        return times(seen, self.player.network.weights[0])
 
     def _chances(self, hidden: Array, own: Ints, allowed: Bools) -> Floats:
-        """[n, own] the chances of a role's actions, of which `allowed` [n or 1, own] are legal."""
+        """[n, own] the chances of a role's actions, of which `allowed` [n, own] are legal."""
         network, player = self.player.network, self.player
         values = network.before_last(hidden)
         weight, bias = network.weights[-1], network.biases[-1]
         if player.masked:
             outputs = times(values, weight[:, own]) + bias[own]
-            return player.choose(outputs, np.broadcast_to(allowed, outputs.shape))
+            return player.choose(outputs, allowed)
         outputs = times(values, weight) + bias
         legal = np.zeros(outputs.shape, bool)
         legal[:, own] = allowed
         return player.choose(outputs, legal)[:, own]
+
+    def _first_of_two(self, hidden: Array, own: Ints) -> Floats:
+        """[n] the chance of the first of two actions, both of which are legal."""
+        if not self.player.masked:
+            return self._chances(hidden, own, np.ones((len(hidden), 2), bool))[:, 0]
+        network = self.player.network
+        outputs = times(network.before_last(hidden), network.weights[-1][:, own])
+        outputs += network.biases[-1][own]
+        return self.player.first_of_two(outputs)

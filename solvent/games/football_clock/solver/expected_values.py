@@ -16,7 +16,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from solvent.games.football_clock.solver.block_kernel import rate_mixed_cells, rate_results
+from solvent.games.football_clock.solver.block_kernel import (
+    STATES_TOGETHER,
+    rate_mixed_cells,
+    rate_results,
+)
 from solvent.games.football_clock.solver.policies import RoleStrategies
 from solvent.games.football_clock.solver.tables import Loops
 from solvent.model.arrays import Floats, Ints
@@ -52,36 +56,47 @@ def rate_block(
     """
     columns = worth.shape[1]
     results = (len(loops.branch_start) - 1) // len(loops.contested)
-    by_row = np.zeros((results + len(loops.mixed_start) - 1, columns))
+    # Lines in which the same may be called are taken together.
+    together = max(1, min(STATES_TOGETHER // columns, lines))
+    by_row = np.zeros((results + len(loops.mixed_start) - 1, together * columns))
     weight = np.zeros(len(by_row))
     touched = np.zeros(len(by_row), np.int64)
-    total = np.zeros(columns)
+    total = np.zeros(together * columns)
     # By legal action of the offence or by call of the defence.
     most = (loops.row_start[1:] - loops.row_start[:-1]).max()
-    mixed = np.zeros((max(most, loops.cell.shape[1]), columns))
+    mixed = np.zeros((max(most, loops.cell.shape[1]), together * columns))
     # The last down may declare punt formation, which therefore comes first.
-    for i in range(len(rows) - 1, -1, -1):
-        s = rows[i]
-        rate_results(loops, s, results, worth, by_row)
-        if i + lines < len(rows):
-            by_row[results - 1] = values[i + lines]
-        _choose(
-            loops, attack, defend, attack.which[i], defend.which[i],
-            offence_responds, defence_responds, by_row,
-        )  # fmt: skip
-        rate_mixed_cells(loops, results, by_row)
-        first, last = loops.row_start[s], loops.row_start[s + 1]
-        x, y = attack.which[i], defend.which[i]
-        if RUN * _runs(x, y, offence_responds, defence_responds) < columns:
-            _run_by_run(
-                loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
-                by_row, weight, touched, total, values[i],
+    for down_start in range(len(rows) - lines, -1, -lines):
+        begin = down_start
+        while begin < down_start + lines:
+            end = begin + 1
+            most_end = min(begin + together, down_start + lines)
+            while end < most_end and loops.alike[rows[end] % len(loops.alike)]:
+                end += 1
+            states = (end - begin) * columns
+            for i in range(begin, end):
+                rate_results(loops, rows[i], results, worth, by_row, (i - begin) * columns)
+            if end + lines <= len(rows):
+                declared = values[begin + lines : end + lines]
+                by_row[results - 1, :states] = declared.reshape(-1)
+            x, y = attack.which[begin:end].reshape(-1), defend.which[begin:end].reshape(-1)
+            _choose(
+                loops, attack, defend, x, y, offence_responds, defence_responds, by_row,
             )  # fmt: skip
-        else:
-            _side_by_side(
-                loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
-                by_row, mixed, total, values[i],
-            )  # fmt: skip
+            rate_mixed_cells(loops, results, by_row)
+            first, last = loops.row_start[rows[begin]], loops.row_start[rows[begin] + 1]
+            found = values[begin:end].reshape(-1)
+            if RUN * _runs(x, y, offence_responds, defence_responds) < states:
+                _run_by_run(
+                    loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
+                    by_row, weight, touched, total, found,
+                )  # fmt: skip
+            else:
+                _side_by_side(
+                    loops, first, last, attack, defend, x, y, offence_responds, defence_responds,
+                    by_row, mixed, total, found,
+                )  # fmt: skip
+            begin = end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -228,7 +243,7 @@ def _choose(
     for k in range(len(loops.chosen_result)):
         penalty, play = by_row[loops.option[k, 0]], by_row[loops.option[k, 1]]
         chosen = by_row[loops.chosen_result[k]]
-        for c in range(len(chosen)):
+        for c in range(len(x)):
             if loops.chooser[k] == 0:
                 if offence_responds:
                     chosen[c] = max(penalty[c], play[c])
