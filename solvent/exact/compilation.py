@@ -16,16 +16,18 @@ from numba.core.event import Event, Listener, install_listener
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled(function: _Function) -> _Function:
-    """A compiled function in which nothing is allocated; its code is kept on disk.
+def compiled(function: _Function, **options: bool) -> _Function:
+    """A compiled function in which nothing is allocated.
 
-    Numba then need not count references to arrays, which is half of the time to compile a loop.
-    A division by 0 is infinite or NaN.
+    Numba then need not count references to arrays, which is half of the time to compile a loop, and
+    in loops of many short calls most of the time to run it. A division by 0 is infinite or NaN.
 
     Args:
         function: What is compiled.
+        options: Of Numba's ``njit``; the code is kept on disk unless some are given.
     """
-    made: _Function = cast(Any, njit)(cache=True, _nrt=False, error_model="numpy")(function)
+    options = options or {"cache": True}
+    made: _Function = cast(Any, njit)(_nrt=False, error_model="numpy", **options)(function)
     return made
 
 

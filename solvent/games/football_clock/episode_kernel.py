@@ -36,34 +36,20 @@ TIMEOUTS    A time-out or none.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.tabular import advance, draw_of
 from solvent.envs.kernels.two_player import pick
+from solvent.exact.compilation import compiled
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled(function: _Function, **options: bool) -> _Function:
-    """A compiled function in which nothing is allocated.
-
-    Numba then need not count references to arrays, which took eight ninths of a turn's time and
-    half of the time to compile it.
-
-    Args:
-        function: What is compiled.
-        options: Of Numba's ``njit``; its result is kept on disk unless given.
-    """
-    made: _Function = cast(Any, njit)(_nrt=False, **(options or {"cache": True}))(function)
-    return made
-
-
 def inlined(function: _Function) -> _Function:
-    """The same for a function that becomes a part of those which call it."""
+    """A compiled function that becomes a part of those which call it."""
     return compiled(function, forceinline=True)
 
 
