@@ -31,6 +31,18 @@ def compiled(function: _Function, **options: bool) -> _Function:
     return made
 
 
+def inner(function: _Function) -> _Function:
+    """A compiled function that only compiled ones call: wrappers for Python take as long again.
+
+    Args:
+        function: What is compiled; a division by 0 is infinite or NaN.
+    """
+    made: _Function = cast(Any, njit)(
+        cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+    return made
+
+
 def while_compiling(told: Callable[[bool], None]) -> AbstractContextManager[object]:
     """Tell of every compilation as long as the context is open.
 

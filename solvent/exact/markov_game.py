@@ -105,6 +105,11 @@ class GameComponent(Component):
         first, second = (np.concatenate(([0], np.cumsum(count))) for count in self.count)
         return first, second
 
+    @cached_property
+    def largest_game(self) -> tuple[int, int]:
+        """The most actions that player 0 has in a state, and player 1."""
+        return int(self.count[0].max()), int(self.count[1].max())
+
     @property
     def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Slices of x, of y, of rows and of outcomes, as the compiled loops take them."""
@@ -372,7 +377,7 @@ def solve_stages(
     beyond = len(c.boundary)
     value, change, largest, solved, followed = kernels.markov_game.solve_stages(
         *c.arrays, c.next_state, c.probability, c.reward, np.append(v[0], c.boundary),
-        np.append(v[1], np.zeros(beyond)), x, y, LARGEST_GAP, ROUNDING,
+        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING,
     )  # fmt: skip
     for s in np.flatnonzero(~solved).tolist():
         own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from solvent.exact.compilation import compiled
+from solvent.exact.compilation import compiled, inner
 from solvent.exact.kernels.induction import SMALLEST_NORMAL
 from solvent.exact.kernels.matrix_game import solve_in, work_for
 from solvent.model.arrays import Bools, Floats, Ints
@@ -50,6 +50,7 @@ def solve_stages(
     rest: Floats,
     x: Floats,
     y: Floats,
+    largest_game: tuple[int, int],
     accepted: float,
     rounding: float,
 ) -> tuple[Floats, Floats, Floats, Bools, Followed]:
@@ -67,6 +68,7 @@ def solve_stages(
         rest: [n+m] what floats as large as `values` cannot hold, to be added.
         x: [X] strategies whose supports are tried first; optimal ones are written.
         y: [Y] the same for player 1.
+        largest_game: The most actions that player 0 has in a state, and player 1.
         accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
         rounding: What is accepted beyond that, in units of the largest payoff.
 
@@ -76,12 +78,8 @@ def solve_stages(
         accepted, [n]; and what follows under the strategies that were found.
     """
     n = len(row_start) - 1
-    rows, columns, most = 1, 1, 1
-    for s in range(n):
-        rows = max(rows, x_start[s + 1] - x_start[s])
-        columns = max(columns, y_start[s + 1] - y_start[s])
-        most = max(most, row_start[s + 1] - row_start[s])
-    work = work_for(rows, columns)
+    work = work_for(*largest_game)
+    most = largest_game[0] * largest_game[1]
     payoff, changes, weight = np.zeros(most), np.zeros(most), np.zeros(most)
     seen, followed = np.full(len(values), -1), no_outcomes(n)
     value, change, largest = np.zeros(n), np.zeros(n), np.zeros(n)
@@ -89,6 +87,7 @@ def solve_stages(
     for s in range(n):
         first = row_start[s]
         size = row_start[s + 1] - first
+        low, high, most_changed = np.inf, -np.inf, 0.0
         for k in range(size):
             rise, magnitude = 0.0, 0.0
             for o in range(outcome_start[first + k], outcome_start[first + k + 1]):
@@ -102,12 +101,13 @@ def solve_stages(
                 if size_of_step > 0:
                     magnitude += max(probability[o] * size_of_step, SMALLEST_NORMAL)
             payoff[k], changes[k] = rise, magnitude
-        largest[s] = changes[:size].max()
+            low, high = min(low, rise), max(high, rise)
+            most_changed = max(most_changed, magnitude)
+        largest[s] = most_changed
         own, other = x[x_start[s] : x_start[s + 1]], y[y_start[s] : y_start[s + 1]]
         if len(own) > 1 and len(other) > 1:
             a = payoff[:size].reshape((len(own), len(other)))
             value[s], gap, _ = solve_in(work, a, own, other)
-            low, high = payoff[:size].min(), payoff[:size].max()
             solved[s] = gap <= accepted * (high - low) + rounding * max(abs(low), abs(high))
             change[s] = largest[s]
         else:
@@ -169,7 +169,7 @@ def follow_evenly(
     return followed
 
 
-@njit(cache=True)
+@inner
 def no_outcomes(n: int) -> Followed:
     """Memory for the outcomes of n states, of which there are none yet."""
     length = 4 * n + 64
@@ -177,7 +177,7 @@ def no_outcomes(n: int) -> Followed:
     return Followed(start, np.zeros(length, np.int64), np.zeros(length), np.zeros(length))
 
 
-@njit(cache=True)
+@inner
 def _follow(
     s: int,
     weight: Floats,

@@ -31,12 +31,12 @@ Multiplication and addition are not fused, so that machines agree in every bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import inner
 from solvent.model.arrays import Floats, Ints
 
 SADDLE, SUPPORT, RESTARTED, COLD, RETRIED = range(5)
@@ -71,16 +71,6 @@ STEPS_PER_LINE = 50
 """Steps of the simplex method, per row and column, after which an attempt is given up."""
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _inner(function: F) -> F:
-    """Compile a function that only compiled ones call: wrappers for Python take as long again."""
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: F = njit(cache=True, error_model="numpy", **options)(function)
-    return compiled
-
-
 class Work(NamedTuple):
     """Memory for games of up to m x n, to be used again and again.
 
@@ -111,7 +101,7 @@ class Work(NamedTuple):
     other: Ints
 
 
-@_inner
+@inner
 def work_for(m: int, n: int) -> Work:
     """Memory for games of up to m rows and n columns."""
     l = max(m, n)
@@ -164,7 +154,7 @@ def solve_games(
     return values, gaps, how
 
 
-@_inner
+@inner
 def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
     """What :func:`solve_game` does, in given memory; also returns how it was solved."""
     m, n = a.shape
@@ -204,7 +194,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
     return least, max(most - least, 0.0), COLD if attempt == 0 else RETRIED
 
 
-@_inner
+@inner
 def _attempt(
     work: Work,
     a: Floats,
@@ -251,7 +241,7 @@ def _attempt(
     return least, most
 
 
-@_inner
+@inner
 def _extremes(
     turned: Floats, least: Floats, largest: Floats, a: Floats
 ) -> tuple[float, float, int, int]:
@@ -286,7 +276,7 @@ def _extremes(
     return low, high, row, column
 
 
-@_inner
+@inner
 def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
     """What a pure row secures, and the most that a pure column leaves to the row player."""
     least, most = np.inf, -np.inf
@@ -297,7 +287,7 @@ def _bounds_of_pure(a: Floats, row: int, column: int) -> tuple[float, float]:
     return least, most
 
 
-@_inner
+@inner
 def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> tuple[float, float]:
     """min(x A) and max(A y)."""
     m, n = a.shape
@@ -318,7 +308,7 @@ def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> t
     return least, most
 
 
-@_inner
+@inner
 def _supports(work: Work, x: Floats, y: Floats) -> int:
     """List the supports in the work's `own` and `other`; their size, or 0 if they differ in it."""
     variables, constraints = (x, y) if len(y) <= len(x) else (y, x)
@@ -334,7 +324,7 @@ def _supports(work: Work, x: Floats, y: Floats) -> int:
     return own if own == other else 0
 
 
-@_inner
+@inner
 def _solve_support(
     work: Work, k: int, a: Floats, high: float, scale: float, x: Floats, y: Floats
 ) -> bool:
@@ -364,7 +354,7 @@ def _solve_support(
     return True
 
 
-@_inner
+@inner
 def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
     """Solve k equations and the transposed ones by one elimination; whether they are regular.
 
@@ -405,7 +395,7 @@ def _eliminate(kernel: Floats, k: int, rows: Ints, rest: Floats) -> bool:
     return True
 
 
-@_inner
+@inner
 def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
     """The tableau of p = 0."""
     m, n = a.shape
@@ -431,7 +421,7 @@ def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
         work.basic[j] = variables + j
 
 
-@_inner
+@inner
 def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
     """Let the variable of column c and that of constraint r change places."""
     tableau, pivot = work.tableau, work.pivot
@@ -456,7 +446,7 @@ def _subtract(part: Floats, factor: float, row: Floats) -> None:
         row[j] -= factor * part[j]
 
 
-@_inner
+@inner
 def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
     """Primal simplex from levels that are not negative; whether it came to an optimum."""
     k, l = min(m, n), max(m, n)
@@ -498,7 +488,7 @@ def _primal(work: Work, m: int, n: int, slack: float, patience: int) -> bool:
     return False
 
 
-@_inner
+@inner
 def _entering_by_index(work: Work, k: int, l: int) -> int:
     """Of the columns with a negative reduced cost that of the first variable (Bland's rule)."""
     c = -1
@@ -508,7 +498,7 @@ def _entering_by_index(work: Work, k: int, l: int) -> int:
     return c
 
 
-@_inner
+@inner
 def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
     """Of the constraints within the limit that of the first variable (Bland), or -1."""
     limit = np.inf
@@ -524,7 +514,7 @@ def _leaving_by_index(work: Work, c: int, k: int, l: int, slack: float) -> int:
     return r
 
 
-@_inner
+@inner
 def _dual(work: Work, m: int, n: int) -> bool:
     """Dual simplex from reduced costs that are not negative; whether it came to an optimum."""
     k, l = min(m, n), max(m, n)
@@ -551,7 +541,7 @@ def _dual(work: Work, m: int, n: int) -> bool:
     return False
 
 
-@_inner
+@inner
 def _restart(work: Work, m: int, n: int, support: int) -> bool:
     """Bring the supports into a fresh tableau and finish from there."""
     k, l = min(m, n), max(m, n)
@@ -579,7 +569,7 @@ def _restart(work: Work, m: int, n: int, support: int) -> bool:
     return optimal and _dual(work, m, n)
 
 
-@_inner
+@inner
 def _read(work: Work, x: Floats, y: Floats) -> None:
     """The strategies of a tableau: levels of the variables and reduced costs of the slacks."""
     m, n = len(x), len(y)
