@@ -79,7 +79,7 @@ CLOSE = 1e-9
 again."""
 
 SWEEPS = 50
-"""How often gains are added up before they are found in another way."""
+"""How often gains are added up before they are found in another way, unless the end is in sight."""
 
 EPSILON = float(np.finfo(float).eps)
 

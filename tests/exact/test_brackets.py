@@ -23,6 +23,7 @@ from solvent.exact import (
     Solution,
     certificate,
     chain,
+    kernels,
     mdp,
     policy_value,
     solve,
@@ -367,3 +368,19 @@ def test_a_loop_along_which_nothing_changes_is_not_proved_by_sweeps() -> None:
     rows: list[list[Row]] = [[[(1.0, 0, 0.0)], [(1.0, 0, 0.0)]]]
     with pytest.raises(ImproperGameError, match="never to end"):
         certificate._upper_bound(table_of(rows), np.array([-1.0, 0.0]), 1)
+
+
+@pytest.mark.parametrize(
+    ("staying", "settled"),
+    [(0.9, True), (0.98, True), (0.999, False)],
+    ids=["at-once", "in-sight", "too-slow"],
+)
+def test_sweeps_go_on_while_their_end_is_in_sight(staying: float, settled: bool) -> None:
+    # One state with one row: it stays, or play ends. In 50 sweeps .98 leaves a share of .37.
+    total = np.zeros(2)
+    assert settled == kernels.markov_game.sweep_gains(
+        np.array([0, 1, 1]), np.array([0, 2]), np.array([0, 1], np.int32),
+        np.array([staying, 1 - staying]), np.ones(1), total, 50,
+    )  # fmt: skip
+    most = 1 / (1 - staying)
+    assert (0.75 * most <= total[0] <= most) == settled

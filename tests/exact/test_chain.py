@@ -105,7 +105,9 @@ def test_iteration_is_as_exact_where_states_are_rarely_left(staying: float) -> N
         for factor in (1.0, scale)
     ]  # fmt: skip
     right = rng.normal(size=n)
-    often, rarely = (found.solve(right * f) for found, f in zip(chain_of, (1.0, scale), strict=True))
+    often, rarely = (
+        found.solve(right * f) for found, f in zip(chain_of, (1.0, scale), strict=True)
+    )
     assert rarely == pytest.approx(often, rel=0, abs=1e-12)
 
 
