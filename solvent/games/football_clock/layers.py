@@ -5,9 +5,9 @@ what is to come to the side that has the ball. Chances of winning with half thos
 less one half, which makes them antisymmetric; points stand as they are.
 
 A layer is cut into blocks of lines, pairs of yards to the goal and to go, and one block more for
-the kicks. It is started from the supports of the same states at the same moment with a time-out
-less of each side: mostly one side's time-out changes the calls, and does so whatever the other has.
-The first layer of a moment is started from that a tick nearer to the end.
+the kicks. It is started from the supports of the same states with a time-out less of either side,
+and of both: mostly no more than one of the two changes the calls, and does so whatever the other
+side has. Where a side has none left, a tick less on the clock stands for its time-out.
 
 **How long it takes** is measured on values that are made up to be like the real ones::
 
@@ -184,18 +184,19 @@ class FootballLayers(LayeredGame):
     # Warm starts
 
     def starts_from(self, layer: Layer) -> Sequence[Layer]:
-        own, other = layer._replace(own=layer.own - 1), layer._replace(other=layer.other - 1)
-        if layer.own and layer.other:
-            return own, other, own._replace(other=other.other)
-        return [at for at in (own, other) if min(at) >= 0] or [layer.tick_before]
+        def less(*names: str) -> Layer:
+            return layer._replace(**{name: getattr(layer, name) - 1 for name in names})
+
+        two = [name for name in ("own", "other", "ticks") if getattr(layer, name)][:2]
+        return [*map(less, two), *([less(*two)] if len(two) == 2 else [])]
 
     def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
         if len(left) < 3 or any(start is None for start in left):
             return super().start_of(layer, left)
-        # Both sides' calls of a state as one number. Where a time-out of the side with the ball
-        # makes no difference, only that of the other can.
-        own, other, both = (start.view(np.uint64) for start in left if start is not None)
-        return np.where(own == both, other, own).view(np.uint32)
+        # Both sides' calls of a state as one number. Where the first makes no difference, only the
+        # second can.
+        first, second, both = (start.view(np.uint64) for start in left if start is not None)
+        return np.where(first == both, second, first).view(np.uint32)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...]:
         return self.tables.downs + 1, self.layout.lines, self.layout.columns(layer.half), 2
