@@ -95,7 +95,7 @@ def test_iteration_is_as_exact_where_states_are_rarely_left(staying: float) -> N
     rng = np.random.default_rng(2)
     n = 200
     targets = rng.integers(0, n, (n, 4))
-    # Half stays, and so scaled that the numbers of the equations are exact halves of one another.
+    # A power of 2, so that both chains have the same solution bit for bit.
     scale = 2.0 ** np.round(np.log2(staying))
     chain_of = [
         Chain(
