@@ -339,7 +339,7 @@ def test_whoever_gains_for_ever_by_little_is_named(player: int) -> None:
 
 
 def test_a_bound_that_is_missing_is_looked_for_again() -> None:
-    """Where player 1 does best by never ending there is no bound above, near as the other may be."""
+    """Where player 1 does best by never ending nothing bounds from above, near as the other is."""
     rows: list[list[Row]] = [
         [[(1.0, END, -3.0)], [(1.0, 0, 0.0)]],
         [[(1.0, 0, 3.0)], [(1.0, END, -1.0)]],
