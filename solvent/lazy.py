@@ -7,6 +7,7 @@ is to be done to another package is done when that is imported, if it ever is.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import time
 import warnings
@@ -39,18 +40,21 @@ class _Waiting(MetaPathFinder, Loader):
     def __init__(self, name: str, then: Callable[[], object]) -> None:
         self.name, self.then = name, then
         self.loader: Any = None
+        self._asking = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname != self.name:
+        if fullname != self.name or self._asking:
             return None
-        for finder in sys.meta_path:
-            spec = None if finder is self else finder.find_spec(fullname, path, target)
-            if spec is not None:
-                self.loader, spec.loader = spec.loader, self
-                return spec
-        return None
+        self._asking = True  # All others, of which one may ask all others in turn.
+        try:
+            spec = importlib.util.find_spec(fullname)
+        finally:
+            self._asking = False
+        if spec is not None:
+            self.loader, spec.loader = spec.loader, self
+        return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         made: ModuleType | None = self.loader.create_module(spec)

@@ -292,3 +292,16 @@ assert gymnasium.__spec__.loader is gymnasium.__loader__
 assert not any(type(finder).__module__ == "solvent.lazy" for finder in sys.meta_path)
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
+
+
+def test_the_package_may_be_loaded_again_before_gymnasium_is() -> None:
+    code = """
+import importlib, importlib.util, sys, solvent
+importlib.reload(solvent)
+assert importlib.util.find_spec("gymnasium") is not None
+import gymnasium
+assert "solvent/Pig-v0" in gymnasium.registry
+assert gymnasium.__spec__.loader is gymnasium.__loader__
+assert type(gymnasium.__loader__).__module__ != "solvent.lazy"
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
