@@ -120,7 +120,7 @@ def cache_folder() -> Path | None:
     """Where entries are kept; None if they are not."""
     said = os.environ.get(VARIABLE, "")
     if said:
-        return None if said.lower() == "off" else Path(said)
+        return None if said.lower() == "off" else Path(os.path.expanduser(said))  # noqa: PTH111
     try:
         from platformdirs import user_cache_path
     except ImportError:  # It comes with the extra cli; who has not got it may name a folder.
@@ -219,7 +219,15 @@ def read_entry(path: Path) -> Packed | None:
             packed = _checked(path, mapped)
             mapped.hold()
         os.utime(path)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ):
         return None
     return packed
 

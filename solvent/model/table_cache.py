@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -71,13 +72,36 @@ def game_identity(game: Game) -> dict[str, Any] | None:
 
 
 def _as_written(kind: type) -> bool:
-    """Whether nobody has replaced a method of a class."""
+    """Whether nobody has replaced a method or a property of a class."""
     return all(
-        value.__module__ == base.__module__
-        or value.__module__.partition(".")[0] in sys.stdlib_module_names  # Of a dataclass.
+        _is_written(name, value, base)
         for base in kind.__mro__
-        for value in vars(base).values()
-        if isinstance(value, FunctionType)
+        if base.__module__.partition(".")[0] not in sys.stdlib_module_names
+        for name, value in vars(base).items()
+    )
+
+
+def _is_written(name: str, value: Any, base: type) -> bool:
+    """Whether an attribute of a class is plain, or code of the file in which the class stands."""
+    match value:
+        case FunctionType() if name.startswith("__"):  # Some are made by dataclasses.
+            own = value.__module__
+            return own == base.__module__ or own.partition(".")[0] in sys.stdlib_module_names
+        case property():
+            parts = [value.fget, value.fset, value.fdel]
+        case cached_property():
+            parts = [value.func]
+        case staticmethod() | classmethod():
+            parts = [value.__func__]
+        case _ if not name.startswith("__") and (callable(value) or hasattr(value, "__get__")):
+            parts = [value]
+        case _:
+            return True
+    # Whoever wraps a function may give it the names of that, but not its file.
+    file = getattr(sys.modules.get(base.__module__), "__file__", None)
+    return all(
+        part is None or (isinstance(part, FunctionType) and part.__code__.co_filename == file)
+        for part in parts
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -377,9 +379,32 @@ def test_what_nothing_tells_for_certain_is_not_kept(
     assert table_cache.game_identity(chart) is not None
     (tmp_path / "standard").write_text("the name of a file, from now on")
     assert table_cache.game_identity(chart) is None
-    monkeypatch.setattr(Pig, "is_terminal", lambda self, state: True)
-    assert table_cache.game_identity(Pig(target=6)) is None
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "replacement",
+    [
+        lambda self, state: True,
+        functools.wraps(Pig.is_terminal)(lambda self, state: True),
+        functools.lru_cache(Pig.is_terminal),
+        functools.partialmethod(Pig.is_terminal),
+        property(lambda self: lambda state: True),
+        Mock(return_value=True),
+    ],
+    ids=["function", "wrapped", "cached", "partial", "property", "mock"],
+)
+def test_a_game_with_a_replaced_method_is_not_kept(
+    monkeypatch: pytest.MonkeyPatch, replacement: Any
+) -> None:
+    assert table_cache.game_identity(Pig(target=6)) is not None
+    monkeypatch.setattr(Pig, "is_terminal", replacement)
+    assert table_cache.game_identity(Pig(target=6)) is None
+
+
+def test_the_folder_may_be_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOLVENT_CACHE", "~/kept")
+    assert cache.cache_folder() == Path.home() / "kept"
 
 
 class Spot(NamedTuple):
