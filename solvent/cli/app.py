@@ -431,6 +431,14 @@ def score(
             rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep what is scored in this folder; the same command goes on from there.",
+            rich_help_panel=LAYER_BY_LAYER,
+        ),
+    ] = None,
     tolerance: Annotated[
         float,
         typer.Option(
@@ -456,7 +464,7 @@ def score(
     if not policy_file.suffix and not policy_file.exists():
         from solvent.cli.networks import score_known
 
-        score_known(str(policy_file), solution_folder, game, ctx.args, as_json=json)
+        score_known(str(policy_file), solution_folder, game, ctx.args, out=out, as_json=json)
         return
     is_network = policy_file.suffix == ".zip"
     if normalization is not None and not is_network:
@@ -468,8 +476,10 @@ def score(
         from solvent.cli.networks import score_network
 
         rules = None if game is None else read_game(game, ctx.args)
-        score_network(policy_file, solution_folder, rules, mode=mode, as_json=json)
+        score_network(policy_file, solution_folder, rules, mode=mode, out=out, as_json=json)
         return
+    if out is not None:
+        raise ValueError("--out is for games that are solved layer by layer")
     if game is not None:
         rules = read_game(game, ctx.args)
     elif is_network:

@@ -40,6 +40,8 @@ class PlayerScore(Protocol):
     against: Mapping[str, SeatValues]
     """By opponent; one of them is a best response to the player."""
     exploitability: float
+    bounds: Mapping[str, float]
+    """What is proved of it, in words, and to within which number."""
 
 
 def check_request(
@@ -84,7 +86,13 @@ def check_request(
 
 
 def score_network(
-    file: Path, solution: Path | None, asked: Game | None = None, *, mode: bool, as_json: bool
+    file: Path,
+    solution: Path | None,
+    asked: Game | None = None,
+    *,
+    mode: bool,
+    out: Path | None = None,
+    as_json: bool,
 ) -> None:
     """Score a network exactly, against players that its game knows and a best response.
 
@@ -93,6 +101,7 @@ def score_network(
         solution: The folder with the solution of its game.
         asked: The game that was named, if any; it has to be the network's.
         mode: Whether it takes its most probable actions.
+        out: A folder for what is scored so far, or None.
         as_json: Whether to print JSON.
 
     Raises:
@@ -108,7 +117,7 @@ def score_network(
     player = load_network(file)
     if mode:
         player = replace(player, rule="mode", name=f"{player.name} (mode)")
-    _score(game, player, solution, {}, as_json=as_json)
+    _score(game, player, solution, out, {}, as_json=as_json)
 
 
 def score_known(
@@ -117,6 +126,7 @@ def score_known(
     asked: str | None = None,
     words: Sequence[str] = (),
     *,
+    out: Path | None = None,
     as_json: bool,
 ) -> None:
     """Score a player that is known by name, in the game of a solution.
@@ -129,6 +139,7 @@ def score_known(
         solution: The folder of the solution.
         asked: The name of the game, if it was written; it has to be the solution's.
         words: The parameters written after it.
+        out: A folder for what is scored so far, or None.
         as_json: Whether to print JSON.
 
     Raises:
@@ -144,13 +155,14 @@ def score_known(
         )
     solved = open_solution(solution, asked, words)
     known = {"value": solved.value, "proved to within": solved.upper - solved.value}
-    _score(solved.game, name, solution, known, as_json=as_json)
+    _score(solved.game, name, solution, out, known, as_json=as_json)
 
 
 def _score(
     game: Game,
     player: NetworkPlayer | str,
     solution: Path | None,
+    out: Path | None,
     known: Mapping[str, float],
     *,
     as_json: bool,
@@ -159,9 +171,12 @@ def _score(
     spec = spec_of(game)
     if spec is None or spec.scorer is None:
         raise ValueError(f"{game.info.name} does not say how to score a player without a table")
-    with interruptible("nothing of a score is kept"):
-        score: PlayerScore = load(spec.scorer)(game, player, solution)
-    numbers = {"exploitability": score.exploitability, **known}
+    kept = "nothing of the score is kept; with --out DIR the same command goes on where it was"
+    if out is not None:
+        kept = f"what is scored is kept in {out}; the same command goes on from there"
+    with interruptible(kept):
+        score: PlayerScore = load(spec.scorer)(game, player, solution, out)
+    numbers = {"exploitability": score.exploitability, **known, **score.bounds}
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
         typer.echo(json.dumps({"name": score.name, "against": against, **numbers}, indent=2))

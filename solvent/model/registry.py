@@ -134,9 +134,9 @@ class GameSpec:
         painter: A function that paints a piece of a drawing
             (:class:`solvent.envs.rendering.Screen`).
         scorer: A function that scores a player of a game without a table exactly: from the game,
-            a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, and the
-            folder of the game's solution, or None, to a score (``PlayerScore`` in
-            :mod:`solvent.cli.networks`).
+            a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, the folder
+            of the game's solution, or None, and a folder for what is scored so far, or None, to a
+            score (``PlayerScore`` in :mod:`solvent.cli.networks`).
         play: A function from a game to the :class:`solvent.play.Session` that it has of its own
             in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
-    Block,
     LayerStrategies,
     RoleStrategies,
     block_rows,
@@ -43,7 +43,9 @@ class LayersOfTable:
     policy: TabularPolicy
     layout: FormLayout
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
         player = self.policy.player
         return LayerStrategies(
             self._role(layer, block, player), self._role(layer, block, 1 - player)
@@ -139,7 +141,9 @@ class AlikeInRuns:
     numbered: bool
     asked: list[Layer] = field(default_factory=list)
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
         self.asked.append(layer)
         return LayerStrategies(self._role(layer, block, True), self._role(layer, block, False))
 

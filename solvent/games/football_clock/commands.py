@@ -16,8 +16,8 @@ from solvent.games.football_clock.baselines.scores import (
     network_layers,
     score_timed,
 )
-from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.solver.layout import layout_for
 from solvent.games.football_clock.solver.solution import TimedSolution
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def score_player(
-    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None
+    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None, out: Path | None
 ) -> TimedScore:
     """Score a player against those known by name and a best response, with progress.
 
@@ -34,29 +34,29 @@ def score_player(
         game: Which, with its start.
         player: A network, or the name of a player.
         solution: The folder of the game's solution, which a small form does not need.
+        out: A folder for what is scored so far, or None.
 
     Raises:
         ValueError: If there is no player of that name, or it has no solution to play by.
-        StoreError: If the solution is missing, damaged, or of another game.
+        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
+            else than this score.
     """
-    layers = FootballLayers.of(game)
-    layout = layers.layout
     if isinstance(player, str):
-        name, policy = player, layers_named(player, game, layout, solution)
+        name, policy = player, layers_named(player, game, layout_for(game), solution)
         opponents = [] if player == "optimal" else ["optimal"]
     else:
         name, policy = player.name, network_layers(game, player)
         opponents = list(SCORED_AGAINST)
-    with layer_bar(layers, layout.layers, "scoring") as tell:
-        return score_timed(
-            game,
-            policy,
-            name,
-            opponents=opponents,
-            solution=solution,
-            threads=os.cpu_count() or 1,
-            on_layer=tell,
-        )
+    return score_timed(
+        game,
+        policy,
+        name,
+        opponents=opponents,
+        solution=solution,
+        threads=os.cpu_count() or 1,
+        out=out,
+        begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
+    )
 
 
 def paper_agent(solution: SolvedGame) -> list[Section] | None:

@@ -83,10 +83,11 @@ def test_optimal_player_gets_the_value(number: int) -> None:
     solution = TimedSolution.of(football)
     optimal = OptimalLayers(layout, solution.values)
     layers: dict[Layer, Floats] = {}
-    result = evaluate(layout, start, optimal, optimal, on_layer=layers.__setitem__)
+    pairs = [(optimal, optimal)]
+    [result] = evaluate_pairs(layout, start, pairs, on_layer=layers.__setitem__)
     assert result.first == pytest.approx(solution.value, abs=1e-12)
     for layer, values in layers.items():
-        np.testing.assert_allclose(values, [solution.values(layer)] * 2, atol=1e-12)
+        np.testing.assert_allclose(values[0], [solution.values(layer)] * 2, atol=1e-12)
     answered = evaluate(layout, start, optimal, None)
     assert answered.first == pytest.approx(solution.value, abs=1e-12)
     assert answered.second == pytest.approx(result.second, abs=1e-12)

@@ -36,6 +36,7 @@ from threading import Lock
 
 import numpy as np
 
+from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
@@ -48,7 +49,6 @@ from solvent.games.football_clock.baselines.average import AverageNeeded, ClockM
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
-    Block,
     LayerStrategies,
     RoleStrategies,
     block_rows,
@@ -77,13 +77,16 @@ class AgentLayers:
         management: ClockManagement = MANAGEMENT,
     ) -> None:
         self.layout = layout
+        self.constants = constants
         self.management = management
         self._utilities = utilities(layout.rules, constants)
         self._average = AverageNeeded(layout.rules)
         self._lock = Lock()
         self._known: dict[tuple[int, int, int], Strategies] = {}
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
         standing = self.standing(layer)

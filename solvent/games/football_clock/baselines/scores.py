@@ -7,24 +7,29 @@ either player. Values are points, or the chance of winning and half of that of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import read_request
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.solve import Local, solve_layers
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games import make_game
 from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.network import NetworkLayers
 from solvent.games.football_clock.baselines.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate_pairs
+from solvent.games.football_clock.solver.evaluation import PairEvaluation, PairLayers
 from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import LayerPolicy
-from solvent.model.arrays import Floats
+from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.parameters import check_choice
 
 OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
@@ -33,8 +38,8 @@ OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", 
 SCORED_AGAINST = ("optimal", "paper-agent")
 """Players that are known by name, with a policy on layers."""
 
-OnLayer = Callable[[Layer], None]
-"""Is told of every layer that is done, against everyone."""
+OnBegun = Callable[[LayerStore], AbstractContextManager[Callable[[Layer], None]]]
+"""Is given the layers when rating them begins; what it yields is told of each that is done."""
 
 BEST_RESPONSE = "best answer"
 
@@ -63,6 +68,9 @@ class TimedScore:
     even: float = 0.5
     """What an optimal player gets on average over both seats: half of a win, or no points."""
 
+    bounds: Mapping[str, float] = field(default_factory=dict)
+    """What is proved of the score, in words, and to within which number."""
+
 
 def score_timed(
     game: TimedFootball,
@@ -72,9 +80,14 @@ def score_timed(
     opponents: Iterable[str] = SCORED_AGAINST,
     solution: str | Path | None = None,
     threads: int = 2,
-    on_layer: OnLayer | None = None,
+    out: str | Path | None = None,
+    begun: OnBegun | None = None,
 ) -> TimedScore:
     """Score a policy exactly: against opponents, and against the best response to it.
+
+    The best response is computed from the policy alone. The optimal opponent plays by the values of
+    a solution; if those are rounded, it is not quite optimal, and what it gives away at most is
+    said in the score's `bounds`.
 
     Args:
         game: Which, with its start.
@@ -84,27 +97,81 @@ def score_timed(
         solution: The folder of the game's solution, which the optimal opponent needs but in a
             small form.
         threads: How many work on a layer.
-        on_layer: See :data:`OnLayer`.
+        out: A folder for what is scored so far; a score that was begun there goes on. In memory if
+            None.
+        begun: See :data:`OnBegun`.
 
     Raises:
         ValueError: If an opponent is unknown, or has no solution to play by.
-        StoreError: If the solution is missing, damaged, or of another game.
+        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
+            else, such as another score.
     """
     layout = layout_for(game)
     [begin] = game.initial()
+    # Solved on the spot for an optimal player; what is solved once is not solved again.
     met: dict[str, LayerPolicy | None] = {
         one: layers_named(one, game, layout, solution) for one in opponents
     }
     met[BEST_RESPONSE] = None
+    pairs = {one: (policy, other) for one, other in met.items()}
+    by_values = [one for one in (policy, *met.values()) if isinstance(one, OptimalLayers)]
+    solved = solution_of(game, solution) if by_values else None
+    layers = PairLayers(layout, begin.state, pairs, _identity(name, policy, solved))
+    with ExitStack() as stack:
+        store = LayerStore(layers, "start")
+        if out is not None:
+            store = stack.enter_context(LayerFolder.create(out, layers, "start"))
+        if not store.finished:
+            tell = None if begun is None else stack.enter_context(begun(store))
 
-    def tell(layer: Layer, values: Sequence[Floats]) -> None:
-        if on_layer is not None:
-            on_layer(layer)
+            def on_layer(layer: Layer, record: LayerRecord) -> None:
+                if tell is not None:
+                    tell(layer)
 
-    pairs = [(policy, other) for other in met.values()]
-    results = evaluate_pairs(layout, begin.state, pairs, threads=threads, on_layer=tell)
-    against = dict(zip(met, results, strict=True))
-    return TimedScore(name, against, even=0.0 if game.for_points else 0.5)
+            solve_layers(layers, store, workers=Local(threads), on_layer=on_layer)
+        against = layers.results(store)
+        bounds = {} if solved is None else _bounds(solved, store)
+    return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
+
+
+def _identity(
+    name: str, policy: LayerPolicy, solved: TimedSolution | None
+) -> dict[str, str | dict[str, float | str]]:
+    """What a score depends on besides the game."""
+    what = hashlib.sha256(repr(name).encode())
+    if isinstance(policy, NetworkLayers):
+        player = policy.player
+        own = player.rule, player.masked, player.observation, player.network.activation
+        what.update(repr(own).encode())
+        for array in (*player.network.weights, *player.network.biases):
+            what.update(repr(array.shape).encode() + array.astype("<f4").tobytes())
+    elif isinstance(policy, AgentLayers):
+        what.update(repr((policy.constants, policy.management)).encode())
+    identity: dict[str, str | dict[str, float | str]] = {"scored": what.hexdigest()}
+    if solved is not None:
+        store = solved.store
+        identity["solution"] = {"value": solved.value, "gap": store.largest_gap, "keep": store.keep}
+    return identity
+
+
+def _bounds(solved: TimedSolution, store: LayerStore) -> dict[str, float]:
+    """What an optimal player gives away, if it plays by rounded values.
+
+    In each layer it solves games whose entries are off by an error of those that it reads, and so
+    loses twice that beside what is lost later.
+    """
+    if solved.store.keep == "all":
+        return {}
+    known, errors = solved.store, solved.errors
+    lost: dict[Layer, float] = {}
+    for layer in store.game.layers:
+        reads = store.game.reads(layer)
+        later = max((lost[at] for at in reads), default=0.0)
+        off = max((errors[at] + known.rounded_off(at) for at in reads), default=0.0)
+        own = store.record(layer).largest_gap + store.game.rounding(layer, known.largest)
+        lost[layer] = later + 2 * off + own
+    [opening] = store.game.opening
+    return {"the optimal player gives away at most": lost[opening]}
 
 
 def layers_named(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,7 +80,7 @@ def rate_agent(
     leads = [layout.column(2, lead) for lead in range(-clock.lead, clock.lead + 1)]
     by_time = np.full((len(OPPONENTS), 2, *clock.shape), np.nan)
 
-    def keep(layer: Layer, values: Sequence[Floats]) -> None:
+    def keep(layer: Layer, values: Floats) -> None:
         if layer.ticks and layer == Layer(2, layer.ticks, timeouts, timeouts):
             for opponent, value in enumerate(values):
                 mine, others = value[:, row, leads]

@@ -31,12 +31,15 @@ class Continuations:
         tables: Of its rules.
         players: X and Y; None answers in the best way.
         values: [2, S + 2, C] of the layers that are rated, X or Y having the ball.
+        answers: What players have said when they were asked for time-outs after the plays of one
+            layer, so that each is asked once.
     """
 
     layout: FormLayout
     tables: TimedTables
     players: Players
     values: Mapping[Layer, Floats]
+    answers: dict[tuple[int, int, int, int], Floats | float]
 
     def rate(self, layer: Layer, side: int) -> Floats:
         """[U, C] what successors are worth to a side that was on offence or kicked, 0 for X."""
@@ -88,11 +91,14 @@ class Continuations:
         tables, clock = self.tables, self.layout.clock
         player, first = self.players[asked], asked == side
         assert player is not None
+        key = id(player), side, asked, g
+        if key in self.answers:
+            return self.answers[key]
         group = slice(tables.group_start[g], tables.group_start[g + 1])
         seconds, untimed = tables.groups[g]
         after = clock.after(layer.ticks, seconds)
         column = shifted[tables.score[group]]
-        return player.timeouts(
+        answer = player.timeouts(
             Asked(
                 layer=layer if first else layer.swapped,
                 seconds=seconds,
@@ -105,6 +111,8 @@ class Continuations:
                 column=column if first else column.shape[1] - 1 - column,
             )
         )
+        self.answers[key] = answer
+        return answer
 
     def final(self, half: int, side: int) -> Floats:
         """[C] what the end of a half is worth to a side."""

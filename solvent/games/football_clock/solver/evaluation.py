@@ -17,41 +17,43 @@ lead to other layers only.
 **Several at once.** Asking a policy for its strategies may cost far more than what is done with
 them, as with a network. So pairs of players are rated side by side, and each policy is asked once.
 
-Memory: the layers that others still need, for every pair twice as many as for solving.
+**Layer by layer.** Pairs are rated as a layered game is solved (:class:`PairLayers`), in memory or
+in a folder, in which an interrupted score goes on. Memory: the layers that others still need, for
+every pair twice as many as for solving.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from solvent.exact.layered.game import Block, BlockResult, Read, WarmStart, changes
+from solvent.exact.layered.solve import Local, solve_layers
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
+from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_values
 from solvent.games.football_clock.solver.continuations import Continuations
 from solvent.games.football_clock.solver.expected_values import rate_block
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, place_of
+from solvent.games.football_clock.solver.layout import FormLayout, Layer, PositionPlace, place_of
 from solvent.games.football_clock.solver.policies import (
-    Block,
     LayerPolicy,
-    LayerStrategies,
     Players,
     RoleStrategies,
     block_rows,
 )
-from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model.arrays import Floats
-
-OnLayer = Callable[[Layer, Floats], None]
-"""Is given every layer when it is done, and its values [2, S + 2, C]."""
 
 STATES_AT_ONCE = 100_000
 """A block has about so many at most, each of which may have strategies of its own."""
 
-LINES_AT_ONCE = 256
+LINES_AT_ONCE = 1024
 """And it has so many lines at most, so that there is work for all threads."""
 
 
@@ -73,6 +75,173 @@ class PairEvaluation:
         return (self.first + self.second) / 2
 
 
+class PairProblem(NamedTuple):
+    """What the blocks of a layer have in common.
+
+    Attributes:
+        layer: Which.
+        worth: [U, C] of the successors, by pair and by the side that was on offence or kicked.
+        kicks: [pairs, 2, 2, C] what being about to kick off and to kick freely are worth.
+    """
+
+    layer: Layer
+    worth: Sequence[tuple[Floats, Floats]]
+    kicks: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PairLayers(FootballLayers):
+    """What X gets against Y, for some pairs of them, as a game that is layered in time.
+
+    The values of a layer are an array [pairs, 2, S + 2, C].
+
+    Args:
+        layout: The form.
+        start: Where, with a call or a kick to come.
+        pairs: X and Y of each, by name; None stands for a best response. A policy that is in
+            several is asked once.
+        players: What the policies are, JSON-able, for a folder to be told from others.
+
+    Raises:
+        ValueError: If neither of a pair is given, or the position has no call and no kick to come.
+    """
+
+    start: TimedPosition
+    pairs: Mapping[str, Players]
+    players: Mapping[str, Any] = field(default_factory=dict)
+
+    kind = "solvent score in football with a clock"
+
+    def __post_init__(self) -> None:
+        """Check the pairs and the start."""
+        if (None, None) in self.pairs.values():
+            raise ValueError("a best response needs a policy to respond to; both are None")
+        _ = self._begins
+
+    @cached_property
+    def _begins(self) -> PositionPlace:
+        return place_of(self.layout, self.start)
+
+    @cached_property
+    def layers(self) -> Sequence[Layer]:
+        """All up to that of the start."""
+        return self.layout.layers[: self.layout.layers.index(self._begins.layer) + 1]
+
+    @property
+    def opening(self) -> Sequence[Layer]:
+        return [self._begins.layer]
+
+    def shape(self, layer: Layer) -> tuple[int, ...]:
+        return len(self.pairs), 2, *super().shape(layer)
+
+    def states(self, layer: Layer) -> int:
+        return 2 * len(self.pairs) * super().states(layer)
+
+    def problem(  # type: ignore[override]
+        self, layer: Layer, read: Read
+    ) -> PairProblem:
+        values = {at: read(at) for at in self.reads(layer)}
+        answers: dict[tuple[int, int, int, int], Floats | float] = {}
+        worth, kicks = [], np.empty((len(self.pairs), 2, 2, self.layout.columns(layer.half)))
+        for k, players in enumerate(self.pairs.values()):
+            own = {at: value[k] for at, value in values.items()}
+            following = Continuations(self.layout, self.tables, players, own, answers)
+            worth.append((following.rate(layer, 0), following.rate(layer, 1)))
+            for side in (0, 1):
+                kicks[k, side] = self._kick_rows(layer, side, following, worth[k][side])
+        return PairProblem(layer, worth, kicks)
+
+    def _kick_rows(
+        self, layer: Layer, side: int, following: Continuations, worth: Floats
+    ) -> Floats:
+        """[2, C] what being about to kick off and to kick freely are worth to a side."""
+        if layer.ticks == 0:
+            return np.stack([following.final(layer.half, side)] * 2)
+        kicks = kick_values(self.tables.loops, worth)
+        player = following.players[side]
+        if player is None:
+            kickoff = np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK])
+        else:
+            chance = player.onside(layer)
+            kickoff = chance * kicks[ONSIDE_KICK] + (1 - chance) * kicks[NORMAL_KICK]
+        return np.stack((kickoff, kicks[SAFETY_KICK]))
+
+    def blocks(self, layer: Layer) -> Sequence[Block]:
+        states = self.layout.columns(layer.half) * (self.layout.rules.ruleset.downs + 1)
+        size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
+        return [*blocks_of(self.layout.lines, size), self._kicks]
+
+    def solve_block(  # type: ignore[override]
+        self, problem: PairProblem, block: Block, start: WarmStart | None = None
+    ) -> BlockResult:
+        if block == self._kicks:
+            return BlockResult(problem.kicks)
+        rows = block_rows(self.layout, block)
+        shape = len(rows), self.layout.columns(problem.layer.half)
+        every = [player for pair in self.pairs.values() for player in pair if player is not None]
+        asked = {
+            id(player): player.strategies(problem.layer, block, start)
+            for player in {id(player): player for player in every}.values()
+        }
+        values = np.empty((len(self.pairs), 2, *shape))
+        for k, pair in enumerate(self.pairs.values()):
+            given = [None if player is None else asked[id(player)] for player in pair]
+            for side in (0, 1):
+                attack, defend = given[side], given[1 - side]
+                rate_block(
+                    self.tables.loops,
+                    rows,
+                    block[1] - block[0],
+                    problem.worth[k][side],
+                    _checked(attack and attack.attack, shape),
+                    _checked(defend and defend.defend, shape),
+                    attack is None,
+                    defend is None,
+                    values[k, side],
+                )
+        return BlockResult(
+            values,
+            next((found.start for found in asked.values() if found.start is not None), None),
+            max(found.gap for found in asked.values()),
+            games=values.size,
+        )
+
+    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+        values = np.empty(self.shape(layer))
+        for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
+            values[:, :, block_rows(self.layout, block)] = result.values
+        values[:, :, self.layout.kickoff_row :] = results[-1].values
+        starts = [result.start for result in results if result.start is not None]
+        return values, np.concatenate(starts, axis=1) if starts else None
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        scored = {"start": list(self.start), "pairs": [*self.pairs], "players": dict(self.players)}
+        return {**super().identity, "scored": json.loads(json.dumps(scored))}
+
+    def differences(self, found: Mapping[str, Any]) -> list[str]:
+        """In what another score differs."""
+        return super().differences(found) or [
+            *changes({"scored": found.get("scored")}, {"scored": self.identity["scored"]})
+        ]
+
+    def results(self, store: LayerStore) -> dict[str, PairEvaluation]:
+        """What X gets against Y in each pair, all layers being rated.
+
+        Args:
+            store: That has them.
+        """
+        even, begins = 0.0 if self.layout.for_points else 0.5, self._begins
+        values = store.read(begins.layer)[:, :, begins.row, begins.column].tolist()
+        found = {}
+        # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
+        for name, (of_x, of_y) in zip(self.pairs, values, strict=True):
+            if begins.player == 1:
+                of_x, of_y = -of_y, -of_x
+            found[name] = PairEvaluation(first=even + of_x, second=even - of_y)
+        return found
+
+
 def evaluate(
     layout: FormLayout,
     start: TimedPosition,
@@ -80,7 +249,6 @@ def evaluate(
     y: LayerPolicy | None,
     *,
     threads: int = 2,
-    on_layer: OnLayer | None = None,
 ) -> PairEvaluation:
     """What X gets against Y from a position; None stands for a best response.
 
@@ -90,17 +258,11 @@ def evaluate(
         x: One policy.
         y: The other.
         threads: How many work on a layer.
-        on_layer: See :data:`OnLayer`.
 
     Raises:
         ValueError: If neither is given, or the position has no call and no kick to come.
     """
-
-    def tell(layer: Layer, values: Sequence[Floats]) -> None:
-        if on_layer is not None:
-            on_layer(layer, values[0])
-
-    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads, on_layer=tell)
+    [result] = evaluate_pairs(layout, start, [(x, y)], threads=threads)
     return result
 
 
@@ -110,7 +272,7 @@ def evaluate_pairs(
     pairs: Iterable[Players],
     *,
     threads: int = 2,
-    on_layer: Callable[[Layer, Sequence[Floats]], None] | None = None,
+    on_layer: Callable[[Layer, Floats], None] | None = None,
 ) -> list[PairEvaluation]:
     """What X gets against Y, as :func:`evaluate` says, for some pairs of them.
 
@@ -119,135 +281,31 @@ def evaluate_pairs(
         start: Where, with a call or a kick to come.
         pairs: X and Y of each. A policy that is in several is asked once.
         threads: How many work on a layer.
-        on_layer: Is given every layer when it is done, and its values [2, S + 2, C] of every pair.
+        on_layer: Is given every layer that others read, and that of the start, when it is done, and
+            its values [pairs, 2, S + 2, C].
 
     Raises:
         ValueError: If neither of a pair is given, or the position has no call and no kick to come.
     """
-    raters = [_Rater(layout, pair) for pair in pairs]
-    begins = place_of(layout, start)
-    last_reader = {needed: layer for layer in layout.layers for needed in layout.reads(layer)}
-    with ThreadPoolExecutor(threads) as pool:
-        for layer in layout.layers:
-            _rate_layer(layout, layer, raters, pool)
-            if on_layer is not None:
-                on_layer(layer, [rater.values[layer] for rater in raters])
-            if layer == begins.layer:
-                break
-            for rater in raters:
-                for passed in [at for at in rater.values if last_reader.get(at) == layer]:
-                    del rater.values[passed]
-    even = 0.0 if layout.for_points else 0.5
-    results = []
-    for rater in raters:
-        # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
-        of_x, of_y = rater.values[begins.layer][:, begins.row, begins.column].tolist()
-        if begins.player == 1:
-            of_x, of_y = -of_y, -of_x
-        results.append(PairEvaluation(first=even + of_x, second=even - of_y))
-    return results
+    layers = PairLayers(layout, start, {str(k): pair for k, pair in enumerate(pairs)})
+    store = LayerStore(layers, "start")
+
+    def tell(layer: Layer, record: LayerRecord) -> None:
+        if on_layer is not None and store.needs(layer):
+            on_layer(layer, store.read(layer))
+
+    solve_layers(layers, store, workers=Local(threads), on_layer=tell)
+    return [*layers.results(store).values()]
 
 
-def _rate_layer(
-    layout: FormLayout, layer: Layer, raters: Sequence[_Rater], pool: ThreadPoolExecutor
-) -> None:
-    """Give every rater the values of a layer."""
-    for _ in pool.map(lambda rater: rater.begin(layer), raters):
-        pass
-    states = layout.columns(layer.half) * (layout.rules.ruleset.downs + 1)
-    size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
-    players = [player for rater in raters for player in rater.players]
-
-    def rate(block: Block) -> None:
-        asked: dict[int, LayerStrategies | None] = {}
-        for player in players:
-            if id(player) not in asked:
-                asked[id(player)] = None if player is None else player.strategies(layer, block)
-        for rater in raters:
-            first, second = (asked[id(player)] for player in rater.players)
-            rater.rate_block(layer, block, (first, second))
-
-    for _ in pool.map(rate, blocks_of(layout.lines, size)):
-        pass
-
-
-class _Rater:
-    """Rates layers in their order; `values` are those that are begun and not yet taken away.
-
-    Args:
-        layout: The form.
-        players: X and Y.
-
-    Raises:
-        ValueError: If both are best responses.
-    """
-
-    def __init__(self, layout: FormLayout, players: Players) -> None:
-        if players == (None, None):
-            raise ValueError("a best response needs a policy to respond to; both are None")
-        self.layout = layout
-        self.players = players
-        self.tables = timed_tables(layout.rules)
-        self.values: dict[Layer, Floats] = {}
-        self.following = Continuations(layout, self.tables, players, self.values)
-        self._worth: list[Floats] = []
-
-    def begin(self, layer: Layer) -> None:
-        """Add the values [2, S + 2, C] of a layer, so far only of its kicks."""
-        columns = self.layout.columns(layer.half)
-        values = np.empty((2, self.layout.rows, columns))
-        self._worth = [self.following.rate(layer, side) for side in (0, 1)]
-        for side in (0, 1):
-            values[side, self.layout.kickoff_row :] = self._kicks(layer, side, self._worth[side])
-        self.values[layer] = values
-
-    def rate_block(
-        self,
-        layer: Layer,
-        block: Block,
-        strategies: tuple[LayerStrategies | None, LayerStrategies | None],
-    ) -> None:
-        """Write the values of a block of a layer that is begun, from what X and Y do there."""
-        rows, values = block_rows(self.layout, block), self.values[layer]
-        rated = np.empty((len(rows), values.shape[2]))
-        for side in (0, 1):
-            attack, defend = strategies[side], strategies[1 - side]
-            rate_block(
-                self.tables.loops,
-                rows,
-                block[1] - block[0],
-                self._worth[side],
-                self._checked(attack and attack.attack, rated.shape),
-                self._checked(defend and defend.defend, rated.shape),
-                attack is None,
-                defend is None,
-                rated,
-            )
-            values[side, rows] = rated
-
-    def _checked(self, strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStrategies:
-        """Strategies in the form that the loops read; anything where none are given."""
-        if strategies is None:
-            return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
-        if strategies.which.shape != shape:
-            raise ValueError(
-                f"a policy's `which` has shape {strategies.which.shape}; expected {shape}"
-            )
-        return RoleStrategies(
-            np.ascontiguousarray(strategies.calls, np.float64),
-            np.ascontiguousarray(strategies.choices, np.float64),
-            np.ascontiguousarray(strategies.which, np.int32),
-        )
-
-    def _kicks(self, layer: Layer, side: int, worth: Floats) -> Floats:
-        """[2, C] what being about to kick off and to kick freely are worth to a side."""
-        if layer.ticks == 0:
-            return np.stack([self.following.final(layer.half, side)] * 2)
-        kicks = kick_values(self.tables.loops, worth)
-        player = self.players[side]
-        if player is None:
-            kickoff = np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK])
-        else:
-            chance = player.onside(layer)
-            kickoff = chance * kicks[ONSIDE_KICK] + (1 - chance) * kicks[NORMAL_KICK]
-        return np.stack((kickoff, kicks[SAFETY_KICK]))
+def _checked(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStrategies:
+    """Strategies in the form that the loops read; anything where none are given."""
+    if strategies is None:
+        return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
+    if strategies.which.shape != shape:
+        raise ValueError(f"a policy's `which` has shape {strategies.which.shape}; expected {shape}")
+    return RoleStrategies(
+        np.ascontiguousarray(strategies.calls, np.float64),
+        np.ascontiguousarray(strategies.choices, np.float64),
+        np.ascontiguousarray(strategies.which, np.int32),
+    )

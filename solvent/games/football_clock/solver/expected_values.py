@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from solvent.games.football_clock.solver.block_kernel import (
     STATES_TOGETHER,
@@ -24,6 +25,9 @@ from solvent.games.football_clock.solver.block_kernel import (
 from solvent.games.football_clock.solver.policies import RoleStrategies
 from solvent.games.football_clock.solver.tables import Loops
 from solvent.model.arrays import Floats, Ints
+
+Numbers = NDArray[np.int32]
+"""Of strategies."""
 
 RUN = 8
 """Columns in a run from which on it pays to sum the weights of its cells first, about."""
@@ -100,7 +104,7 @@ def rate_block(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _runs(x: Ints, y: Ints, offence_responds: bool, defence_responds: bool) -> int:
+def _runs(x: Numbers, y: Numbers, offence_responds: bool, defence_responds: bool) -> int:
     """How many runs of columns there are in which the same strategies meet."""
     n = 1
     for c in range(1, len(x)):
@@ -117,8 +121,8 @@ def _side_by_side(
     last: int,
     attack: RoleStrategies,
     defend: RoleStrategies,
-    x: Ints,
-    y: Ints,
+    x: Numbers,
+    y: Numbers,
     offence_responds: bool,
     defence_responds: bool,
     by_row: Floats,
@@ -172,8 +176,8 @@ def _run_by_run(
     last: int,
     attack: RoleStrategies,
     defend: RoleStrategies,
-    x: Ints,
-    y: Ints,
+    x: Numbers,
+    y: Numbers,
     offence_responds: bool,
     defence_responds: bool,
     by_row: Floats,
@@ -233,8 +237,8 @@ def _choose(
     loops: Loops,
     attack: RoleStrategies,
     defend: RoleStrategies,
-    x: Ints,
-    y: Ints,
+    x: Numbers,
+    y: Numbers,
     offence_responds: bool,
     defence_responds: bool,
     by_row: Floats,

@@ -1,9 +1,8 @@
 """The optimal player of football with a clock, as a policy that is asked for whole blocks.
 
 A solution holds values. The strategies of a layer's states are those of the matrix games that were
-solved for it, and are solved again here when they are asked for. Warm starts are what was mixed a
-tick nearer to the end, if that layer has been asked for before: policies are evaluated in that
-order.
+solved for it, and are solved again here when they are asked for, from what was mixed a tick nearer
+to the end.
 
 What is best is not always unique. Strategies are those that the solver finds; of time-outs, kicks
 and choices that are worth the same, no time-out, the normal kick and the play. Where the game is
@@ -17,7 +16,7 @@ from threading import Lock
 
 import numpy as np
 
-from solvent.exact.layered.game import WarmStart
+from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football_clock.solver.block_kernel import (
     BlockStrategies,
@@ -27,7 +26,6 @@ from solvent.games.football_clock.solver.block_kernel import (
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (
     Asked,
-    Block,
     LayerStrategies,
     RoleStrategies,
 )
@@ -50,26 +48,26 @@ class OptimalLayers:
         self._tables = timed_tables(layout.rules)
         self._lock = Lock()
         self._problem: LayerProblem | None = None
-        self._start: WarmStart | None = None
-        self._supports: dict[Layer, WarmStart] = {}
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
         """What it does in the states of a block of a layer."""
         problem = self._problem_of(layer)
         rules, tables = self.layout.rules, self._tables
         shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(layer.half))
         widths = rules.legal.shape[1], rules.chart.defences, len(tables.loops.option)
         strategies = BlockStrategies(*(np.zeros((*shape, width)) for width in widths))
-        start = None if self._start is None else self._start[:, slice(*block)]
-        supports = solve_block(problem, *block, strategies, start).start
-        assert supports is not None
-        self._supports[layer][:, slice(*block)] = supports
+        solved = solve_block(problem, *block, strategies, start)
         offence, defence, choices = (
             strategy.reshape(-1, strategy.shape[-1]) for strategy in strategies
         )
         which = np.arange(len(offence), dtype=np.int32).reshape(-1, shape[2])
         return LayerStrategies(
-            RoleStrategies(offence, choices, which), RoleStrategies(defence, choices, which)
+            RoleStrategies(offence, choices, which),
+            RoleStrategies(defence, choices, which),
+            solved.start,
+            solved.largest_gap,
         )
 
     def onside(self, layer: Layer) -> Floats:
@@ -110,10 +108,5 @@ class OptimalLayers:
             if self._problem is None or self._problem.layer != layer:
                 problem = layer_problem(self.layout, self._tables, layer, self.read)
                 _ = problem.constant  # Computed here, not by every thread.
-                self._start = self._supports.pop(layer.tick_before, None)
-                columns = self.layout.columns(layer.half)
-                self._supports[layer] = np.zeros(
-                    (self._tables.downs + 1, self._tables.lines, columns, 2), np.uint32
-                )
                 self._problem = problem
             return self._problem

@@ -28,11 +28,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.model.arrays import Bools, Floats, Ints
-
-Block = tuple[int, int]
-"""A range of lines, the first and the one after the last."""
 
 
 class RoleStrategies(NamedTuple):
@@ -52,10 +50,19 @@ class RoleStrategies(NamedTuple):
 
 
 class LayerStrategies(NamedTuple):
-    """What a player does in the states of a block, on both sides of the ball."""
+    """What a player does in the states of a block, on both sides of the ball.
+
+    Attributes:
+        attack: With the ball.
+        defend: Without it.
+        start: What it leaves to be started from a tick before; None if that is nothing.
+        gap: The largest duality gap of the matrix games that it solved.
+    """
 
     attack: RoleStrategies
     defend: RoleStrategies
+    start: WarmStart | None = None
+    gap: float = 0.0
 
 
 class Asked(NamedTuple):
@@ -89,8 +96,16 @@ class Asked(NamedTuple):
 class LayerPolicy(Protocol):
     """A player of football with a clock, made for one layout."""
 
-    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
-        """What it does in the states of a block of a layer."""
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
+        """What it does in the states of a block of a layer.
+
+        Args:
+            layer: Which.
+            block: Of it.
+            start: What was left by the same states a tick nearer to the end; None if nothing was.
+        """
 
     def onside(self, layer: Layer) -> Floats:
         """[C] the chance that it kicks off with an onside kick; columns are the kicker's."""
