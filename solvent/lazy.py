@@ -9,16 +9,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
-
-BEGUN = time.time()
-"""When this process imported the package."""
 
 
 def when_imported(name: str, then: Callable[[], object]) -> None:
@@ -59,6 +55,12 @@ class _Waiting(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         made: ModuleType | None = self.loader.create_module(spec)
         return made
+
+    def __getattr__(self, name: str) -> Any:
+        # Who finds the package without importing it asks its loader for more, such as its files.
+        if self.__dict__.get("loader") is None:
+            raise AttributeError(name)
+        return getattr(self.loader, name)
 
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None

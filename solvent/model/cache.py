@@ -4,12 +4,14 @@ They lie in the user's folder for caches, or in the folder that the environment 
 ``SOLVENT_CACHE`` names; ``SOLVENT_CACHE=off`` keeps nothing. The folder may be deleted at any time.
 
 **What is found.** An entry is found by a hash of all that it was computed from (:func:`kept`):
-besides what the caller says, the files of the packages whose code took part, and the versions of
-Python and of all packages that are installed. When any of them changes, the entry is not found any
-more. So what is read is what would be computed now, to the last bit. While files of the packages
-are newer than the process, which may have imported them before, nothing is read and nothing kept.
+besides what the caller says, the files of the packages whose code took part, those of all imported
+modules that are not installed, and the versions of Python and of all packages that are. When any of
+them changes, the entry is not found any more. So what is read is what would be computed now, to the
+last bit, unless a process has replaced parts of modules that it has imported. While any of the
+files is newer than the process, which may have imported it before, nothing is read or kept.
 
-**What is believed.** An entry states its own hash, its size and a checksum of every array. What
+**What is believed.** Whoever may write to the folder is believed as whoever may write to the code.
+An entry states its own hash, its size and a checksum of every array. What
 does not agree is computed anew and replaced. An entry is written beside its place and moved there,
 so that several processes may read and write at the same time. A disk that is full, or that may not
 be written to, only means that nothing is kept.
@@ -33,6 +35,7 @@ import re
 import secrets
 import shutil
 import sys
+import sysconfig
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,8 +45,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from solvent.lazy import BEGUN
 
 VARIABLE = "SOLVENT_CACHE"
 """The environment variable that names the folder, or says ``off``."""
@@ -68,6 +69,19 @@ _BESIDE = re.compile(r"\.solvent-[0-9a-f]{16}")
 
 _ABANDONED = 86_400
 """Seconds after which an entry that is not whole has no writer any more."""
+
+
+def _begun() -> float:
+    try:
+        after_name = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        since_boot = int(after_name[19]) / os.sysconf("SC_CLK_TCK")
+        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.time()
+
+
+BEGUN = _begun()
+"""When this process began or, where the system does not tell, when it imported this module."""
 
 
 class Packed(NamedTuple):
@@ -104,8 +118,10 @@ def kept(
     path = entry_path(identity, packages)
     if path is None:
         return make()
-    packed = read_entry(path)
-    found = None if packed is None else unpack(packed)
+    packed, found = read_entry(path), None
+    if packed is not None:
+        with contextlib.suppress(KeyError, TypeError, ValueError):  # An entry that lacks something.
+            found = unpack(packed)
     if found is not None:
         return found
     began = time.process_time()
@@ -140,9 +156,11 @@ def entry_path(identity: Mapping[str, Any], packages: Iterable[str]) -> Path | N
         return None
     packages = {"solvent", *packages}
     try:
-        if not _as_imported(packages):
+        loose = _loose_files() if packages > {"solvent"} else []
+        if not _as_imported(packages, loose):
             return None
         code = {name: source_hash(name) for name in packages}
+        code |= {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in loose}
     except (ImportError, OSError, ValueError):
         return None
     text = json.dumps([identity, code, _installed()], sort_keys=True)
@@ -186,12 +204,24 @@ def _files(package: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
                     left.append(entry.path)
 
 
-def _as_imported(packages: Iterable[str]) -> bool:
-    """Whether the files of some packages are older than this process.
+def _loose_files() -> list[str]:
+    """The files of the imported modules that are neither Python's nor installed, nor the script."""
+    known = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib"))
+    files = (
+        getattr(module, "__file__", None)
+        for name, module in sys.modules.copy().items()
+        if name.partition(".")[0] not in ("solvent", "__main__")
+    )
+    return sorted({file for file in files if file and not file.startswith(known)})
+
+
+def _as_imported(packages: Iterable[str], loose: Iterable[str]) -> bool:
+    """Whether the files of some packages, and some more, are older than this process.
 
     Then what it has imported of them, and will yet, is what they hold.
     """
-    stats = (entry.stat() for package in packages for _, entry in _files(package))
+    stats = [entry.stat() for package in packages for _, entry in _files(package)]
+    stats += map(os.stat, loose)
     return all(max(stat.st_mtime, stat.st_ctime) < BEGUN for stat in stats)
 
 
@@ -270,6 +300,8 @@ def _checked(path: Path, mapped: _Mapped) -> Packed:
         raise ValueError("another entry, or cut")
     arrays = {}
     for name, (kind, shape, offset, checksum) in about["arrays"].items():
+        if np.dtype(kind).kind not in "biuf":
+            raise ValueError("not of plain numbers")
         count = int(np.prod(shape, dtype=np.int64))
         array = np.frombuffer(memory, kind, count, offset) if count else np.empty(0, kind)
         array = array.reshape(shape)

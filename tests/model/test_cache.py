@@ -284,6 +284,40 @@ def test_rules_that_are_changed_are_compiled_anew(folder: Path, tmp_path: Path) 
     assert run() == "True 7.0"
     assert len(list(folder.iterdir())) == 2
 
+    # A module beside the package, which is not installed either.
+    (tmp_path / "prize.py").write_text("PRIZE = 2\n")
+    rules.write_text(
+        "from prize import PRIZE\n"
+        + textwrap.dedent(RULES).replace('"end", 0), 1', '"end", 0), PRIZE')
+    )
+    assert run() == "False 2.0"
+    assert run() == "True 2.0"
+    (tmp_path / "prize.py").write_text("PRIZE = 5\n")
+    assert run() == "False 5.0"
+
+
+def test_nothing_is_kept_of_files_changed_since_the_process_began(
+    folder: Path, tmp_path: Path
+) -> None:
+    package = tmp_path / "walking"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    rules = package / "rules.py"
+    rules.write_text(textwrap.dedent(RULES))
+    changed_first = """
+        import time
+        from pathlib import Path
+        import walking.rules
+        Path(walking.rules.__file__).touch()
+        time.sleep(0.05)
+    """
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
+    code = [sys.executable, "-c", textwrap.dedent(changed_first) + textwrap.dedent(RUN)]
+    # Solvent is imported after the change; what was imported before need not be what the file says.
+    failed = subprocess.run(code, capture_output=True, text=True, check=True, env=environment)
+    assert failed.stdout.split() == ["False", "1.0"]
+    assert not folder.exists()
+
 
 SMALL: list[Game] = [GAME, Pig(target=6), Greed(limit=9, sides=4)]
 
