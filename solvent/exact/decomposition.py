@@ -41,12 +41,13 @@ seconds, once."""
 
 
 def optimum(
-    game: TabularGame, *, tell: Callable[[int], None] | None = None
+    game: TabularGame, *, near: bool = True, tell: Callable[[int], None] | None = None
 ) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
     """The values of all states, [S], an optimal policy of each player, and the method.
 
     Args:
         game: Any game for one player or two, with or without cycles.
+        near: Whether cycles in which both players choose begin where Newton's method comes to.
         tell: Called with the number of states solved so far, as that rises.
 
     Raises:
@@ -61,7 +62,7 @@ def optimum(
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
                 f"game can be reached"
             )
-    values, weights, method = _solve(game, tell=tell)
+    values, weights, method = _solve(game, near=near, tell=tell)
     return values, _policies(game, weights), method
 
 
@@ -75,7 +76,11 @@ def solve_values(game: TabularGame) -> Floats:
 
 
 def _solve(
-    game: TabularGame, *, greedy: bool = False, tell: Callable[[int], None] | None = None
+    game: TabularGame,
+    *,
+    greedy: bool = False,
+    near: bool = True,
+    tell: Callable[[int], None] | None = None,
 ) -> tuple[Floats, tuple[Floats, Floats], str]:
     """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
@@ -123,7 +128,7 @@ def _solve(
                 chosen[states] = game.row_start[states] + policy - one.row_start[:-1]
             else:
                 component = component_of(game, states, values)
-                values[states], *policies = solve_component(component)
+                values[states], *policies = solve_component(component, near=near)
                 rows, _ = members(game.row_start, states)
                 weights[0][rows], weights[1][rows] = policies
         else:

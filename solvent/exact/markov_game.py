@@ -231,12 +231,15 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     )
 
 
-def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, Floats, Floats]:
+def solve_component(
+    c: GameComponent, *, greedy: bool = False, near: bool = True
+) -> tuple[Floats, Floats, Floats]:
     """The values of a component, [n], and the probability of each row's action of either player.
 
     Args:
         c: The component.
         greedy: Whether to begin with the rows of the largest reward, if only one player chooses.
+        near: Whether to begin where Newton's method comes to, if both choose.
 
     Returns:
         Values [n], and player 0's and player 1's probabilities, [k] each.
@@ -247,7 +250,7 @@ def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, 
     """
     first, second = (bool((count > 1).any()) for count in c.count)
     if first and second:
-        values, x, y = strategy_iteration(c)
+        values, x, y = strategy_iteration(c, newton(c) if near else None)
         return values, np.repeat(x, c.width), y[c.pair]
     own = exchanged(c) if second else c
     v, policy = policy_iteration(own, best_rows(own, own.r) if greedy else None)
@@ -256,17 +259,17 @@ def solve_component(c: GameComponent, *, greedy: bool = False) -> tuple[Floats, 
     return (-values, np.ones(c.k), taken) if second else (values, taken, np.ones(c.k))
 
 
-def strategy_iteration(c: GameComponent) -> tuple[Floats, Floats, Floats]:
+def strategy_iteration(c: GameComponent, near: Near | None) -> tuple[Floats, Floats, Floats]:
     """The values of a component in which both players choose, [n], and their strategies x and y.
 
     Args:
         c: The component.
+        near: Where Newton's method came to; None to begin with the most probable path out.
 
     Raises:
         ImproperGameError: If a player does best by never ending.
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    near = newton(c)
     if near is not None and near.converged:
         large = max(float(np.abs(near.v[0]).max()), float(near.change.max()))
         sides = enumerate((near.x, near.y))

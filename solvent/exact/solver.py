@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvent.exact.certificate import bracket
-from solvent.exact.components import reached
+from solvent.exact.components import components, reached
 from solvent.exact.decomposition import optimum
 from solvent.exact.evaluation import expectation
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
@@ -36,7 +36,23 @@ def solve_table(
             ending.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
-    values, policies, method = optimum(game, tell=Teller(progress, "solving", game.n_states))
+    try:
+        return _solve(game, tolerance, progress)
+    except (CertificateError, ImproperGameError):
+        both = all((count > 1).any() for count in game.action_count)
+        if not (both and components(game).cyclic.any()):
+            raise
+    # Newton's method may end in a wrong place where values are large beside their differences.
+    return _solve(game, tolerance, progress, near=False)
+
+
+def _solve(
+    game: TabularGame, tolerance: float, progress: OnProgress | None, *, near: bool = True
+) -> Solution:
+    """The solution by one way of solving cycles; see :func:`solve_table`."""
+    values, policies, method = optimum(
+        game, near=near, tell=Teller(progress, "solving", game.n_states)
+    )
     lower, upper = bracket(game, values, policies, progress=progress)
     if lower > upper:
         # Each policy secures more than the other one leaves, against whoever ends play.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -144,6 +145,25 @@ def test_newtons_method_only_saves_time(monkeypatch: pytest.MonkeyPatch) -> None
     with_it = solve(table)
     monkeypatch.setattr(markov_game, "newton", lambda component: None)
     assert solve(table).values == pytest.approx(with_it.values, abs=1e-9)
+
+
+def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = compile_game(Staircase(4, 3, Fraction(1, 2)))
+    values = solve(table).values
+    newton, wrong = markov_game.newton, []
+
+    def mistaken(component: markov_game.GameComponent) -> markov_game.Near | None:
+        near = newton(component)
+        assert near is not None
+        x, y = (np.repeat(1.0 / count, count) for count in component.count)
+        wrong.append(replace(near, x=x, y=y, converged=True))
+        return wrong[-1]
+
+    monkeypatch.setattr(markov_game, "newton", mistaken)
+    assert solve(table).values == pytest.approx(values, abs=1e-9)
+    assert len(wrong) == 1
 
 
 @pytest.mark.parametrize(
