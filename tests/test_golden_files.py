@@ -6,13 +6,16 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from golden_files import READERS, bench_again
-from golden_streams import GOLDEN
+from golden_streams import CHANGED, GOLDEN
 
 from solvent.exact.bench_records import read_results
 
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
+for reader, changed in json.loads((CHANGED / "figures.json").read_text(encoding="utf-8")).items():
+    FIGURES[reader] |= changed
 
 SLOW = {"bench"}
 """A page with all its pictures is drawn."""
@@ -51,12 +54,15 @@ def test_what_is_finished_is_only_read(copy: Path) -> None:
 
 
 def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None:
+    """But for rounding: matrix games are started from other supports than version 0.1 had."""
     READERS["layers, unfinished"](copy)
     whole, parts = (
-        {path.relative_to(copy / name): path.read_bytes() for path in (copy / name).rglob("*.*")}
+        {path.relative_to(copy / name): np.load(path) for path in (copy / name).rglob("*.npy")}
         for name in ("half", "half-unfinished")
     )
-    assert whole == parts
+    assert whole.keys() == parts.keys()
+    for path, values in whole.items():
+        assert parts[path] == pytest.approx(values, rel=0, abs=1e-12), path
 
 
 @pytest.mark.slow

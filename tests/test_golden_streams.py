@@ -8,9 +8,22 @@ from pathlib import Path
 import gymnasium as gym
 import pettingzoo
 import pytest
-from golden_streams import GOLDEN, STREAMS, TRAININGS, Stream, Training, parameters_of, run_stream
+from golden_streams import (
+    CHANGED,
+    GOLDEN,
+    STREAMS,
+    TRAININGS,
+    Stream,
+    Training,
+    parameters_of,
+    run_stream,
+)
 
-SAID = json.loads((GOLDEN / "streams.json").read_text(encoding="utf-8"))
+SAID = {
+    name: digests
+    for folder in (GOLDEN, CHANGED)
+    for name, digests in json.loads((folder / "streams.json").read_text(encoding="utf-8")).items()
+}
 LEARNED = json.loads((GOLDEN / "trainings.json").read_text(encoding="utf-8"))
 
 

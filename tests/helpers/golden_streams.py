@@ -22,6 +22,10 @@ import pettingzoo
 import solvent
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "0.1"
+CHANGED = GOLDEN.parent / "0.2"
+"""What version 0.2 says otherwise, and nothing else. The optimal player of football with a clock
+may choose another of several optimal strategies, so what is scored against it differs; and a
+network is evaluated for more states at a time, so float32 is summed in another order."""
 
 STEPS = 300
 VECTOR_STEPS = 120
