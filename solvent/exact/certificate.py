@@ -262,7 +262,8 @@ def _upper_bound(game: TabularGame, values: Floats, side: int) -> float:
     name = game.info.name
     cyclic = bool(components(game).cyclic.any())
     rise, rounding = _rises(game, values, side)
-    for find in (_evenly, _swept):
+    # Without cycles one pass finds the most that rows can gain.
+    for find in (_evenly, _swept) if cyclic else ():
         above = find(game, rise, rounding)
         if above is not None and _is_narrow(game, values, above):
             more, blur = _rises(game, above, 0)

@@ -184,12 +184,16 @@ class Chain:
     def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
         """Iterate on x ([n]); whether its residual became small enough."""
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
-        residual = kernels.chain.iterate(
+        work = np.empty((7, self.n))
+        relative = kernels.chain.iterate(
             *moves, self.changing, self.changing if transposed else self.leaving,
-            0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE,
-            np.empty((7, self.n)),
+            0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE, work,
         )  # fmt: skip
-        return bool(residual <= NEAR_ROUNDING)
+        if relative <= NEAR_ROUNDING:
+            return True
+        # Where values are small, what is left may be the rounding of larger ones elsewhere.
+        residual, largest = np.abs(work[0]), float(np.abs(x).max())
+        return bool((residual <= NEAR_ROUNDING * self.changing * largest).all())
 
     @cached_property
     def _transposed(self) -> tuple[Ints, Ints, Floats]:

@@ -305,3 +305,11 @@ assert gymnasium.__spec__.loader is gymnasium.__loader__
 assert type(gymnasium.__loader__).__module__ != "solvent.lazy"
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
+
+
+def test_football_strategy_is_made_with_the_optimal_opponent() -> None:
+    """Its policies are evaluated on a chain of 161,426 states that is too large to be factored."""
+    env = gym.make("solvent/FootballStrategy-v0")
+    env.reset(seed=1)
+    *_, info = env.step(0)
+    assert info["action_mask"].any()
