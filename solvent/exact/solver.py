@@ -38,12 +38,15 @@ def solve_table(
     """
     try:
         return _solve(game, tolerance, progress)
-    except (CertificateError, ImproperGameError):
+    except (CertificateError, ImproperGameError) as refused:
         both = all((count > 1).any() for count in game.action_count)
         if not (both and components(game).cyclic.any()):
             raise
-    # Newton's method may end in a wrong place where values are large beside their differences.
-    return _solve(game, tolerance, progress, near=False)
+        # Newton's method may end in a wrong place where values are large beside their differences.
+        try:
+            return _solve(game, tolerance, progress, near=False)
+        except (CertificateError, ImproperGameError):
+            raise refused from None
 
 
 def _solve(
