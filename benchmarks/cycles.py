@@ -12,7 +12,7 @@ What is timed, once the model is in memory:
 
     solvent.solve             the whole of it: components, iteration, certificate, action values
     Storm optimistic          optimistic value iteration, a bracket of 1e-9 around every value
-    Storm policy iteration    without a bracket; random family only (minutes on grids)
+    Storm policy iteration    without a bracket; random family only (on grids it takes long)
     QuantEcon                 modified policy iteration, epsilon 1e-9, without a bracket
 
 Storm is stormpy 2.0 (``pip install stormpy``); what is not installed is skipped, and said so. All

@@ -96,18 +96,5 @@ __all__ = [
 if not TYPE_CHECKING:
     __getattr__, __dir__ = attach(__name__, _HOMES)
 
-
-def _register_gymnasium() -> None:
-    from solvent.registration import register_gymnasium
-
-    register_gymnasium()
-
-
-def _register_pettingzoo() -> None:
-    from solvent.registration import register_pettingzoo
-
-    register_pettingzoo()
-
-
-when_imported("gymnasium", _register_gymnasium)
-when_imported("pettingzoo", _register_pettingzoo)
+when_imported("gymnasium", "solvent.registration:register_gymnasium")
+when_imported("pettingzoo", "solvent.registration:register_pettingzoo")

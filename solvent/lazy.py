@@ -17,23 +17,28 @@ from types import ModuleType
 from typing import Any
 
 
-def when_imported(name: str, then: Callable[[], object]) -> None:
+def when_imported(name: str, then: str) -> None:
     """Do something as soon as a package is imported; now if it is already.
 
     Args:
         name: Of a package on the top level.
-        then: What is to be done.
+        then: The function that is called, as ``"module:name"``; it is imported only then.
     """
     if name in sys.modules:
-        then()
+        _call(then)
     else:
         sys.meta_path.insert(0, _Waiting(name, then))
+
+
+def _call(function: str) -> None:
+    module, _, name = function.partition(":")
+    getattr(importlib.import_module(module), name)()
 
 
 class _Waiting(MetaPathFinder, Loader):
     """Finds one package as all others do, and does something after it was loaded."""
 
-    def __init__(self, name: str, then: Callable[[], object]) -> None:
+    def __init__(self, name: str, then: str) -> None:
         self.name, self.then = name, then
         self.loader: Any = None
         self._asking = False
@@ -68,7 +73,7 @@ class _Waiting(MetaPathFinder, Loader):
         self.loader.exec_module(module)
         # Not earlier: an import that fails may be tried again.
         sys.meta_path.remove(self)
-        self.then()
+        _call(self.then)
 
 
 def attach(

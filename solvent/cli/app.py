@@ -124,8 +124,8 @@ def solve(
         str | None,
         typer.Option(
             metavar="WHAT",
-            help="Values that are kept: all, or compact, which is all but rounded, or start, those "
-            "of the start only.",
+            help="Which values to keep: all; compact, which rounds them to two bytes; or start, "
+            "those of the layer in which the game begins.",
             rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,

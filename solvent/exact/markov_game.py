@@ -85,7 +85,7 @@ ROUGH = 1e-4
 it would be for nothing to evaluate strategies to the last digit."""
 
 LARGE = 0.1
-"""A component of more than this share of all states is worth a map of them."""
+"""A component of more than this share of all states gets a map of them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,6 +50,10 @@ TIE = 1e-13
 
 EPSILON = float(np.finfo(float).eps)
 
+FIRST, REST = 1e-9, 1e-7
+"""How exact the two solves of an evaluation are, in units of their right sides: the second makes
+good what the first leaves."""
+
 GRAIN = 8 * EPSILON
 """Differences below this, in units of the smaller part of a state's value, are its rounding."""
 
@@ -240,10 +244,10 @@ def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Float
         grouped_sum(c.state, weight * c.leaving, c.n),
     )  # fmt: skip
     right = grouped_sum(c.state, weight * c.r, c.n)
-    v = chain.solve(right, within=np.full(c.n, 1e-9 * np.abs(right).max()), guess=guess)
+    v = chain.solve(right, within=np.full(c.n, FIRST * np.abs(right).max()), guess=guess)
     # What the equations still lack, found by differences, is solved for once more.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
-    enough = max(1e-7 * np.abs(rest).max(), EPSILON * np.abs(right).max())
+    enough = max(REST * np.abs(rest).max(), EPSILON * np.abs(right).max())
     return np.stack((v, chain.solve(rest, within=np.full(c.n, enough))))
 
 

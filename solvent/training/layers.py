@@ -4,7 +4,8 @@ For networks as small as these, a framework that records every operation to diff
 later spends more time on records than on sums. Here the gradient of linear layers with ReLU or
 Tanh between them is written down (Rumelhart, Hinton and Williams 1986, *Learning representations
 by back-propagating errors*), and all weights are pieces of one vector, so that a step of Adam
-(Kingma and Ba 2015) is five operations on vectors. The numbers are those of PyTorch, bit for bit.
+(Kingma and Ba 2015) is five operations on vectors. The numbers are those of PyTorch but for
+rounding.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Episodes(NamedTuple):
         state: int32, the state of the game.
         stream: uint64, the state of the random numbers.
         side: int32, which of the table's views the learner has.
-        opponent: int32, which opponent of the pool it episodes.
+        opponent: int32, which opponent of the pool it plays against.
         owed: float64, rewards of the opponent's opening moves, which no step has reported.
         over: bool, whether the end of the episode has been reported.
     """
