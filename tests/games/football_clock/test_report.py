@@ -12,7 +12,7 @@ from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report import decisions as timed_decisions
-from solvent.games.football_clock.report.chances import by_time, clock_of, first_down
+from solvent.games.football_clock.report.chances import by_time, clock_of, first_down, scaled
 from solvent.games.football_clock.report.page import untabled_timed
 from solvent.games.football_clock.solver.call_sheet import call_sheet
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -99,6 +99,20 @@ def test_what_a_time_out_gains(second_half: TimedSolution, *, offence: bool) -> 
     assert (called < declined - 1e-3).any()
 
 
+@pytest.mark.parametrize("offence", [True, False])
+def test_what_a_time_out_is_worth(second_half: TimedSolution, *, offence: bool) -> None:
+    worth = timed_decisions.timeout_worth(second_half, offence=offence)
+    side, sign = (0, 1) if offence else (1, -1)
+    place = Situation(1, 3, scaled(second_half, 80))
+    for t, column, at in positions(second_half, "call", place):
+        at = at._replace(margin=sign * at.margin)
+        left = list(at.timeouts)
+        left[side] -= 1
+        lost = second_half.value_of(at) - second_half.value_of(at._replace(timeouts=tuple(left)))
+        assert worth[t, column] == pytest.approx(sign * lost, abs=1e-12)
+    assert (worth > 1e-3).any()
+
+
 def test_what_an_onside_kick_gains(second_half: TimedSolution, tables: TimedTables) -> None:
     drawn = timed_decisions.onside_map(second_half, tables)
     (_, onside), (_, normal) = drawn.told
@@ -114,7 +128,7 @@ def test_the_page_of_a_second_half(second_half: TimedSolution) -> None:
     assert [section.title for section in known.sections] == [
         "Winning by time, score and place",
         "The 2nd-down map by time and score",
-        "When to call a time-out",
+        "What a time-out is worth, and when to call it",
         "When to kick onside",
         "A game, play by play",
     ]

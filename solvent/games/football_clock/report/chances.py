@@ -36,16 +36,21 @@ def clock_of(solution: TimedSolution) -> Clock:
     return Clock(layout.most_ticks, layout.clock.tick, lead)
 
 
-def by_time(solution: TimedSolution, row: int) -> Floats:
-    """[T, leads] the value of a row of the second half's layers, both with all time-outs.
+def by_time(solution: TimedSolution, row: int, spent: tuple[int, int] = (0, 0)) -> Floats:
+    """[T, leads] the value of a row of the second half's layers.
 
     It is the chance of winning with half that of a tie, or points.
+
+    Args:
+        solution: Of the form.
+        row: Of the layers.
+        spent: How many time-outs the side with the ball and the other one have called.
     """
     layout, clock = solution.layout, clock_of(solution)
-    timeouts = layout.clock.timeouts
+    own, other = (layout.clock.timeouts - called for called in spent)
     leads = [layout.column(2, lead) for lead in range(-clock.lead, clock.lead + 1)]
     values = [
-        solution.values(layout.moment(2, ticks, timeouts, timeouts))[row, leads]
+        solution.values(layout.moment(2, ticks, own, other))[row, leads]
         for ticks in range(1, clock.ticks + 1)
     ]
     return np.stack(values) + (0.0 if layout.for_points else 0.5)

@@ -9,7 +9,14 @@ import numpy as np
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK, WAY_COLOURS, WAYS
 from solvent.games.football.situation import Situation, ordinal
-from solvent.games.football_clock.report.chances import clock_of, place_name, scaled
+from solvent.games.football_clock.report.chances import (
+    PLACES,
+    by_time,
+    clock_of,
+    first_down,
+    place_name,
+    scaled,
+)
 from solvent.games.football_clock.report.clock_map import (
     ClockMap,
     Named,
@@ -169,9 +176,26 @@ def timeout_gain(solution: TimedSolution, *, offence: bool) -> tuple[Floats, Flo
     return called + 0.5, declined + 0.5
 
 
+def timeout_worth(solution: TimedSolution, *, offence: bool) -> Floats:
+    """[T, leads] what the first of a side's time-outs adds to its chance of winning.
+
+    The offence has a first down at the first of :data:`PLACES`, and the other side has all its
+    time-outs.
+
+    Args:
+        solution: With time-outs.
+        offence: Whether the time-out and the lead are the offence's, else the defence's.
+    """
+    row = first_down(solution, scaled(solution, PLACES[0]))
+    all_left = by_time(solution, row)
+    if offence:
+        return all_left - by_time(solution, row, spent=(1, 0))
+    return (by_time(solution, row, spent=(0, 1)) - all_left)[:, ::-1]
+
+
 def timeouts_section(solution: TimedSolution) -> Section:
-    """When to call a time-out."""
-    clock, maps = clock_of(solution), []
+    """What a time-out is worth, and when to call it."""
+    clock, maps, worths = clock_of(solution), [], []
     at = next_down(solution)
     for offence in (True, False):
         called, declined = timeout_gain(solution, offence=offence)
@@ -187,6 +211,17 @@ def timeouts_section(solution: TimedSolution) -> Section:
                 [("with a time-out", called), ("without", declined)],
             )
         )
+        worth = timeout_worth(solution, offence=offence)
+        worths.append(
+            shaded_map(
+                f"worth of a time-out of the {side}",
+                clock,
+                np.where(worth > NEGLIGIBLE, worth, np.nan),
+                CIVIDIS,
+                (0.0, max(float(worth.max()), 1e-6)),
+                [("a time-out", worth)],
+            )
+        )
     seconds = solution.layout.rules.ruleset.play_seconds
     html = (
         f"<p>After a play of {seconds} seconds that leads to {ordinal(at.down)} and "
@@ -194,8 +229,12 @@ def timeouts_section(solution: TimedSolution) -> Section:
         "chance of winning, by the time left before the play and the lead of the side that is "
         "asked. Where it is white, it adds nothing. "
         f"Both sides have all their time-outs.</p>{maps_html(maps)}"
+        "<p>What having all time-outs and not one fewer adds to a side's chance of winning, by the "
+        "time left and its lead. The offence has a first down at "
+        f"{place_name(solution, scaled(solution, PLACES[0]))}; the other side has all its "
+        f"time-outs.</p>{maps_html(worths)}"
     )
-    return Section("When to call a time-out", html, script())
+    return Section("What a time-out is worth, and when to call it", html, script())
 
 
 def onside_map(solution: TimedSolution, tables: TimedTables) -> ClockMap:
