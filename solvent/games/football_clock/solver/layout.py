@@ -69,11 +69,6 @@ class Layer(NamedTuple):
         """The same moment for the other side."""
         return self._replace(own=self.other, other=self.own)
 
-    @property
-    def tick_before(self) -> Layer:
-        """The same time-outs with a tick less on the clock; it need not exist."""
-        return self._replace(ticks=self.ticks - 1)
-
 
 @dataclass(frozen=True, eq=False)
 class FormLayout:
