@@ -384,3 +384,15 @@ def test_sweeps_go_on_while_their_end_is_in_sight(staying: float, settled: bool)
     )  # fmt: skip
     most = 1 / (1 - staying)
     assert (0.75 * most <= total[0] <= most) == settled
+
+
+def test_rows_that_gain_as_much_and_hardly_ever_end_are_no_reason_to_refuse() -> None:
+    """Whoever walks up 2501 steps against the wind, or goes aside at once, gets the same in all."""
+    top = 2500
+    aside, last = top + 1, top + 2
+    rows: list[list[Row]] = [
+        [[(0.75, max(s - 1, 0), 0.0), (0.25, s + 1, 0.0)], [(1.0, aside, 0.0)]] for s in range(top)
+    ]
+    rows.append([[(0.75, top - 1, 0.0), (0.25, END, 1.0)], [(1.0, aside, 0.0)]])
+    solution = solved([*rows, [[(1.0, last, 8.0)]], [[(1.0, END, -7.0)]]])
+    assert solution.lower <= 1 <= solution.upper
