@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame
@@ -57,10 +57,11 @@ def cached_layers(
 def _place(layered: LayeredGame) -> Path | None:
     """The folder of a game's layers; None if they are not kept."""
     package = type(layered).__module__.partition(".")[0]
-    own: list[Any] = [layered.kind, dict(layered.identity)]
-    # Rules of an identity may be objects, which their texts tell from each other.
-    identity = {"what": "layers", "of": json.dumps(own, sort_keys=True, default=str)}
-    return cache.entry_path(identity, [package])
+    try:
+        text = json.dumps([layered.kind, dict(layered.identity)], sort_keys=True)
+    except (TypeError, ValueError):  # Objects have no text that tells them from each other.
+        return None
+    return cache.entry_path({"what": "layers", "of": text}, [package])
 
 
 def _keep(solved: LayeredSolution, place: Path) -> None:
