@@ -20,6 +20,8 @@ from typing import Any
 def when_imported(name: str, then: str) -> None:
     """Do something as soon as a package is imported; now if it is already.
 
+    If that fails there is a warning: whoever imports the package may not know of this one.
+
     Args:
         name: Of a package on the top level.
         then: The function that is called, as ``"module:name"``; it is imported only then.
@@ -32,7 +34,10 @@ def when_imported(name: str, then: str) -> None:
 
 def _call(function: str) -> None:
     module, _, name = function.partition(":")
-    getattr(importlib.import_module(module), name)()
+    try:
+        getattr(importlib.import_module(module), name)()
+    except Exception as error:
+        warnings.warn(f"{function} failed: {type(error).__name__}: {error}", stacklevel=2)
 
 
 class _Waiting(MetaPathFinder, Loader):

@@ -7,11 +7,12 @@ is imported (``solvent/__init__.py``), which takes longer than all else in ``imp
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.model.registry import game_specs
+from solvent.model.registry import GROUP, broken_games, game_specs
 
 
 def register_envs() -> None:
@@ -21,12 +22,15 @@ def register_envs() -> None:
 
 
 def register_gymnasium() -> None:
-    """Register what Gymnasium makes."""
+    """Register what Gymnasium makes, and warn of each game that cannot be."""
     import gymnasium as gym
 
+    failed = dict(broken_games())
     for env_id, entry in ENVIRONMENTS.items():
-        if env_id not in gym.registry:
-            opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
+        if env_id in gym.registry:
+            continue
+        opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
+        try:
             gym.register(
                 env_id,
                 entry_point="solvent.baselines.environments:make_env",
@@ -34,6 +38,10 @@ def register_gymnasium() -> None:
                 reward_threshold=entry.optimum,
                 kwargs={"game": entry.game, **entry.parameters, **opponent},
             )
+        except gym.error.Error as error:  # Somebody else has taken the id.
+            failed[entry.game] = f"{env_id}: {error}"
+    for game, cause in failed.items():
+        warnings.warn(f"the game {game} of {GROUP} cannot be registered: {cause}", stacklevel=2)
 
 
 def register_pettingzoo() -> None:

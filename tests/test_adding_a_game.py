@@ -142,10 +142,60 @@ def test_every_registry_has_the_games(package: Path) -> None:
     assert "'nim'" in run(EVERY_WAY, package)
 
 
+WRONG = """
+from dataclasses import dataclass
+from solvent.model.registry import Environment, GameSpec
+
+class Unread(dict):
+    def __iter__(self):
+        raise RuntimeError("these shorthands cannot be read")
+
+@dataclass(frozen=True, kw_only=True)
+class Noted(Environment):
+    note: str = ""
+
+unread = GameSpec(name="unread", make="m:f", shorthands=Unread())
+taken = GameSpec(name="taken", make="m:f", environments={"Taken-v0": Environment()})
+noted = GameSpec(name="noted", make="m:f", environments={"wrong/Noted-v0": Noted()})
+
+def __getattr__(name):
+    raise SystemExit(f"no licence for {name}")
+"""
+
+IMPORTED = """
+import warnings
+import gymnasium
+gymnasium.register("Taken", entry_point="somebody:else")
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import solvent
+    import pettingzoo
+for warning in caught:
+    print(warning.category.__name__, warning.message)
+print({"solvent/Pig-v0", "wrong/Noted-v0"} <= {*gymnasium.registry})
+"""
+
+
 def test_a_package_that_cannot_be_loaded_harms_nobody(package: Path, tmp_path: Path) -> None:
-    info = tmp_path / "broken_game-1.0.dist-info"
+    info = tmp_path / "wrong-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-game\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[solvent.games]\nbroken = no_such_module:SPEC\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 1.0\n")
+    points = ["missing = no_such_module:SPEC", "unnamed = ???"]
+    points += [f"{name} = wrong:{name}" for name in ("ends", "unread", "taken", "noted")]
+    (info / "entry_points.txt").write_text("\n".join(["[solvent.games]", *points]))
+    (tmp_path / "wrong.py").write_text(WRONG)
     shown = solvent(package, ["solvent list", "solvent solve nim"], tmp_path)
-    assert "no_such_module" in shown
+    causes = {
+        "missing": "No module named 'no_such_module'",
+        "unnamed": "AttributeError",
+        "ends": "no licence for ends",
+        "unread": "these shorthands cannot be read",
+    }
+    for name, cause in causes.items():
+        [line] = [line for line in shown.splitlines() if line.startswith(f"{name} cannot be")]
+        assert cause in line
+    *warned, registered = run(IMPORTED, package, tmp_path).splitlines()
+    assert registered == "True"
+    for name, cause in {**causes, "taken": "Taken-v0"}.items():
+        [line] = [line for line in warned if line.startswith(f"UserWarning the game {name} of")]
+        assert cause in line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,9 @@ class _Environments(Mapping[str, Entry]):
 
     def _all(self) -> dict[str, Entry]:
         return {
-            env_id: Entry(game=game, **vars(one))
+            env_id: Entry(
+                game=game, **{at.name: getattr(one, at.name) for at in fields(Environment)}
+            )
             for game, spec in game_specs().items()
             for env_id, one in spec.environments.items()
         }

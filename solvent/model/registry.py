@@ -288,15 +288,16 @@ def _registry() -> _Registry:
             continue
         try:
             spec = point.load()
-        except Exception as error:  # Somebody else's package may raise anything.
-            found.broken[point.name] = f"{type(error).__name__}: {brief(str(error))}"
-            continue
-        if not isinstance(spec, GameSpec) or spec.name != point.name:
-            found.broken[point.name] = f"{point.value} is {shown(spec)}, not its GameSpec"
-        elif clash := _clash(found.specs, spec):
-            found.broken[point.name] = clash
-        else:
+            if isinstance(spec, GameSpec) and spec.name == point.name:
+                cause = _clash(found.specs, spec)
+            else:
+                cause = f"{point.value} is {shown(spec)}, not its GameSpec"
+        except (Exception, SystemExit) as error:  # Somebody else's package may raise anything.
+            cause = f"{type(error).__name__}: {brief(str(error))}"
+        if cause is None:
             found.specs[spec.name] = spec
+        else:
+            found.broken[point.name] = cause
     return found
 
 
