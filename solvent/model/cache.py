@@ -1,7 +1,8 @@
 """Arrays that took long to compute are kept on disk, so that a later process reads them instead.
 
 They lie in the user's folder for caches, or in the folder that the environment variable
-``SOLVENT_CACHE`` names; ``SOLVENT_CACHE=off`` keeps nothing. The folder may be deleted at any time.
+``SOLVENT_CACHE`` names; ``off`` or ``0`` in its place keeps nothing. The folder may be deleted at
+any time.
 
 **What is found.** An entry is found by a hash of all that it was computed from (:func:`kept`):
 besides what the caller says, the files of the packages whose code took part, those of all imported
@@ -17,8 +18,9 @@ so that several processes may read and write at the same time. A disk that is fu
 be written to, only means that nothing is kept.
 
 **How it is read.** Arrays are mapped into memory, not read: processes share them, and what is
-written to them stays in the process. The file is a line, a header as JSON, and the bytes of each
-array at a multiple of 64.
+written to them stays in the process. So a file is replaced or removed, but never cut: whoever else
+does that ends the processes that have mapped it. The file is a line, a header as JSON, and the
+bytes of each array at a multiple of 64.
 
 The folder holds at most :data:`MOST_BYTES`. What was not used for the longest time goes first.
 """
@@ -40,6 +42,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -47,13 +50,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 VARIABLE = "SOLVENT_CACHE"
-"""The environment variable that names the folder, or says ``off``."""
+"""The environment variable that names the folder, or says ``off`` or ``0``."""
 
 LONG = 0.2
 """CPU seconds; what is computed sooner is not kept."""
 
 MOST_BYTES = 2**31
 """What the folder may hold; an entry of more than half of it is not kept."""
+
+MOST_CODE = 2**26
+"""Bytes of files that are hashed, at most; each counts for :data:`PER_FILE` more."""
+
+PER_FILE = 2**12
+"""Bytes that could be hashed while a file is found and opened."""
 
 MAGIC = b"solvent cache 1\n"
 """The first line of a file; of another format the number is another."""
@@ -136,7 +145,7 @@ def cache_folder() -> Path | None:
     """Where entries are kept; None if they are not."""
     said = os.environ.get(VARIABLE, "")
     if said:
-        return None if said.lower() == "off" else Path(os.path.expanduser(said))  # noqa: PTH111
+        return None if said.lower() in ("off", "0") else Path(os.path.expanduser(said))  # noqa: PTH111
     try:
         from platformdirs import user_cache_path
     except ImportError:  # It comes with the extra cli; who has not got it may name a folder.
@@ -216,13 +225,17 @@ def _loose_files() -> list[str]:
 
 
 def _as_imported(packages: Iterable[str], loose: Iterable[str]) -> bool:
-    """Whether the files of some packages, and some more, are older than this process.
+    """Whether the files of some packages, and some more, are older than this process, and few.
 
     Then what it has imported of them, and will yet, is what they hold.
     """
-    stats = [entry.stat() for package in packages for _, entry in _files(package)]
-    stats += map(os.stat, loose)
-    return all(max(stat.st_mtime, stat.st_ctime) < BEGUN for stat in stats)
+    own = (entry.stat() for package in packages for _, entry in _files(package))
+    size = 0
+    for stat in chain(own, map(os.stat, loose)):
+        size += stat.st_size + PER_FILE
+        if size > MOST_CODE or max(stat.st_mtime, stat.st_ctime) >= BEGUN:
+            return False
+    return True
 
 
 @cache

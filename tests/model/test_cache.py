@@ -119,8 +119,9 @@ def test_what_is_made_soon_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyP
     assert not folder.exists()
 
 
-def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOLVENT_CACHE", "off")
+@pytest.mark.parametrize("word", ["off", "OFF", "0"])
+def test_it_can_be_switched_off(folder: Path, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setenv("SOLVENT_CACHE", word)
     Counted().get()
     assert cache.cache_folder() is None
     assert not folder.exists()
@@ -208,6 +209,26 @@ def test_nothing_is_kept_while_files_are_newer_than_the_process(
     counted.get(other=1)
     assert counted.made == 2
     assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("files", "size"), [(1, 200_000), (50, 0)], ids=["large", "many"])
+def test_a_package_with_much_beside_its_code_is_not_hashed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, size: int
+) -> None:
+    package = tmp_path / "with_data"
+    (package / "data").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(cache, "source_hash", lambda name: name)
+    # That of the toolkit itself is well within.
+    own = sum(entry.stat().st_size + cache.PER_FILE for _, entry in cache._files("solvent"))
+    assert own < cache.MOST_CODE / 4
+    monkeypatch.setattr(cache, "MOST_CODE", own + 200_000)
+    monkeypatch.setattr(cache, "_loose_files", list)
+    assert cache.entry_path({}, ["with_data"]) is not None
+    for k in range(files):
+        (package / "data" / str(k)).write_bytes(bytes(size))
+    assert cache.entry_path({}, ["with_data"]) is None
 
 
 RULES = """
@@ -515,3 +536,5 @@ def test_the_page_says_how_much_is_kept_and_what() -> None:
     assert f"longer than {cache.LONG} CPU seconds" in page
     assert f"at most {cache.MOST_BYTES // 2**30} GiB" in page
     assert f"{cache.VARIABLE}=off" in page
+    assert f"more than {cache.MOST_CODE // 2**20} MiB or some 16,000" in page
+    assert cache.MOST_CODE // cache.PER_FILE // 1000 == 16

@@ -1,7 +1,9 @@
 """Solutions of layered games that took long are kept on disk (:mod:`solvent.model.cache`).
 
 Layers are made by code. So they are found by the parameters of the game and the files of its
-package, and they lie there as ``solvent solve --out`` writes them.
+package, and they lie there as ``solvent solve --out`` writes them. They are read into memory, where
+they were solved: the folder may be removed, or another process need its room, while they are used.
+What takes more than the whole cache is not kept.
 """
 
 from __future__ import annotations
@@ -13,12 +15,17 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame
+from solvent.exact.layered.resources import check_memory, values_bytes
 from solvent.exact.layered.solution import LayeredSolution
+from solvent.exact.layered.store import LayerStore
 from solvent.model import Game, cache
 from solvent.model.registry import GameSpec
 
@@ -40,22 +47,25 @@ def cached_layers(
     if place is None or spec.opened is None:
         return make()
     with contextlib.suppress(OSError, ValueError):
-        LayerFolder.open(place, layered, verify=True).close()
-        opened: Solved = spec.ask("opened", place, dict(game.info.parameters))
+        store = _in_memory(place, layered)
+        opened: Any = spec.ask("opened", place, dict(game.info.parameters))
+        if isinstance(opened, LayeredSolution):
+            opened = replace(opened, store=store)
         os.utime(place)
-        return opened
+        return opened  # type: ignore[no-any-return]
     began = time.process_time()
     solved = make()
     if time.process_time() - began > cache.LONG and isinstance(solved, LayeredSolution):
         # A disk that is full, or may not be written to, is no reason not to solve.
         with contextlib.suppress(OSError, ValueError):
             _keep(solved, place)
-            cache.make_room(place.parent)
     return solved
 
 
 def _place(layered: LayeredGame) -> Path | None:
     """The folder of a game's layers; None if they are not kept."""
+    if values_bytes(layered) > cache.MOST_BYTES:
+        return None
     package = type(layered).__module__.partition(".")[0]
     try:
         text = json.dumps([layered.kind, dict(layered.identity)], sort_keys=True)
@@ -64,8 +74,20 @@ def _place(layered: LayeredGame) -> Path | None:
     return cache.entry_path({"what": "layers", "of": text}, [package])
 
 
+def _in_memory(place: Path, layered: LayeredGame) -> LayerStore:
+    """The layers that lie in a folder, each checked."""
+    check_memory(values_bytes(layered))
+    store = LayerStore(layered)
+    with LayerFolder.open(place, layered) as kept:
+        for layer in layered.layers:
+            store.write(layer, np.array(kept.read(layer)), None, kept.record(layer))
+    return store
+
+
 def _keep(solved: LayeredSolution, place: Path) -> None:
     """Write the layers of a solution beside its place, then move them there."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    cache.make_room(place.parent, values_bytes(solved.layered))
     beside = place.with_name(f".solvent-{secrets.token_hex(8)}")
     try:
         with LayerFolder.create(beside, solved.layered) as store:
