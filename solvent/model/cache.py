@@ -261,7 +261,6 @@ def read_entry(path: Path) -> Packed | None:
         with path.open("rb") as file, contextlib.closing(_Mapped(file.fileno())) as mapped:
             packed = _checked(path, mapped)
             mapped.hold()
-        os.utime(path)
     except (
         OSError,
         ValueError,
@@ -272,7 +271,18 @@ def read_entry(path: Path) -> Packed | None:
         RecursionError,
     ):
         return None
+    mark_used(path)
     return packed
+
+
+def mark_used(path: Path) -> None:
+    """Note that an entry was used now, where this process may write to the folder.
+
+    Args:
+        path: Where the entry lies.
+    """
+    with contextlib.suppress(OSError):
+        os.utime(path)
 
 
 class _Mapped:

@@ -147,6 +147,17 @@ def test_a_folder_that_cannot_be_written_to_does_no_harm(
     assert folder.read_text() == "mine"
 
 
+def test_what_may_only_be_read_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    counted = Counted()
+    counted.get()
+    monkeypatch.setattr(os, "utime", read_only)
+    counted.get()
+    assert counted.made == 1
+
+
 def test_a_full_disk_does_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(file: Any, *_: Any) -> None:
         file.write(b"solvent")
