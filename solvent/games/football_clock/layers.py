@@ -14,9 +14,10 @@ side has. Where a side has none left, a tick less on the clock stands for its ti
     value(s, c)  =  Phi((margin(c) + h(s)) / (0.9 sqrt(ticks to the end))) - 1/2
 
 with h the points that a situation brings in the last :data:`POINTS_TICKS` ticks of a half, which
-are solved for this, and Phi the normal distribution; or h itself, where points are what counts.
-That shapes the payoffs, how many columns are decided, and how well games start from others, on all
-of which the time depends.
+are solved for this, and Phi the normal distribution. Where points are what counts it is h, and what
+the last of these ticks has changed in it, which fades as more are added. That shapes the payoffs,
+how many columns are decided, and how well games start from others, on all of which the time
+depends. What time-outs change is left out.
 """
 
 from __future__ import annotations
@@ -308,7 +309,7 @@ class FootballLayers(LayeredGame):
     def _points(self) -> Floats:
         """[2, S + 2] what a side's situations and kicks bring it in the last minutes of a half.
 
-        With a tick less, and with all of them.
+        Once with a tick less, and once with all of them.
         """
         layout = self.layout
         ticks = min(POINTS_TICKS, layout.most_ticks)
