@@ -27,7 +27,9 @@ def compiled(function: _Function, **options: bool) -> _Function:
         options: Of Numba's ``njit``; the code is kept on disk unless some are given.
     """
     options = options or {"cache": True}
-    made: _Function = cast(Any, njit)(_nrt=False, error_model="numpy", **options)(function)
+    made: _Function = cast(Any, njit)(
+        _nrt=False, error_model="numpy", no_cfunc_wrapper=True, **options
+    )(function)
     return made
 
 

@@ -5,10 +5,12 @@ Arrays are named as in :class:`solvent.model.TabularGame`; ``rows`` of a state a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from solvent.exact.compilation import compiled
+from solvent.exact.compilation import compiled, inner
 from solvent.model.arrays import Bools, Floats, Ints
 
 LARGEST_CUT = 64
@@ -239,7 +241,7 @@ def iterate(
         sweep(start, target, flow, changing, right, x)
 
 
-@njit(cache=True)
+@inner
 def eliminate(moves: Floats, leaving: Floats) -> Floats:
     """Eliminate the states of a chain from the last to the first, without any subtraction.
 
@@ -279,7 +281,7 @@ def eliminate(moves: Floats, leaving: Floats) -> Floats:
     return changing
 
 
-@njit(cache=True)
+@inner
 def solve_eliminated(moves: Floats, changing: Floats, right: Floats) -> Floats:
     """Solve (I - P) x = right with what :func:`eliminate` made of P, [n]."""
     n = len(right)
@@ -294,7 +296,7 @@ def solve_eliminated(moves: Floats, changing: Floats, right: Floats) -> Floats:
     return x
 
 
-@njit(cache=True)
+@inner
 def solve_eliminated_transposed(moves: Floats, changing: Floats, right: Floats) -> Floats:
     """Solve (I - P)' x = right with what :func:`eliminate` made of P, [n]."""
     n = len(right)
@@ -307,6 +309,15 @@ def solve_eliminated_transposed(moves: Floats, changing: Floats, right: Floats) 
         for k in range(i):
             x[i] += moves[k, i] * x[k]
     return x
+
+
+@inner
+def take(array: Any, where: Ints) -> Any:
+    """``array[where]``; that itself would take a second to compile."""
+    found = np.empty(len(where), array.dtype)
+    for i in range(len(where)):
+        found[i] = array[where[i]]
+    return found
 
 
 @njit(cache=True)
@@ -343,8 +354,8 @@ def eliminate_parts(
     for turn in range(count):
         c = count - 1 - turn if transposed else turn
         states = order[first[c] : first[c + 1]]
-        moves, out = np.zeros((len(states), len(states))), leaving[states]
-        right = x[states]
+        moves, out = np.zeros((len(states), len(states))), take(leaving, states)
+        right = take(x, states)
         for i, s in enumerate(states):
             for e in range(start[s], start[s + 1]):
                 if part[target[e]] == c:
@@ -354,21 +365,23 @@ def eliminate_parts(
                     if not transposed:
                         right[i] += flow[e] * x[target[e]]
         changing = eliminate(moves, out)
-        if not changing.min() > 0:
-            return False
+        for p in changing:
+            if not p > 0:
+                return False
         if transposed:
-            x[states] = solve_eliminated_transposed(moves, changing, right)
+            solved = solve_eliminated_transposed(moves, changing, right)
         else:
-            x[states] = solve_eliminated(moves, changing, right)
-        if transposed:
-            for s in states:
+            solved = solve_eliminated(moves, changing, right)
+        for i, s in enumerate(states):
+            x[s] = solved[i]
+            if transposed:
                 for e in range(start[s], start[s + 1]):
                     if part[target[e]] != c:
                         x[target[e]] += flow[e] * x[s]
     return True
 
 
-@njit(cache=True)
+@inner
 def find_cut(begin: Ints, end: Ints, target: Ints) -> tuple[Ints, Ints]:
     """States without which a chain has no cycles: those met again while the search is below them.
 
@@ -412,7 +425,7 @@ def find_cut(begin: Ints, end: Ints, target: Ints) -> tuple[Ints, Ints]:
     return order, cut
 
 
-@njit(cache=True)
+@inner
 def factor_by_cut(
     begin: Ints, end: Ints, target: Ints, flow: Floats, leaving: Floats, order: Ints, cut: Ints
 ) -> tuple[bool, Floats, Floats, Floats, Floats]:
@@ -439,7 +452,9 @@ def factor_by_cut(
         [n, F + 1], the probability to change the state [n], and of the chain on F what
         :func:`eliminate` makes of it.
     """
-    n, m = len(order), cut.max() + 1
+    n, m = len(order), 0
+    for s in range(n):
+        m = max(m, cut[s] + 1)
     share, changing = np.zeros((n, m + 1)), np.zeros(n)
     moves, out = np.zeros((m, m)), np.zeros(m)
     if m > LARGEST_CUT:
@@ -465,13 +480,18 @@ def factor_by_cut(
                 share[s, f] /= total
     for s in range(n):
         if cut[s] >= 0:
-            moves[cut[s]] = share[s, :m]
+            for f in range(m):
+                moves[cut[s], f] = share[s, f]
             out[cut[s]] = share[s, m]
     left = eliminate(moves, out)
-    return m == 0 or left.min() > 0, share, changing, moves, left
+    found = True
+    for f in range(m):
+        if not left[f] > 0:
+            found = False
+    return found, share, changing, moves, left
 
 
-@njit(cache=True)
+@inner
 def solve_by_cut(
     begin: Ints,
     end: Ints,
@@ -560,12 +580,8 @@ def solve_parts_by_cuts(
         begin, end, size = np.zeros(n, np.int64), np.zeros(n, np.int64), 0
         for s in states:
             size += start[s + 1] - start[s]
-        to, chance, out, right = (
-            np.zeros(size, np.int64),
-            np.zeros(size),
-            leaving[states],
-            x[states],
-        )
+        to, chance = np.zeros(size, np.int64), np.zeros(size)
+        out, right = take(leaving, states), take(x, states)
         used = 0
         for i in range(n):
             begin[i] = used
@@ -582,11 +598,11 @@ def solve_parts_by_cuts(
         found, share, changing, moves, left = factor_by_cut(begin, end, to, chance, out, inner, cut)
         if not found:
             return False
-        x[states] = solve_by_cut(
+        solved = solve_by_cut(
             begin, end, to, chance, inner, cut, share, changing, moves, left, right
         )
-        for s in states:
-            place[s] = -1
+        for i in range(n):
+            x[states[i]], place[states[i]] = solved[i], -1
     return True
 
 

@@ -10,21 +10,27 @@ What this module does not do it leaves: :func:`solve` then says so and changes n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
+from solvent.exact.compilation import inner
 from solvent.exact.kernels.chain import (
     factor_by_cut,
     find_cut,
     find_exits,
     iterate,
     solve_by_cut,
+    take,
 )
 from solvent.exact.kernels.induction import add_advantages
 from solvent.model.arrays import Floats, Ints
 
 LARGEST_COMPONENT = 4000
 """Of how many states a component may be."""
+
+_inner: Any = inner  # of functions whose arguments have no types
 
 ROUNDS = 50
 """Rounds of either iteration after which a component is left."""
@@ -118,41 +124,60 @@ def solve(
         place[states[i]] = -1
     known = known[: n + outside]
     own, other = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    one, two = False, False
     for i in range(n):
         own[i], other[i] = first[states[i]] > 1, second[states[i]] > 1
+        one, two = one or own[i], two or other[i]
 
     component = (
         rows, state, outs, target, chance, reward, known, edges, edge_target[:inside],
         edge_chance[:inside], leaving, r,
     )  # fmt: skip
-    if greedy and not other.any():
+    if greedy and not two:
         policy = rows[:-1].copy()
         for i in range(n):
             for q in range(rows[i] + 1, rows[i + 1]):
                 if r[q] > r[policy[i]]:
                     policy[i] = q
     else:
-        policy = _likeliest_exit(component, np.ones(k, np.bool_))
-        if policy.min() < 0:
+        policy, leads_out = _likeliest_exit(component, np.ones(k, np.bool_))
+        if not leads_out:
             return False
-    if not other.any():
-        settled, v, policy = _improve(component, own, 1, policy, tie, grain)
+    # Of two who choose, player 1 responds, and player 0 improves until nothing rises.
+    responding, sign, before = other if two else own, 1 - 2 * two, np.zeros((2, n))
+    for turn in range(ROUNDS):
+        settled, v, policy = _improve(component, responding, sign, policy, tie, grain)
         if not settled:
             return False
-    elif not own.any():
-        settled, v, policy = _improve(component, other, -1, policy, tie, grain)
-        if not settled:
-            return False
+        if not (one and two):
+            break
+        a, change = _advantages(component, v)
+        risen = turn == 0
+        for i in range(n):
+            most = 0.0
+            for q in range(rows[i], rows[i + 1]):
+                most = max(most, change[q])
+            equal = _tie(v, i, most, tie, grain)
+            risen |= (v[0, i] - before[0, i]) + (v[1, i] - before[1, i]) > equal
+        if not risen:
+            break
+        before = v
+        changed, improved = _better(rows, own, -sign, policy, v, a, change, tie, grain)
+        if not changed:
+            break
+        policy = improved
     else:
-        settled, v, policy = _strategies(component, own, other, policy, tie, grain)
-        if not settled:
-            return False
-        total = v[0] + v[1]
+        return False
+    if one and two:
         _, change = _advantages(component, v)
-        largest = max(np.abs(v[0]).max(), change.max())
+        largest = 0.0
+        for i in range(n):
+            largest = max(largest, abs(v[0, i]))
+        for q in range(k):
+            largest = max(largest, change[q])
         for by, side in ((own, 1), (other, -1)):
             # Whether the other player can keep play going for ever, where ending costs it.
-            if _can_stay(component, rewarded, by, policy, side * total > tie * largest):
+            if _can_stay(component, rewarded, by, policy, v, side, tie * largest):
                 return False
     for i in range(n):
         values[states[i]] = v[0, i] + v[1, i]
@@ -160,33 +185,7 @@ def solve(
     return True
 
 
-@njit(cache=True)
-def _strategies(component, own, other, policy, tie, grain):  # type: ignore[no-untyped-def]
-    """Strategy iteration: player 1 responds, player 0 improves, until nothing rises."""
-    rows = component[0]
-    n = len(rows) - 1
-    before = np.zeros((2, n))
-    for turn in range(ROUNDS):
-        settled, v, policy = _improve(component, other, -1, policy, tie, grain)
-        if not settled:
-            return False, v, policy
-        a, change = _advantages(component, v)
-        if turn > 0:
-            risen = False
-            for i in range(n):
-                equal = _tie(v, i, change[rows[i] : rows[i + 1]].max(), tie, grain)
-                risen |= (v[0, i] - before[0, i]) + (v[1, i] - before[1, i]) > equal
-            if not risen:
-                return True, v, policy
-        before = v
-        changed, improved = _better(rows, own, 1, policy, v, a, change, tie, grain)
-        if not changed:
-            return True, v, policy
-        policy = improved
-    return False, before, policy
-
-
-@njit(cache=True)
+@_inner
 def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-untyped-def]
     """Policy iteration of the player who chooses in some states, where the other's rows stay.
 
@@ -198,12 +197,10 @@ def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-
     if not proper:
         allowed = np.zeros(rows[-1], np.bool_)
         for i in range(len(policy)):
-            if choosing[i]:
-                allowed[rows[i] : rows[i + 1]] = True
-            else:
-                allowed[policy[i]] = True
-        policy = _likeliest_exit(component, allowed)
-        if policy.min() < 0:
+            for q in range(rows[i], rows[i + 1]):
+                allowed[q] = choosing[i] or q == policy[i]
+        policy, leads_out = _likeliest_exit(component, allowed)
+        if not leads_out:
             return False, v, policy
         proper, v = _evaluate(component, policy)
     for _ in range(ROUNDS):
@@ -217,7 +214,7 @@ def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-
     return False, v, policy
 
 
-@njit(cache=True)
+@_inner
 def _better(rows, choosing, sign, policy, v, a, change, tie, grain):  # type: ignore[no-untyped-def]
     """Whether some state has a strictly better row, and the policy with the best of them."""
     changed, improved = False, policy.copy()
@@ -234,17 +231,18 @@ def _better(rows, choosing, sign, policy, v, a, change, tie, grain):  # type: ig
     return changed, improved
 
 
-@njit(cache=True)
+@_inner
 def _tie(v, i, change, tie, grain):  # type: ignore[no-untyped-def]
     """Up to which difference advantages are equal in a state."""
     return tie * change + grain * abs(v[1, i]) + np.finfo(np.float64).tiny
 
 
-@njit(cache=True)
+@_inner
 def _advantages(component, v):  # type: ignore[no-untyped-def]
     """The advantage of each row, [k], and the sum of what changes along it, [k]."""
     _, state, outs, target, chance, reward, known, edges, to, flow, leaving, _ = component
-    known[: v.shape[1]] = v[0]
+    for i in range(v.shape[1]):
+        known[i] = v[0, i]
     rise, change = np.zeros(len(state)), np.zeros(len(state))
     add_advantages(state, outs, target, chance, reward, known, 1, rise, change)
     for q in range(len(state)):
@@ -255,9 +253,9 @@ def _advantages(component, v):  # type: ignore[no-untyped-def]
     return rise, change
 
 
-@njit(cache=True)
+@_inner
 def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
-    """The row of each state with which its most probable path out begins, [n]; -1 for none."""
+    """The row that begins the likeliest path out, [n] or -1, and whether all states have one."""
     rows, _, _, _, _, _, _, edges, to, flow, leaving, _ = component
     chance, out = np.full(len(flow), -np.inf), np.full(len(leaving), -np.inf)
     for q in range(len(leaving)):
@@ -267,29 +265,38 @@ def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
                 chance[e] = min(np.log(flow[e]), 0.0)
     best, first = np.full(len(rows) - 1, -np.inf), np.full(len(rows) - 1, -1)
     find_exits(rows, edges, to, chance, out, best, first)
-    return first
+    leads_out = True
+    for q in first:
+        leads_out = leads_out and q >= 0
+    return first, leads_out
 
 
-@njit(cache=True)
+@_inner
 def _evaluate(component, policy):  # type: ignore[no-untyped-def]
     """The values of a policy, [2, n], and whether they could be found."""
     _, _, _, _, _, _, _, edges, to, flow, leaving, r = component
     n = len(policy)
     v = np.zeros((2, n))
-    begin, end, out, right = edges[policy], edges[policy + 1], leaving[policy], r[policy]
+    begin, end = take(edges, policy), take(edges[1:], policy)
+    out, right = take(leaving, policy), take(r, policy)
     order, cut = find_cut(begin, end, to)
     found, share, changing, moves, left = factor_by_cut(begin, end, to, flow, out, order, cut)
     if not found:
         return False, v
-    v[0] = solve_by_cut(begin, end, to, flow, order, cut, share, changing, moves, left, right)
-    # What the equations still lack, found by differences, is solved for once more.
-    right = _advantages(component, v)[0][policy]
-    v[1] = solve_by_cut(begin, end, to, flow, order, cut, share, changing, moves, left, right)
-    return np.isfinite(v).all(), v
+    finite = True
+    for turn in range(2):
+        if turn == 1:
+            # What the equations still lack, found by differences, is solved for once more.
+            right = take(_advantages(component, v)[0], policy)
+        x = solve_by_cut(begin, end, to, flow, order, cut, share, changing, moves, left, right)
+        for i in range(n):
+            v[turn, i] = x[i]
+            finite = finite and np.isfinite(x[i])
+    return finite, v
 
 
-@njit(cache=True)
-def _can_stay(component, rewarded, fixed, policy, where):  # type: ignore[no-untyped-def]
+@_inner
+def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: ignore[no-untyped-def]
     """Whether play can go on for ever in some states by rows without a reward.
 
     Args:
@@ -297,10 +304,14 @@ def _can_stay(component, rewarded, fixed, policy, where):  # type: ignore[no-unt
         rewarded: [k] whether a row has an outcome with a reward.
         fixed: [n] the states in which only the policy's row may be used.
         policy: [n].
-        where: [n] the states.
+        v: [2, n] the values to player 0.
+        side: 1 for states in which they are large, -1 for those in which they are small.
+        least: What a value has to exceed, with that sign.
     """
     rows, _, _, _, _, _, _, edges, to, _, leaving, _ = component
-    kept = where.copy()
+    kept = np.zeros(len(policy), np.bool_)
+    for i in range(len(policy)):
+        kept[i] = side * (v[0, i] + v[1, i]) > least
     changed = True
     while changed:
         changed = False
@@ -321,7 +332,11 @@ def _can_stay(component, rewarded, fixed, policy, where):  # type: ignore[no-unt
                     break
             if not stays:
                 kept[i], changed = False, True
-    return kept.any()
+    some = False
+    for i in range(len(kept)):
+        if kept[i]:
+            some = True
+    return some
 
 
 @njit(cache=True, error_model="numpy")

@@ -214,7 +214,7 @@ def leads_to(
     return False, found
 
 
-@njit(cache=True)
+@compiled
 def reached(order: Ints, first: Ints, start: Ints, target: Ints, found: Bools) -> None:
     """Mark the nodes that can be reached from those that are marked.
 

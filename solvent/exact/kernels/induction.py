@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from solvent.exact.compilation import compiled
 from solvent.model.arrays import Bools, Floats, Ints
@@ -55,7 +54,6 @@ def induce(
         chosen[s] = row
 
 
-@njit(cache=True)
 def respond(
     states: Ints,
     row_start: Ints,
@@ -81,6 +79,27 @@ def respond(
         minimizing: Whether that is player 1.
     """
     values = np.zeros(len(row_start) - 1)
+    _respond(
+        states, row_start, outcome_start, next_state, probability, outcome_reward, weight, responds,
+        minimizing, values,
+    )  # fmt: skip
+    return values
+
+
+@compiled
+def _respond(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    outcome_reward: Floats,
+    weight: Floats,
+    responds: Bools,
+    minimizing: bool,
+    values: Floats,
+) -> None:
+    """Write what :func:`respond` returns."""
     for s in states:
         best, mean, first = 0.0, 0.0, True
         for k in range(row_start[s], row_start[s + 1]):
@@ -93,7 +112,6 @@ def respond(
             if first or (q < best if minimizing else q > best):
                 best, first = q, False
         values[s] = best if responds[s] else mean
-    return values
 
 
 def expect(
@@ -283,7 +301,6 @@ def raise_values(
     return False
 
 
-@njit(cache=True)
 def climb(
     states: Ints,
     row_start: Ints,
@@ -303,6 +320,21 @@ def climb(
         gain: [K] what each row gains.
     """
     most = np.zeros(len(row_start) - 1)
+    _climb(states, row_start, outcome_start, next_state, probability, gain, most)
+    return most
+
+
+@compiled
+def _climb(
+    states: Ints,
+    row_start: Ints,
+    outcome_start: Ints,
+    next_state: Ints,
+    probability: Floats,
+    gain: Floats,
+    most: Floats,
+) -> None:
+    """Write what :func:`climb` returns; `most` [S] holds 0 at first."""
     for s in states:
         for k in range(row_start[s], row_start[s + 1]):
             q = gain[k]
@@ -310,7 +342,6 @@ def climb(
                 q += probability[n] * most[next_state[n]]
             if k == row_start[s] or q > most[s]:
                 most[s] = q
-    return most
 
 
 @compiled
