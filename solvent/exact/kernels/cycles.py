@@ -35,6 +35,9 @@ _inner: Any = inner  # of functions whose arguments have no types
 ROUNDS = 50
 """Rounds of either iteration after which a component is left."""
 
+APPROACHES = 1000
+"""Rounds of the approach to a policy after which it has failed: news travels a few states in each."""
+
 GREEDY = 4
 """Greedy sweeps before each evaluation that is not exact."""
 
@@ -385,7 +388,7 @@ def approach(
     to, chance = np.zeros(size, np.int64), np.zeros(size)
     changing, last, right, within = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     work = np.zeros((7, n))
-    for _ in range(ROUNDS):
+    for _ in range(APPROACHES):
         changed, largest, scale = False, 0.0, 0.0
         for i in range(GREEDY * n):
             # Up and down by turns: what one of them finds at once takes the other n sweeps.
