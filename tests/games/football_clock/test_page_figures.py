@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from solvent.exact.layered.compact import rounded_off
@@ -18,11 +21,14 @@ from solvent.games.football.baselines.agent import PAPER, PRORATED
 from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.report.decisions import timeout_gain, timeout_worth
+from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.evaluation import evaluate_pairs
 from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
 from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model.arrays import Floats
 
 ROOT = Path(__file__).parents[3]
@@ -44,6 +50,10 @@ def table(heading: str) -> dict[tuple[str, int], list[str]]:
 FOUND = table("| form | time-outs | value to player 0")
 TIMES = table("| form | time-outs | states | matrix games")
 SIZES = table("| form | time-outs | states | layers | disk |")
+
+
+WHOLE = "full", 3
+"""It takes hours; the folder of its solution is read where ``SOLVENT_WHOLE_GAME`` names it."""
 
 
 def layout_of(form: str, timeouts: int) -> FormLayout:
@@ -71,7 +81,7 @@ def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
 
 
 def test_all_tables_are_of_the_same_games() -> None:
-    assert FOUND.keys() == TIMES.keys() == SIZES.keys() - {("full", 3)}
+    assert FOUND.keys() == TIMES.keys() == SIZES.keys()
     for game, (states, *_) in TIMES.items():
         assert states == SIZES[game][0]
 
@@ -81,8 +91,8 @@ def test_the_readme_has_the_whole_game_of_the_page() -> None:
     [row] = [line for line in readme.splitlines() if line.startswith("| Football with a clock")]
     found = re.search(r"(0\.\d+) for the side .* \(([\d,]+) states\)", row)
     assert found is not None
-    assert found[1] == f"{float(FOUND['full', 0][0]):.6f}"
-    assert found[2] == SIZES["full", 0][0]
+    assert found[1] == f"{float(FOUND[WHOLE][0]):.6f}"
+    assert found[2] == SIZES[WHOLE][0]
 
 
 def agent_table() -> dict[tuple[str, int, bool], tuple[float, float, float]]:
@@ -205,6 +215,12 @@ def solved(
 ) -> Iterator[TimedSolution]:
     """A form, solved in a folder. The whole game takes ten minutes of a processor and 6.1 GB."""
     form, timeouts = request.param
+    if request.param == WHOLE:
+        kept = os.environ.get("SOLVENT_WHOLE_GAME")
+        if not kept:
+            pytest.skip("the whole game with time-outs takes hours; SOLVENT_WHOLE_GAME names none")
+        yield TimedSolution.open(kept)
+        return
     game = TimedFootball(form=form, timeouts=timeouts)
     layers, folder = FootballLayers.of(game), tmp_path_factory.mktemp("solved")
     free = shutil.disk_usage(folder).free
@@ -238,6 +254,80 @@ def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
     assert solved.error < 2 * float(error)
     assert solved.largest_gap < 10 * float(gap)
     assert f"{solved.store.games:,}" == TIMES[form, timeouts][1]
+
+
+def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
+    """Ticks, lead and figure of a table of what a time-out is worth to a side."""
+    heading, _, *lines = PAGE[PAGE.index(f"| the side {whose} is |") :].splitlines()
+    ticks = [int(m) * 4 + int(s) // 15 for m, s in re.findall(r"(\d+):(\d\d)", heading)]
+    for line in lines[: lines.index("")]:
+        name, *figures = (cell.strip() for cell in line.strip("|").split("|"))
+        points, _, where = name.partition(" ")
+        lead = 0 if name == "tied" else int(points) * {"behind": -1, "ahead": 1}[where]
+        for left, figure in zip(ticks, figures, strict=True):
+            yield left, lead, figure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solved", [("two-minutes", 3), WHOLE], indirect=True, ids=str)
+def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
+    largest = 0.0
+    for offence, whose in ((True, "with the ball"), (False, "without it")):
+        worth = timeout_worth(solved, offence=offence)
+        middle = worth.shape[1] // 2
+        checked = 0
+        for ticks, lead, figure in timeout_worths(whose):
+            if ticks <= len(worth):
+                found = f"{100 * worth[ticks - 1, middle + lead]:.2f}".replace("-0.00", "0.00")
+                assert figure == found, (whose, ticks, lead)
+                checked += 1
+        assert checked == (40 if len(worth) == 120 else 15)
+        largest = max(largest, worth.max())
+        if offence:
+            t, lead = np.unravel_index(worth.argmax(), worth.shape)
+            assert (t + 1, lead - middle) == (7, -1)
+    assert (
+        f"A time-out is worth most, {100 * largest:.1f}%, to a side that is a point behind" in PAGE
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
+def test_when_to_call_a_time_out(solved: TimedSolution) -> None:
+    gains = [called - declined for called, declined in
+             (timeout_gain(solved, offence=offence) for offence in (True, False))]  # fmt: skip
+    middle = gains[0].shape[1] // 2
+    from_cell = np.array([1, -middle])
+    when = [np.argwhere(gain > 1e-3) + from_cell for gain in gains]
+    assert when[0][:, 0].max() == 10
+    assert set(when[0][:, 1]) == set(range(-7, 1))
+    assert when[1].tolist() == [[10, -3], [10, -2], [10, -1]]
+    most = np.nanmax(gains[0])
+    assert f"most, {100 * most:.1f}%, with 0:30 left" in PAGE
+    best = np.argwhere(gains[0] > most - 0.0001) + from_cell
+    assert best.tolist() == [[2, -2], [2, -1]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
+def test_time_outs_at_the_kickoff(solved: TimedSolution) -> None:
+    def gained(own: int, other: int) -> float:
+        return abs(solved.value_of(solved.start._replace(timeouts=(own, other))) - solved.value)
+
+    for fewer, said in ((2, "0.43%"), (0, "1.4%")):
+        digits = len(said.split(".")[1]) - 1
+        assert {f"{100 * gained(*left):.{digits}f}%" for left in ((3, fewer), (fewer, 3))} == {said}
+        assert said in PAGE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
+def test_the_end_of_a_game(solved: TimedSolution) -> None:
+    both = partial(optimal_strategy, solved)
+    told = transcript_text(solved.game, transcript(solved, (both, both), seed=1)).splitlines()
+    shown = PAGE[PAGE.index("**A game's end**") :].split("```")[1].splitlines()[1:]
+    lines = [told[0], *told[1 - len(shown) :]]
+    assert [line.split() for line in shown] == [line.split() for line in lines]
 
 
 @pytest.mark.slow
