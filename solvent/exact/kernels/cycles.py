@@ -36,7 +36,7 @@ ROUNDS = 50
 """Rounds of either iteration after which a component is left."""
 
 APPROACHES = 1000
-"""Rounds of the approach to a policy after which it has failed: news travels a few states in each."""
+"""Rounds after which an approach has failed; on a grid of a million states it takes hundreds."""
 
 GREEDY = 4
 """Greedy sweeps before each evaluation that is not exact."""
