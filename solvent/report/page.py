@@ -27,6 +27,9 @@ from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, s
 from solvent.report.state_map import state_map_section
 from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
+OPTIMAL = "optimal"
+"""The baseline that is the optimum."""
+
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmRow:
@@ -107,6 +110,11 @@ class TaskView:
         return tuple(
             row for row in self.agents if row.greedy.gaps[0] <= self.agents[0].greedy.gaps[0]
         )
+
+    @property
+    def best_baseline(self) -> BaselineRow | None:
+        """The baseline with the least gap but the optimum itself."""
+        return next((row for row in self.baselines if row.name != OPTIMAL), None)
 
 
 def write_report(
