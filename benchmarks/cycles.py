@@ -236,7 +236,7 @@ def measure(problem: Problem, rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--random", type=int, nargs="*", default=[1000, 3000, 10_000, 100_000])
-    parser.add_argument("--grid", type=int, nargs="*", default=[100])
+    parser.add_argument("--grid", type=int, nargs="*", default=[100, 316])
     parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
     for warm in (random_problem(600), grid_problem(30)):
