@@ -61,4 +61,6 @@ def test_a_training_ends_with_the_network_that_it_ended_with(
     del found["bits"], expected["bits"]
     assert set(found) == set(expected)
     for name, figures in expected.items():
-        assert found[name] == pytest.approx(figures, rel=1e-4, abs=1e-4), name
+        # Self-play on football makes most of it: 2e-5 from one processor to another.
+        near = 1e-4 if case.name.endswith("self-play on football") else 1e-5
+        assert found[name] == pytest.approx(figures, rel=near, abs=near), name
