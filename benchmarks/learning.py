@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 from stable_baselines3 import PPO
 
-from solvent.exact.bench_records import TaskRecord
+from solvent.benchmark.records import TaskRecord
+from solvent.benchmark.statistics import estimate
 from solvent.model.registry import BenchTask
-from solvent.report.statistics import estimate
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Algorithm
 from solvent.training.bench import bench

@@ -46,20 +46,21 @@ ROOMS = {
     "exact": room("model lazy", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model lazy", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),
+    "benchmark": room("model exact baselines", "numpy scipy"),
     "registration": room("model envs baselines", "gymnasium pettingzoo"),
     "training": room(
-        "model exact envs baselines registration",
+        "model exact envs baselines benchmark registration",
         "numpy scipy gymnasium pettingzoo numba torch stable_baselines3 sb3_contrib tensorboard "
         "yaml rich",
     ),
-    "report": room("model exact baselines lazy", "numpy scipy jinja2"),
+    "report": room("model exact baselines benchmark lazy", "numpy jinja2"),
     "play": room("model exact baselines", "numpy"),
     "cli": room(
-        "model exact envs baselines registration training report play",
+        "model exact envs baselines benchmark registration training report play",
         "numpy gymnasium typer click rich yaml",
     ),
     "games": room(
-        "model exact envs baselines training report play cli lazy",
+        "model exact envs baselines benchmark training report play cli lazy",
         "numpy scipy numba gymnasium typer rich",
         "sklearn pygame torch yaml",
     ),

@@ -11,7 +11,7 @@ import pytest
 from golden_files import READERS, bench_again
 from golden_streams import CHANGED, GOLDEN
 
-from solvent.exact.bench_records import read_results
+from solvent.benchmark.records import read_results
 
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
 for reader, changed in json.loads((CHANGED / "figures.json").read_text(encoding="utf-8")).items():

@@ -557,9 +557,9 @@ def bench(
 
     Run again after an interruption, it goes on where it was.
     """
+    from solvent.benchmark.records import read_results
     from solvent.cli.printing import show_results
     from solvent.cli.progress import working
-    from solvent.exact.bench_records import read_results
     from solvent.report import write_report
 
     with working("loading PyTorch"):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from solvent.benchmark.records import TaskRecord
 from solvent.cli.tables import facts, note, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
-from solvent.exact.bench_records import TaskRecord
 from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.game import Labelled, Placed
 from solvent.model.registry import make_game

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from solvent.exact.bench_records import TaskRecord
+from solvent.benchmark.records import TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import Mark
 from solvent.report.numbers import small, whole

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from math import inf, isfinite
 
-from solvent.exact.bench_records import TaskRecord
+from solvent.benchmark.records import TaskRecord
 from solvent.report.colours import BASELINE_SHAPE, Mark
 from solvent.report.numbers import UNBOUNDED, small, tick
 from solvent.report.panel import LETTER, break_mark, gap_axis

@@ -12,8 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.baselines import baselines_of
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, read_results
+from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
 from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
-from solvent.exact.bench_records import AgentRecord, BaselineRecord, TaskRecord, read_results
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.report.colours import BASELINE_SHAPE, Mark, algorithm_marks
@@ -25,7 +26,6 @@ from solvent.report.numbers import brief, exact, small, whole
 from solvent.report.sections import Section, Untabled, beside
 from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
-from solvent.report.statistics import LEAST_SEEDS, Estimate, estimate
 
 OPTIMAL = "optimal"
 """The baseline that is the optimum."""

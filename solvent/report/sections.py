@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from solvent.benchmark.records import BaselineRecord
 from solvent.exact import SolvedGame
-from solvent.exact.bench_records import BaselineRecord
 
 
 @dataclass(frozen=True, slots=True)

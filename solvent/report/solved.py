@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines import baseline_names
-from solvent.baselines.scored import score_baselines
+from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.exact import (
     GapLocation,
     Solution,
@@ -29,7 +30,6 @@ from solvent.exact import (
     locate_gap,
     score,
 )
-from solvent.exact.bench_records import AgentRecord, BaselineRecord, TaskRecord, figures
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table

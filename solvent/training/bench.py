@@ -1,7 +1,7 @@
 """The suite's main job: solve, train, score exactly, and keep everything for the report.
 
 :func:`bench` works through tasks, each an environment with the trainings to run on it. It writes
-``results.json`` (:mod:`solvent.exact.bench_records` says what is in it) and for each training a
+``results.json`` (:mod:`solvent.benchmark.records` says what is in it) and for each training a
 folder ``<task>/<algorithm>-<seed>`` with the files of :mod:`solvent.training.train`. In a
 game for two the training is self-play.
 
@@ -23,9 +23,9 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-from solvent.baselines.scored import score_baselines
+from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.records import FILE, AgentRecord, TaskRecord, figures, write_results
 from solvent.exact import cached_solution
-from solvent.exact.bench_records import FILE, AgentRecord, TaskRecord, figures, write_results
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.store import StoreError, remove_temporary

@@ -102,7 +102,7 @@ def bench_again(folder: Path) -> list[Figures]:
     A task of a bench had parameters of its own in 0.1; now it is an environment id, and these
     games have none.
     """
-    from solvent.exact.bench_records import figures
+    from solvent.benchmark.records import figures
 
     tuned = {"hyperparameters": None, "evaluations": None, "progress": no_more, "seed": 0}
     found = [

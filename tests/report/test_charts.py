@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from solvent.exact.bench_records import AgentRecord, TaskRecord
+from solvent.benchmark.records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import BASELINE_SHAPE, algorithm_marks
 from solvent.report.curves import gap_panel

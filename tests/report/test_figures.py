@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvent.benchmark.records import AgentRecord, TaskRecord
+from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.exact import locate_gap, solve
-from solvent.exact.bench_records import AgentRecord, TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
@@ -23,7 +24,6 @@ from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.numbers import brief, exact, small, tick, whole
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
-from solvent.report.statistics import estimate, interquartile_mean
 
 
 def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end() -> None:

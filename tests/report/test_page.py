@@ -14,16 +14,16 @@ import gymnasium as gym
 import pytest
 
 from solvent.baselines import GENERIC, baseline_policies
-from solvent.baselines.scored import score_baselines
+from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.records import TaskRecord, read_results, write_results
+from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
-from solvent.exact.bench_records import TaskRecord, read_results, write_results
 from solvent.games import GymnasiumTable, make_game
 from solvent.model import compile_game
 from solvent.report import page as page_module
 from solvent.report import write_report
 from solvent.report.numbers import small
 from solvent.report.page import render
-from solvent.report.statistics import estimate
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 

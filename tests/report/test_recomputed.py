@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent.benchmark.records import read_results
 from solvent.exact import StoreError, load_policy, save_policy, solve
-from solvent.exact.bench_records import read_results
 from solvent.games import make_game
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render

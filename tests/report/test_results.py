@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, no_files
 
+from solvent.benchmark.records import read_results
 from solvent.exact import StoreError
-from solvent.exact.bench_records import read_results
 from solvent.exact.learning_curve import read_curve
 from solvent.report.page import render
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from solvent.benchmark.records import TaskRecord, read_results
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
-from solvent.exact.bench_records import TaskRecord, read_results
 from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game

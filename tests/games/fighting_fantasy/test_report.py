@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent.benchmark.records import read_results
 from solvent.exact import solve
-from solvent.exact.bench_records import read_results
 from solvent.games import make_game
 from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from solvent.benchmark.records import read_results
 from solvent.exact import locate_gap, solve
-from solvent.exact.bench_records import read_results
 from solvent.games import Greed, make_game
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.report import (

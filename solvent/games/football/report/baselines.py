@@ -8,8 +8,8 @@ from typing import cast
 
 import numpy as np
 
+from solvent.benchmark.records import BaselineRecord
 from solvent.exact import ImproperGameError
-from solvent.exact.bench_records import BaselineRecord
 from solvent.games.football.baselines.losses import (
     defence_losses,
     losses_until_score,

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from solvent.baselines import baseline_policies
 from solvent.baselines.generic import remember_optimum
+from solvent.benchmark.records import BaselineRecord, figures
 from solvent.exact import Solution
-from solvent.exact.bench_records import BaselineRecord, figures
 from solvent.exact.scoring import comparable_score
 from solvent.model import TabularGame
 
