@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         nash_conv,
         policy_value,
         save_policy,
-        score,
         solve,
         solve_tree,
         state_visitation,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     )
     from solvent.model.registry import GAMES, GameSpec, make_game
     from solvent.registration import register_envs
+    from solvent.scoring import policy_from, score
 
 __version__ = "0.2.0"
 
@@ -57,10 +57,11 @@ _HOMES = {
     "locate_gap": "solvent.exact",
     "make_game": "solvent.model.registry",
     "nash_conv": "solvent.exact",
+    "policy_from": "solvent.scoring",
     "policy_value": "solvent.exact",
     "register_envs": "solvent.registration",
     "save_policy": "solvent.exact",
-    "score": "solvent.exact",
+    "score": "solvent.scoring",
     "solve": "solvent.exact",
     "solve_tree": "solvent.exact",
     "state_visitation": "solvent.exact",
@@ -84,6 +85,7 @@ __all__ = [
     "locate_gap",
     "make_game",
     "nash_conv",
+    "policy_from",
     "policy_value",
     "register_envs",
     "save_policy",

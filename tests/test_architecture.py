@@ -53,6 +53,7 @@ ROOMS = {
         "numpy scipy gymnasium pettingzoo numba torch stable_baselines3 sb3_contrib tensorboard "
         "yaml rich",
     ),
+    "scoring": room("model exact envs baselines registration training", "numpy", "gymnasium"),
     "report": room("model exact baselines benchmark lazy", "numpy jinja2"),
     "play": room("model exact baselines", "numpy"),
     "cli": room(
@@ -64,7 +65,7 @@ ROOMS = {
         "numpy scipy numba gymnasium typer rich",
         "sklearn pygame torch yaml",
     ),
-    "__init__": room("model exact registration lazy", ""),
+    "__init__": room("model exact registration scoring lazy", ""),
     "__main__": room("cli", ""),
 }
 

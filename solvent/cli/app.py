@@ -261,7 +261,8 @@ def train(
         str,
         typer.Option(
             metavar="NAME",
-            help="ppo, dqn, maskable_ppo or masked_dqn; with --self-play also mirror_descent.",
+            help="ppo, a2c, trpo, dqn, qr_dqn, maskable_ppo or masked_dqn; with --self-play also "
+            "mirror_descent.",
         ),
     ] = "ppo",
     seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
@@ -403,11 +404,13 @@ def score(
         ),
     ] = "ppo",
     observation: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="KIND", help="What it sees: onehot, vector or index.", rich_help_panel=NETWORK
+            metavar="KIND",
+            help="What it sees: vector, onehot or index; what fits its network if left out.",
+            rich_help_panel=NETWORK,
         ),
-    ] = "onehot",
+    ] = None,
     mode: Annotated[
         bool,
         typer.Option(
@@ -520,7 +523,7 @@ def _network_policy(
     rules: Any,
     table: Any,
     algorithm: str,
-    observation: str,
+    observation: str | None,
     normalization: Path | None,
     *,
     trust: bool,
@@ -534,7 +537,7 @@ def _network_policy(
     from solvent.cli.networks import check_request
     from solvent.training import Normalization, extract, load_model
 
-    check_request(file, rules, table, algorithm, observation)
+    observation = check_request(file, rules, table, algorithm, observation)
     both = extract(
         load_model(file, algorithm, trust=True),
         table,

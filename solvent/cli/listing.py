@@ -20,7 +20,10 @@ from solvent.model.registry import Environment, GameSpec, broken_games, game_spe
 
 ALGORITHMS: Mapping[str, str] = {
     "ppo": "policy gradients; the environment replaces illegal actions",
+    "a2c": "policy gradients, one step from each batch; illegal actions are replaced",
+    "trpo": "policy gradients within a trust region; illegal actions are replaced",
     "dqn": "deep Q-learning; the environment replaces illegal actions",
+    "qr_dqn": "deep Q-learning of quantiles of the return; illegal actions are replaced",
     "maskable_ppo": "policy gradients over the legal actions only",
     "masked_dqn": "deep Q-learning over the legal actions only",
     "mirror_descent": "self-play where both act at once; needs --self-play",

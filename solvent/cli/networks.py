@@ -45,8 +45,8 @@ class PlayerScore(Protocol):
 
 
 def check_request(
-    file: Path, rules: Game, table: TabularGame, algorithm: str, observation: str
-) -> None:
+    file: Path, rules: Game, table: TabularGame, algorithm: str, observation: str | None
+) -> str | None:
     """Refuse a network if the record of its training, beside it, asked for something else.
 
     Args:
@@ -54,7 +54,10 @@ def check_request(
         rules: The game in which it is to be scored.
         table: The same as arrays.
         algorithm: That it is loaded as.
-        observation: That it is given.
+        observation: That it is given; what the record says if left out.
+
+    Returns:
+        What it is given, or None if nothing says it.
 
     Raises:
         ValueError: If the training was on another game, by another algorithm, or showed other
@@ -65,7 +68,7 @@ def check_request(
 
     request = request_beside(file)
     if request is None:
-        return
+        return observation
     trained = game_of_request(request)
     if trained is not None:
         rules.info.check_same(trained.info, str(file))
@@ -74,15 +77,16 @@ def check_request(
             f"{file}: was trained on the model {request.get('model_hash')!s:.12}, but this "
             f"{rules.info.name} is the model {table.model_hash[:12]}"
         )
-    shown = request["env_kwargs"].get("observation", observation)
+    shown: str | None = request["env_kwargs"].get("observation", observation)
     for option, had, has in (
         ("algorithm", request.get("algorithm", algorithm), algorithm),
-        ("observation", shown, observation),
+        ("observation", shown, shown if observation is None else observation),
     ):
         if had != has:
             raise ValueError(
                 f"{file}: was trained with {option} {had!r:.60}; say --{option} {had!s:.60}"
             )
+    return shown
 
 
 def score_network(

@@ -108,6 +108,7 @@ class _TableEpisode(Episode):
         self.rules, self.over = rules, True
         self.n_actions: int = view.mask.shape[1]
         self.observation_space = observation_space(view.observation)
+        self.observation = observation
         self._index = observation == "index"
         self._stream: RandomStream | None = None
         self._at = -1
@@ -143,6 +144,7 @@ class OnePlayerEpisode(_TableEpisode):
         self, game: TabularGame, rules: Game | None, player: int, observation: str
     ) -> None:
         self.table = sampling_table(game, player, observation)
+        self.player = player
         super().__init__(game, rules, self.table, observation)
 
     @property

@@ -37,6 +37,7 @@ class OnePlayerBatch(TableSimulator):
     ) -> None:
         self.table = table = sampling_table(game, player, observation)
         super().__init__(game, rules, num_envs)
+        self.player, self.observation = player, observation
         self.observation_space = observation_space(table.observation)
         self.n_actions = table.mask.shape[1]
         self._state = np.full(num_envs, -1, np.int32)

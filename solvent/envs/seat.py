@@ -54,6 +54,7 @@ class SeatBatch(TableSimulator):
         self._table_arrays = kernel.Table(*(getattr(table, name) for name in kernel.Table._fields))
         self._meet(opponent_pool(game, table, opponents, weights))
         super().__init__(game, rules, num_envs)
+        self.observation = observation
         self.observation_space = observation_space(table.observation)
         self.n_actions = table.mask.shape[1]
         self._episodes = kernel.Episodes(

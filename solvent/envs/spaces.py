@@ -56,6 +56,54 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
     return _encoded[game][player]
 
 
+def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
+    """What a player sees, as a vector environment hands out a batch: numbers have no axis.
+
+    Args:
+        game: The game.
+        player: 0 or 1.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :func:`observations`.
+
+    Returns:
+        [S, D] float32, or [S] int64 for ``"index"``.
+
+    Raises:
+        ValueError: As for :func:`observations`.
+    """
+    rows = observations(game, player, observation)
+    return rows[:, 0] if observation == "index" else rows
+
+
+def kind_that_fits(
+    space: spaces.Space[Any], game: TabularGame, player: int, default: str = "vector"
+) -> str:
+    """The kind of observation of a game that a policy takes, as far as its space tells.
+
+    Args:
+        space: The observation space that the policy was made for.
+        game: The game.
+        player: Who sees it, 0 or 1.
+        default: The kind if that fits, or none does.
+
+    Returns:
+        ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: If an argument is none of these.
+    """
+    check_choice(default, "observation", OBSERVATIONS)
+    for kind in (default, *OBSERVATIONS):
+        if kind == "index":
+            fits = space == spaces.Discrete(game.n_states)
+        else:
+            # An observation may be normalized, so that the bounds are others.
+            brings = isinstance(space, spaces.Box) and player < len(game.observation)
+            fits = brings and space.shape == observed(game, player, kind).shape[1:]
+        if fits:
+            return kind
+    return default
+
+
 def action_space(mask: NDArray[np.int8]) -> spaces.Discrete:
     """One number per column of a mask [S, A]; a new space, since each holds its own generator."""
     return spaces.Discrete(mask.shape[1])

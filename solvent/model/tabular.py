@@ -343,7 +343,8 @@ class TabularPolicy:
                 state = int(np.argmax(wrong))
                 raise ValueError(
                     f"policy {name!r} {problem} in state {game.states[state]!r}: "
-                    f"{probabilities[state].tolist()}"
+                    f"{probabilities[state].tolist()}; solvent.policy_from takes float32, logits, "
+                    f"action values and illegal actions"
                 )
         return cls(probabilities, game.model_hash, player, name)
 

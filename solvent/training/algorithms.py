@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sb3_contrib import MaskablePPO
-from stable_baselines3 import DQN, PPO
+from sb3_contrib import QRDQN, TRPO, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -35,7 +35,10 @@ class Algorithm:
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "ppo": Algorithm(DistinctPPO, "ppo", masked=False),
+    "a2c": Algorithm(A2C, "a2c", masked=False),
+    "trpo": Algorithm(TRPO, "trpo", masked=False),
     "dqn": Algorithm(DQN, "dqn", masked=False),
+    "qr_dqn": Algorithm(QRDQN, "qr_dqn", masked=False),
     "maskable_ppo": Algorithm(DistinctMaskablePPO, "ppo", masked=True),
     "masked_dqn": Algorithm(MaskedDQN, "dqn", masked=True),
 }
@@ -48,6 +51,13 @@ SELF_PLAY_ALGORITHMS: Mapping[str, Algorithm] = {
 """All of them; those that are not in ``ALGORITHMS`` need both seats of a game for two."""
 
 
+OF_THE_PAST: Mapping[str, str] = {
+    "recurrent_ppo": "RecurrentPPO has a policy of all that it saw before, which is no function of "
+    "the state and so has no table and no exact score",
+}
+"""Why an algorithm that might be looked for is none of these."""
+
+
 def find_algorithm(name: str, among: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
     """An algorithm by name.
 
@@ -56,8 +66,12 @@ def find_algorithm(name: str, among: Mapping[str, Algorithm] = ALGORITHMS) -> Al
         among: Those that are allowed.
 
     Raises:
-        ValueError: If there is none of that name.
+        ValueError: If there is none of that name, or its policies have no table.
     """
+    if name in OF_THE_PAST:
+        raise ValueError(
+            f"algorithm is {name!r}: {OF_THE_PAST[name]}; allowed are {', '.join(sorted(among))}"
+        )
     return among[check_choice(name, "algorithm", among)]
 
 
@@ -65,16 +79,16 @@ class EntropyCallback(BaseCallback):
     """Lets the entropy bonus fall in a line to 0, for learners that have one, in games for two.
 
     Which action is best there depends on replies and later moves that are poor at first. A large
-    bonus (`ent_coef`, of PPO and MaskablePPO) keeps all actions alive meanwhile; with a small one
-    the policy makes up its mind before the values are right. At the end the bonus is 0, so that it
-    rewards nothing random in the policy that is kept.
+    bonus (`ent_coef`, of PPO, A2C and MaskablePPO) keeps all actions alive meanwhile; with a small
+    one the policy makes up its mind before the values are right. At the end the bonus is 0, so that
+    it rewards nothing random in the policy that is kept.
     """
 
     def _init_callback(self) -> None:
         self._begin = getattr(self.model, "ent_coef", 0.0)
 
     def _on_rollout_start(self) -> None:
-        if isinstance(self.model, (PPO, MaskablePPO)):
+        if isinstance(self.model, (PPO, A2C, MaskablePPO)):
             self.model.ent_coef = self._begin * self.model._current_progress_remaining
 
     def _on_step(self) -> bool:

@@ -178,7 +178,7 @@ class ExactEvalCallback(CurveCallback):
         game: TabularGame,
         *,
         every: int,
-        observation: str = "onehot",
+        observation: str | None = None,
         player: int = 0,
         solution: Solution | None = None,
         path: str | Path | None = None,

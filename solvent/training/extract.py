@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from scipy.special import softmax
 from stable_baselines3 import DQN
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -34,6 +35,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from solvent.baselines.network import Network, NetworkPlayer
+from solvent.envs.spaces import kind_that_fits
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats
 from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
@@ -42,6 +44,9 @@ from solvent.training.role_conditioning import with_roles, without_roles
 from solvent.training.seen import inputs, refuse_changes
 
 SEATS = (0, 1)
+
+OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
+"""Networks of action values, of which the largest is chosen; QR-DQN's are means of quantiles."""
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 """What may stand between the layers of a network that is kept as plain arrays."""
@@ -53,7 +58,7 @@ class Extraction:
 
     Attributes:
         sampled: As it plays with ``deterministic=False``, but without epsilon-exploration; for
-            DQN therefore the same as `mode`.
+            DQN and QR-DQN therefore the same as `mode`.
         mode: As it plays with ``deterministic=True``.
         illegal: [S] probability that it gave to illegal actions when sampled.
         illegal_mode: [S] 1 where its mode is illegal, else 0.
@@ -69,7 +74,7 @@ def extract_policy(
     model: BaseAlgorithm,
     game: TabularGame,
     *,
-    observation: str = "onehot",
+    observation: str | None = None,
     player: int = 0,
     deterministic: bool = False,
     batch_size: int = 8192,
@@ -79,9 +84,10 @@ def extract_policy(
     """The policy that a network plays.
 
     Args:
-        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN.
+        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         game: The table that its environment samples.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
+            its observation space if left out, ``"vector"`` before the others.
         player: Whose policy it is.
         deterministic: Whether the network's mode is wanted, as in its ``predict``.
         batch_size: How many states are evaluated at once.
@@ -107,7 +113,7 @@ def extract(
     model: BaseAlgorithm,
     game: TabularGame,
     *,
-    observation: str = "onehot",
+    observation: str | None = None,
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
@@ -116,9 +122,10 @@ def extract(
     """Evaluate a network on every state of a game.
 
     Args:
-        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN.
+        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         game: The table that its environment samples.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
+            its observation space if left out, ``"vector"`` before the others.
         player: Whose policy it is.
         batch_size: How many states are evaluated at once.
         name: Of the policy; that of the algorithm's class if left out.
@@ -146,14 +153,20 @@ def extract(
 
 
 def extract_seats(
-    model: BaseAlgorithm, game: TabularGame, *, observation: str = "onehot", name: str | None = None
+    model: BaseAlgorithm,
+    game: TabularGame,
+    *,
+    observation: str | None = None,
+    name: str | None = None,
 ) -> tuple[Extraction, Extraction]:
     """The policies of a network that learned both seats, in seat 0 and in seat 1.
 
     Args:
-        model: Of PPO, A2C, MaskablePPO, DQN or MaskedDQN, trained on ``with_roles(game)``.
+        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN, trained on
+            ``with_roles(game)``.
         game: A game for two.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
+            its observation space if left out, ``"vector"`` before the others.
         name: Of the policies; that of the algorithm's class if left out.
 
     Raises:
@@ -175,7 +188,7 @@ def extract_boltzmann(
     game: TabularGame,
     temperature: float,
     *,
-    observation: str = "onehot",
+    observation: str | None = None,
     player: int = 0,
     batch_size: int = 8192,
     name: str | None = None,
@@ -188,11 +201,12 @@ def extract_boltzmann(
     the same time. The lower T, the nearer it is to the greedy one.
 
     Args:
-        model: Of DQN or MaskedDQN. As in :func:`extract`, the latter chooses among legal actions,
-            and an illegal choice of the former counts as the lowest legal action.
+        model: Of DQN, QR-DQN or MaskedDQN. As in :func:`extract`, the last chooses among legal
+            actions, and an illegal choice of the others counts as the lowest legal action.
         game: The table that its environment samples.
         temperature: T, in the unit of the rewards.
-        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+        observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
+            its observation space if left out, ``"vector"`` before the others.
         player: Whose policy it is.
         batch_size: How many states are evaluated at once.
         name: Of the policy; that of the algorithm's class and T if left out.
@@ -204,9 +218,10 @@ def extract_boltzmann(
     """
     if isinstance(temperature, bool) or not 0 < temperature < inf:
         raise ValueError(f"temperature is {temperature!r}; allowed are positive numbers")
-    if not isinstance(model.policy, DQNPolicy):
+    if not isinstance(model.policy, OF_ACTION_VALUES):
         raise ValueError(
-            f"the network is a {type(model.policy).__name__}; only a DQNPolicy has action values"
+            f"the network is a {type(model.policy).__name__}; only a DQNPolicy and a QRDQNPolicy "
+            f"have action values"
         )
 
     def softened(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
@@ -234,7 +249,7 @@ def network_player(
     """What a learner plays now, as plain arrays that need no torch.
 
     Args:
-        model: Of PPO, MaskablePPO, DQN or MaskedDQN.
+        model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN.
         masked: Whether it is told the legal actions.
         observation: What it sees.
         mode: Whether the greedy policy is wanted; of a DQN it always is.
@@ -248,15 +263,20 @@ def network_player(
     policy = model.policy
     if isinstance(policy, DQNPolicy):
         modules = list(policy.q_net.q_net)
+    elif isinstance(policy, QRDQNPolicy):
+        modules = list(policy.quantile_net.quantile_net)
     elif isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
         modules = [*policy.mlp_extractor.policy_net, policy.action_net]
     else:
         raise ValueError(
-            f"the network is a {type(policy).__name__}; allowed are those of PPO, "
-            f"MaskablePPO and DQN"
+            f"the network is a {type(policy).__name__}; allowed are those of PPO, A2C, TRPO, "
+            f"MaskablePPO, DQN and QR-DQN"
         )
-    rule = "mode" if mode or isinstance(policy, DQNPolicy) else "sampled"
-    return NetworkPlayer(_network(modules), rule, masked, observation, name)
+    rule = "mode" if mode or isinstance(policy, OF_ACTION_VALUES) else "sampled"
+    network = _network(modules)
+    if isinstance(policy, QRDQNPolicy):
+        network = _mean_of_quantiles(network, policy.n_quantiles)
+    return NetworkPlayer(network, rule, masked, observation, name)
 
 
 Weights = Callable[[BaseAlgorithm, NDArray[np.generic], Bools], Floats]
@@ -267,7 +287,7 @@ def _probabilities(
     model: BaseAlgorithm,
     weigh: Weights,
     game: TabularGame,
-    observation: str,
+    observation: str | None,
     player: int,
     batch_size: int,
     normalization: Normalization | VecNormalize | None,
@@ -275,6 +295,8 @@ def _probabilities(
     """A network's weights in all states in which the player acts, as probabilities, [S, A]."""
     mask = game.mask[player]
     _check_kind(model, mask)
+    if observation is None:
+        observation = kind_that_fits(model.observation_space, game, player)
     seen = inputs(model, game, observation, player, normalization)
     acting = np.flatnonzero(game.on_turn(player))
     # Where it is the other's turn the player has one action, and is not asked.
@@ -293,15 +315,21 @@ def _probabilities(
 
 def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Q of a network of action values, [n, A]; of MaskedDQN minus infinity where illegal."""
-    assert isinstance(model.policy, DQNPolicy)
-    q = model.policy.q_net(model.policy.obs_to_tensor(seen)[0]).cpu().numpy().astype(np.float64)
+    policy = model.policy
+    given = policy.obs_to_tensor(seen)[0]
+    if isinstance(policy, QRDQNPolicy):
+        values = policy.quantile_net(given).mean(dim=1)
+    else:
+        assert isinstance(policy, DQNPolicy)
+        values = policy.q_net(given)
+    q = values.cpu().numpy().astype(np.float64)
     return np.where(legal, q, -np.inf) if isinstance(model, MaskedDQN) else q
 
 
 def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Weights of the actions, [n, A]; the network's mode has the largest, the first on ties."""
     policy = model.policy
-    if isinstance(policy, DQNPolicy):
+    if isinstance(policy, OF_ACTION_VALUES):
         greedy: Floats = np.eye(legal.shape[1])[_action_values(model, seen, legal).argmax(axis=1)]
         return greedy
     observation = policy.obs_to_tensor(seen)[0]
@@ -318,7 +346,7 @@ def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal
 
 
 def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
-    kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, DQNPolicy)
+    kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, *OF_ACTION_VALUES)
     if not isinstance(model.policy, kinds):
         raise ValueError(
             f"the network is a {type(model.policy).__name__}; "
@@ -335,6 +363,19 @@ def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
         raise ValueError(
             f"the network chooses among {actions} actions, the game has {mask.shape[1]}"
         )
+
+
+def _mean_of_quantiles(network: Network, n_quantiles: int) -> Network:
+    """A network of the means, from one whose outputs are all actions' first quantiles, and so on.
+
+    The last layer is affine, so the mean of its outputs is that of its weights.
+    """
+    weight, bias = network.weights[-1], network.biases[-1]
+    return replace(
+        network,
+        weights=(*network.weights[:-1], weight.reshape(len(weight), n_quantiles, -1).mean(axis=1)),
+        biases=(*network.biases[:-1], bias.reshape(n_quantiles, -1).mean(axis=0)),
+    )
 
 
 def _network(modules: list[nn.Module]) -> Network:

@@ -45,7 +45,7 @@ from stable_baselines3.common.vec_env import (
     VecVideoRecorder,
 )
 
-from solvent.envs.spaces import observation_space, observations
+from solvent.envs.spaces import observation_space, observed
 from solvent.model import TabularGame
 from solvent.training.normalization import Normalization
 
@@ -126,7 +126,7 @@ def inputs(
             observations of the game.
     """
     _check_wrappers(model)
-    rows = _rows(game, player, observation)
+    rows = observed(game, player, observation)
     expected = model.observation_space.shape
     wanted = observation_space(rows.reshape(len(rows), -1))
     if expected != rows.shape[1:]:
@@ -143,7 +143,7 @@ def inputs(
     if own is not None and not own.norm_obs:
         own = None
     others = [
-        _rows(game, one, observation)
+        observed(game, one, observation)
         for one in range(game.info.players)
         if one != player and (observation == "index" or one < len(game.observation))
     ]
@@ -219,11 +219,6 @@ def _check_wrappers(model: BaseAlgorithm) -> None:
                 f"{type(layer).__name__} around the environment may change what the network sees; "
                 f"train without it"
             )
-
-
-def _rows(game: TabularGame, player: int, observation: str) -> Array:
-    rows = observations(game, player, observation)
-    return rows[:, 0] if observation == "index" else rows
 
 
 def _normalized(normalization: Normalization | VecNormalize, rows: Array) -> Array:

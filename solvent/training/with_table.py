@@ -14,6 +14,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.both_seats import BothSeats
+from solvent.envs.learned_seat import learned_seat
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import TabularGame, TabularPolicy
@@ -25,7 +26,7 @@ from solvent.training.callback import (
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
 )
-from solvent.training.environments import learned_seat, make_vector_env, table_for_self_play
+from solvent.training.environments import make_vector_env, table_for_self_play
 from solvent.training.exploring_starts import (
     act_at_once,
     exploring_starts,
@@ -166,7 +167,7 @@ class OneSeat(WithTable):
             if (value := getattr(asked, name)) is not None:
                 raise ValueError(f"{name} is {shown(value)}; it is for self-play only")
         self._env = make_vector_env(asked.game, asked.setup.n_envs, asked.env_kwargs)
-        self._seat = learned_seat(self._env, asked.env_kwargs.get("player", 0))
+        self._seat = learned_seat(self._env)
         self.game, self.left = self._seat.game, self._seat.left
         self.players = self.game.info.players
         name = asked.name(self.left)

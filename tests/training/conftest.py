@@ -12,6 +12,20 @@ from solvent.training import ALGORITHMS, NativeVecEnv
 
 MakeModel = Callable[..., BaseAlgorithm]
 
+SHORT: dict[str, dict[str, object]] = {
+    "ppo": {"n_steps": 16, "batch_size": 64, "n_epochs": 2},
+    "a2c": {"n_steps": 16},
+    "trpo": {"n_steps": 16, "batch_size": 64, "n_critic_updates": 2},
+    "dqn": {"learning_starts": 64, "batch_size": 32, "train_freq": 1},
+    "qr_dqn": {
+        "learning_starts": 64,
+        "batch_size": 32,
+        "train_freq": 1,
+        "policy_kwargs": {"n_quantiles": 5},
+    },
+}
+"""For a few hundred steps, by the algorithm's file of hyperparameters."""
+
 
 @pytest.fixture(scope="session")
 def small() -> TabularGame:
@@ -33,10 +47,7 @@ def make_model() -> MakeModel:
         env = TabularVectorEnv(
             game, 8, observation="onehot", illegal=illegal, autoreset_mode="SameStep"
         )
-        if name.endswith("dqn"):
-            kwargs = {"learning_starts": 64, "batch_size": 32, "train_freq": 1} | kwargs
-        else:
-            kwargs = {"n_steps": 16, "batch_size": 64, "n_epochs": 2} | kwargs
+        kwargs = SHORT[ALGORITHMS[name].hyperparameters] | kwargs
         arguments = {"seed": 0, "gamma": 1.0, "device": "cpu"} | kwargs
         return ALGORITHMS[name].model("MlpPolicy", NativeVecEnv(env), **arguments)  # type: ignore[arg-type]
 

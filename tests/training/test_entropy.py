@@ -23,7 +23,7 @@ class Record(BaseCallback):
         return True
 
 
-@pytest.mark.parametrize("name", ["ppo", "maskable_ppo"])
+@pytest.mark.parametrize("name", ["ppo", "a2c", "maskable_ppo"])
 def test_the_bonus_falls_to_nothing(name: str, small: TabularGame, make_model: Any) -> None:
     record = Record()
     make_model(name, small, ent_coef=0.04).learn(512, callback=[EntropyCallback(), record])

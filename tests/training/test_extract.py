@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from stable_baselines3 import DQN, PPO, SAC
+from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.envs import TabularEnv, TabularVectorEnv
@@ -95,14 +95,18 @@ def test_the_mass_on_illegal_actions_is_moved_and_reported(
     assert (masked.illegal == 0).all()
 
 
-@pytest.mark.parametrize("name", ["dqn", "masked_dqn"])
+@pytest.mark.parametrize("name", ["dqn", "masked_dqn", "qr_dqn"])
 def test_softening_keeps_the_odds_of_action_values(
     name: str, small: TabularGame, make_model: Any
 ) -> None:
-    model: DQN = make_model(name, small)
+    model: Any = make_model(name, small)
     seen = torch.as_tensor(one_hot(small).observation[0])
     with torch.no_grad():
-        q = model.q_net(seen).numpy().astype(float)
+        if name == "qr_dqn":
+            # As sb3-contrib's greedy action takes the mean of a return's quantiles.
+            q = model.quantile_net(seen).numpy().astype(float).mean(axis=1)
+        else:
+            q = model.q_net(seen).numpy().astype(float)
     free = small.mask[0].all(axis=1)
     for temperature in (0.05, 2.0):
         policy = extract_boltzmann(model, small, temperature).probabilities[free]
@@ -115,7 +119,7 @@ def test_softening_keeps_the_odds_of_action_values(
 
 
 def test_only_action_values_can_be_softened(small: TabularGame, make_model: Any) -> None:
-    with pytest.raises(ValueError, match="only a DQNPolicy has action values"):
+    with pytest.raises(ValueError, match="only a DQNPolicy and a QRDQNPolicy have"):
         extract_boltzmann(make_model("ppo", small), small, 1.0)
     for wrong in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(ValueError, match=r"temperature is .*; allowed are positive numbers"):

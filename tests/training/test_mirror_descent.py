@@ -286,6 +286,6 @@ def test_past_selves_are_refused(football: TabularGame, tmp_path: Path) -> None:
 def test_it_does_not_train_one_seat_alone(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError,
-        match="algorithm is 'mirror_descent'; allowed are dqn, maskable_ppo, masked_dqn, ppo",
+        match="algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo",
     ):
         train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path)

@@ -46,8 +46,11 @@ from solvent.training.extract import network_player
 
 SHORT: dict[str, dict[str, Any]] = {
     "ppo": {"n_steps": 64, "batch_size": 64, "n_epochs": 2},
+    "a2c": {"n_steps": 8},
+    "trpo": {"n_steps": 64, "batch_size": 64},
     "dqn": {"learning_starts": 64, "batch_size": 32, "train_freq": 1, "buffer_size": 2000},
 }
+SHORT["qr_dqn"] = {**SHORT["dqn"], "policy_kwargs": {"n_quantiles": 5}}
 
 
 def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
@@ -56,7 +59,7 @@ def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
 
 def learner(venv: Any, name: str = "ppo", steps: int = 300) -> BaseAlgorithm:
     arguments: dict[str, Any] = {"seed": 0, "gamma": 1.0, "device": "cpu"}
-    arguments |= SHORT["dqn" if name.endswith("dqn") else "ppo"]
+    arguments |= SHORT[ALGORITHMS[name].hyperparameters]
     model = ALGORITHMS[name].model("MlpPolicy", venv, **arguments)
     return model.learn(steps) if steps else model
 

@@ -21,7 +21,7 @@ from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, TrainingResult, load_model, train
 from solvent.training.progress import Moment
 
-STEPS = {"ppo": 8_192, "maskable_ppo": 8_192, "dqn": 4_096, "masked_dqn": 4_096}
+STEPS = {name: 4_096 if name.endswith("dqn") else 8_192 for name in ALGORITHMS}
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -31,8 +31,11 @@ class Interrupted(Exception):  # noqa: N818
 # Small enough for several evaluations in so few steps, whatever the tuned numbers are.
 SMALL: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 64, "n_steps": 32, "batch_size": 512},
+    "a2c": {"n_envs": 64, "n_steps": 16},
+    "trpo": {"n_envs": 64, "n_steps": 32, "batch_size": 512},
     "dqn": {"n_envs": 32, "batch_size": 64, "learning_starts": 500, "buffer_size": 2_000},
 }
+SMALL["qr_dqn"] = {**SMALL["dqn"], "policy_kwargs": "dict(n_quantiles=5)"}
 
 
 def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> TrainingResult:

@@ -1,0 +1,428 @@
+"""Score anything in one line: any policy, in anything that has a table.
+
+The game may be rules, their table, or an environment, which also says whose policy it is, against
+whom, and what it sees. The policy may come from any library: it becomes action probabilities for
+each state (:mod:`solvent.baselines.functions`), and what is said of those is exact
+(:mod:`solvent.exact.scoring`).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact import cached_solution, exploitability
+from solvent.exact.scoring import Score
+from solvent.exact.scoring import score as score_table
+from solvent.model import Game, TabularGame, TabularPolicy, cached_table
+from solvent.model.arrays import Floats
+from solvent.model.parameters import check_integer, nearest, shown
+
+if TYPE_CHECKING:
+    import gymnasium as gym
+
+    from solvent.exact import Solution
+
+Played: TypeAlias = (
+    "TabularGame | Game | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | str"
+)
+"""What a policy is for: a game, its table, an environment, or the id of one."""
+
+
+def score(
+    game: Played,
+    policy: Any,
+    solution: Solution | None = None,
+    *,
+    outputs: str | None = None,
+    observation: str | NDArray[Any] | None = None,
+    illegal: str | Floats | None = None,
+    takes_mask: bool = False,
+    deterministic: bool = False,
+    player: int | None = None,
+    batch_size: int = 8192,
+    name: str | None = None,
+    tolerance: float = 1e-9,
+) -> Score:
+    """Score a policy exactly.
+
+    In an environment with one opponent the value is against that, and the optimum is what a best
+    response to it gets; exploitability is against the worst opponent. Otherwise, in a game for two,
+    all is against a best response.
+
+    Args:
+        game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
+            or the id of such an environment.
+        policy: As for :func:`policy_from`.
+        solution: Of the table that it is scored on, if it is at hand.
+        outputs: What a function gives, as for :func:`policy_from`.
+        observation: What it sees, as for :func:`policy_from`.
+        illegal: What becomes of illegal actions, as for :func:`policy_from`; or with a
+            TabularPolicy the probability [S] that it gave to them before it was projected, if that
+            is known.
+        takes_mask: Whether a function takes the legal actions too, as for :func:`policy_from`.
+        deterministic: Whether the most probable action is always played, as for
+            :func:`policy_from`.
+        player: Whose policy it is, as for :func:`policy_from`.
+        batch_size: How many states are asked about at once.
+        name: Of the policy, for messages.
+        tolerance: Widest bracket accepted of a best response, in units of the largest value or
+            reward that can be met from the start, or of 1 if that is larger.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game, or as for
+            :func:`policy_from`.
+        ImproperGameError: If an episode under the policy can go on for ever collecting rewards.
+        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
+            be proved.
+    """
+    given = None if illegal is None or isinstance(illegal, str) else np.asarray(illegal)
+    if given is not None and not isinstance(policy, TabularPolicy):
+        raise ValueError(
+            "illegal is an array; that is for a TabularPolicy, and otherwise allowed are 'remap', "
+            "'mask' and 'raise'"
+        )
+    subject = _subject(game, player)
+    table, moved = _table(
+        subject,
+        policy,
+        outputs=outputs,
+        observation=observation,
+        illegal=None if given is not None else illegal,  # type: ignore[arg-type]
+        takes_mask=takes_mask,
+        deterministic=deterministic,
+        batch_size=batch_size,
+        name=name,
+    )
+    if solution is None and not isinstance(game, TabularGame):
+        solution = cached_solution(subject.left)
+    table.check_is_for(subject.game)
+    own = replace(table, model_hash=subject.left.model_hash)
+    moved = moved if given is None else given
+    result = score_table(subject.left, own, solution, illegal=moved, tolerance=tolerance)
+    if subject.left is subject.game:
+        return result
+    # The gap is to the best response to one opponent, exploitability to the worst opponent.
+    optimum = cached_solution(subject.game)
+    worst = exploitability(subject.game, table, optimum, tolerance=tolerance)
+    return replace(result, exploitability=worst)
+
+
+def policy_from(
+    game: Played,
+    policy: Any,
+    *,
+    outputs: str | None = None,
+    observation: str | NDArray[Any] | None = None,
+    illegal: str | None = None,
+    takes_mask: bool = False,
+    deterministic: bool = False,
+    player: int | None = None,
+    batch_size: int = 8192,
+    name: str | None = None,
+) -> TabularPolicy:
+    """Make a table of action probabilities of any policy.
+
+    Args:
+        game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
+            or the id of such an environment.
+        policy: One of
+
+            - a function of a batch of observations, [n, D] float32 or [n] int64, that returns a row
+              for each, as an array of NumPy, PyTorch or JAX; a ``torch.nn.Module`` gets tensors;
+            - an array with a row for each state of the table, or for each number of a toy-text
+              environment: [S, A], or [S] actions;
+            - a model of Stable-Baselines3 or sb3-contrib
+              (:func:`solvent.training.extract_policy`);
+            - a TabularPolicy.
+        outputs: What a function gives, or an array holds: ``"probabilities"``, ``"logits"`` or
+            ``"action_values"``, [n, A], of which the largest is chosen, or ``"actions"``, [n]. If
+            left out, [n] whole numbers are actions, and rows are probabilities. These have to sum
+            to 1 within 1e-3, and are divided by their sum.
+        observation: What a function sees: ``"vector"`` as the rules give it, ``"onehot"``,
+            ``"index"``, the number of the state, or an array [S, ...] of what it sees in each
+            state. If left out, what the environment shows, or ``"vector"``. A model of
+            Stable-Baselines3 has what fits its observation space.
+        illegal: What becomes of an illegal action of a function or in an array: ``"remap"`` plays
+            the lowest legal one in its place, as the environments do, which is what happens if it
+            is left out; ``"mask"`` chooses among the legal actions only, as algorithms do that are
+            told the mask; ``"raise"`` raises a ValueError.
+        takes_mask: Whether a function is also given the legal actions, ``f(observations, mask)``
+            with [n, A] bool.
+        deterministic: Whether the most probable action is always played, the lowest on ties.
+        player: Whose policy it is, 0 or 1; the learner of an environment, or 0, if left out.
+        batch_size: How many states are asked about at once.
+        name: Of the policy.
+
+    Returns:
+        A policy for the table of the game: with an environment for ``env.unwrapped.game``.
+
+    Raises:
+        ValueError: If the game has no table, the environment changes what is seen or played, the
+            policy is none of these, depends on the past, draws its actions, does not fit the game,
+            or an argument is not for such a policy.
+    """
+    return _table(
+        _subject(game, player),
+        policy,
+        outputs=outputs,
+        observation=observation,
+        illegal=illegal,
+        takes_mask=takes_mask,
+        deterministic=deterministic,
+        batch_size=batch_size,
+        name=name,
+    )[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """Whose policy is scored, and in what.
+
+    Attributes:
+        game: The table of the game.
+        left: The table that the policy is scored on, where an opponent is folded into chance.
+        player: Whose policy it is, or None for that of the game's only or first player.
+        observation: What the environment shows; None if nothing says it.
+        numbers: [S] of the states, by which an environment of Gymnasium's knows them.
+        rows: How many states it numbers.
+    """
+
+    game: TabularGame
+    left: TabularGame
+    player: int | None
+    observation: str | None = None
+    numbers: NDArray[np.int64] | None = None
+    rows: int = 0
+
+
+def _subject(game: Any, player: int | None) -> _Subject:
+    if player is not None:
+        check_integer(player, "player", 0, 1)
+    if isinstance(game, TabularGame):
+        return _Subject(game, game, player)
+    if isinstance(game, str):
+        env = _made(game)
+        try:
+            return _of_env(env, player)
+        finally:
+            env.close()
+    gym: Any = sys.modules.get("gymnasium")
+    if gym is not None and isinstance(game, (gym.Env, gym.vector.VectorEnv)):
+        return _of_env(game, player)
+    if isinstance(game, Game):
+        table = cached_table(game)
+        return _Subject(table, table, player)
+    raise ValueError(
+        f"game is {shown(game)}; allowed are a game, its table, an environment, and the id of one"
+    )
+
+
+def _made(env_id: str) -> Any:
+    """The environment of an id."""
+    import gymnasium as gym
+
+    from solvent.registration import register_envs
+
+    register_envs()
+    if env_id not in gym.registry:
+        near = nearest(env_id, gym.registry)
+        hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
+        raise ValueError(f"game is {shown(env_id)}, which is no environment; {hint}")
+    return gym.make(env_id)
+
+
+def _of_env(env: Any, player: int | None) -> _Subject:
+    _check_wrappers(env)
+    native = env.unwrapped
+    if hasattr(native, "game"):
+        from solvent.envs.learned_seat import learned_seat
+
+        learned = learned_seat(env, player)
+        return _Subject(learned.game, learned.left, learned.player, learned.observation)
+    from solvent.model.gymnasium_table import GymnasiumTable
+
+    rules = GymnasiumTable.from_env(env)
+    table = cached_table(rules)
+    states: Any = table.states
+    numbers = np.array([state.number for state in states])
+    return _Subject(table, table, player, numbers=numbers, rows=len(rules.transitions))
+
+
+def _check_wrappers(env: Any) -> None:
+    """Refuse what changes observations or actions on the way."""
+    import gymnasium as gym
+
+    changing: tuple[type, ...] = (
+        gym.ObservationWrapper,
+        gym.ActionWrapper,
+        gym.vector.VectorObservationWrapper,
+        gym.vector.VectorActionWrapper,
+        gym.wrappers.StickyAction,
+        # Gymnasium 1.2 has none.
+        getattr(gym.wrappers, "RepeatAction", gym.wrappers.StickyAction),
+    )
+    native, layer = env.unwrapped, env
+    while layer is not native:
+        spaces = ("observation_space", "action_space")
+        if isinstance(layer, changing) or any(
+            getattr(layer, space) != getattr(native, space) for space in spaces
+        ):
+            raise ValueError(
+                f"{type(layer).__name__} around the environment changes what is seen or played; "
+                f"pass env.unwrapped, and a function that does the same, or observation=, an array "
+                f"of what is seen in each state of env.unwrapped.game"
+            )
+        layer = layer.env
+
+
+def _table(
+    subject: _Subject,
+    policy: Any,
+    *,
+    outputs: str | None,
+    observation: str | NDArray[Any] | None,
+    illegal: str | None,
+    takes_mask: bool,
+    deterministic: bool,
+    batch_size: int,
+    name: str | None,
+) -> tuple[TabularPolicy, Floats | None]:
+    """A policy as a table, and the probability that was moved from illegal actions, if known."""
+    functions_only = {"outputs": outputs, "illegal": illegal, "takes_mask": takes_mask or None}
+    if isinstance(policy, TabularPolicy):
+        _refuse_given({**functions_only, "observation": observation}, "a TabularPolicy")
+        _check_player(policy, subject)
+        return policy.mode() if deterministic else policy, None
+    player = subject.player or 0
+    if _is_of_stable_baselines3(policy):
+        _refuse_given(functions_only, f"a {type(policy).__name__} of Stable-Baselines3")
+        return _extracted(subject, policy, player, observation, deterministic, batch_size, name)
+    # Compiled loops and Gymnasium take a while to import.
+    from solvent.baselines.functions import tabulated
+
+    game = subject.game
+    if callable(policy):
+        function, seen = policy, _seen(subject, player, observation)
+    else:
+        _refuse_given({"observation": observation, "takes_mask": takes_mask or None}, "an array")
+        seen, rows = np.arange(game.n_states), game.n_states
+        if subject.numbers is not None:
+            seen, rows = subject.numbers, subject.rows
+        function = _lookup(policy, game, rows)
+    return tabulated(
+        game,
+        function,
+        seen,
+        outputs=outputs,
+        illegal="remap" if illegal is None else illegal,
+        takes_mask=takes_mask,
+        deterministic=deterministic,
+        player=player,
+        batch_size=batch_size,
+        name=name or _name_of(policy),
+    )
+
+
+def _name_of(policy: Any) -> str:
+    """What to call a function or an array."""
+    if not callable(policy):
+        return "policy"
+    name: str = getattr(policy, "__name__", type(policy).__name__)
+    return "policy" if name == "<lambda>" else name
+
+
+def _refuse_given(arguments: dict[str, Any], what: str) -> None:
+    for argument, value in arguments.items():
+        if value is not None:
+            raise ValueError(f"{argument} is {shown(value)}; it is not for {what}")
+
+
+def _check_player(policy: TabularPolicy, subject: _Subject) -> None:
+    if subject.player not in (None, policy.player):
+        raise ValueError(
+            f"policy {policy.name!r} is of player {policy.player}, but player {subject.player} is "
+            f"scored here"
+        )
+
+
+def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None) -> NDArray[Any]:
+    """What a function is given in each state, [S, ...]."""
+    from solvent.envs.spaces import observed
+
+    if observation is None and subject.numbers is not None:
+        return subject.numbers
+    kind = subject.observation or "vector" if observation is None else observation
+    if isinstance(kind, str):
+        return observed(subject.game, player, kind)
+    rows = np.asarray(kind)
+    if rows.shape[:1] != (subject.game.n_states,):
+        raise ValueError(
+            f"observation is an array of shape {rows.shape}; {subject.game.info.name} has "
+            f"{subject.game.n_states} states, of which each has a row"
+        )
+    return rows
+
+
+def _lookup(policy: Any, game: TabularGame, rows: int) -> Any:
+    """The function that looks the number of a state up in an array."""
+    if hasattr(policy, "detach"):
+        policy = policy.detach().cpu()
+    try:
+        array = np.asarray(policy)
+    except ValueError:
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf" or array.ndim not in (1, 2):
+        raise ValueError(
+            f"policy is {shown(policy)}; allowed are a TabularPolicy, a function of observations "
+            f"(such as the predict_proba of a classifier), an array [S, A] or [S], and a model of "
+            f"Stable-Baselines3"
+        )
+    if len(array) != rows:
+        raise ValueError(
+            f"policy is an array of shape {array.shape}; {game.info.name} has {rows} states, of "
+            f"which each has a row"
+        )
+    return array.__getitem__
+
+
+def _is_of_stable_baselines3(policy: Any) -> bool:
+    # Whoever has such a model has imported this, and nobody else is to wait for that.
+    base: Any = sys.modules.get("stable_baselines3.common.base_class")
+    return base is not None and isinstance(policy, base.BaseAlgorithm)
+
+
+def _extracted(
+    subject: _Subject,
+    model: Any,
+    player: int,
+    observation: str | NDArray[Any] | None,
+    deterministic: bool,
+    batch_size: int,
+    name: str | None,
+) -> tuple[TabularPolicy, Floats]:
+    if subject.numbers is not None or not isinstance(observation, (str, type(None))):
+        raise ValueError(
+            "a model of Stable-Baselines3 that sees other observations than this package's is "
+            "scored as a function: lambda seen: model.predict(seen, deterministic=True)[0]"
+        )
+    from solvent.envs.spaces import kind_that_fits
+    from solvent.training.extract import extract
+
+    if observation is None:
+        shown_there = subject.observation or "vector"
+        space = model.observation_space
+        observation = kind_that_fits(space, subject.game, player, shown_there)
+    both = extract(
+        model,
+        subject.game,
+        observation=observation,
+        player=player,
+        batch_size=batch_size,
+        name=name,
+    )
+    return (both.mode, both.illegal_mode) if deterministic else (both.sampled, both.illegal)

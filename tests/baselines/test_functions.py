@@ -1,0 +1,295 @@
+"""A function's table is the function: what it gives in every state, and what the environment plays
+of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import solvent
+from solvent import policy_from
+from solvent.envs.spaces import observations
+from solvent.model import TabularGame, TabularPolicy, compile_game, legal_action_table, project
+
+
+@pytest.fixture(scope="module")
+def game() -> TabularGame:
+    """A combat of a few hundred states, in some of which the second action is illegal."""
+    rules = solvent.make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3])
+    return compile_game(rules)
+
+
+@pytest.fixture(scope="module")
+def pig() -> TabularGame:
+    return compile_game(solvent.make_game("pig", target=8))
+
+
+def linear(game: TabularGame, player: int = 0, seed: int = 0) -> Any:
+    """Logits that are linear in the observation; in float32, as networks compute."""
+    random = np.random.default_rng(seed)
+    shape = game.observation[player].shape[1], game.mask[player].shape[1]
+    weights = random.normal(size=shape).astype(np.float32)
+    return lambda seen: seen @ weights
+
+
+def softmax(logits: Any) -> Any:
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def every_state(game: TabularGame, f: Any, player: int = 0) -> Any:
+    """What a function gives in every state, also where nobody asks it."""
+    return f(game.observation[player]).astype(np.float64)
+
+
+def test_logits_are_played_as_the_environment_plays_them(game: TabularGame) -> None:
+    f = linear(game)
+    mask, forced = game.mask[0], game.action_count[0] == 1
+    sampled = softmax(every_state(game, f))
+    policy = policy_from(game, f, outputs="logits")
+    np.testing.assert_allclose(policy.probabilities, project(sampled, mask), atol=1e-12)
+    assert forced.any()
+    assert (sampled[forced, 1] > 0.01).any(), "nothing is illegal, so the test shows nothing"
+
+
+def test_rows_in_single_precision_are_divided_by_their_sum(game: TabularGame) -> None:
+    f = linear(game)
+
+    def rounded(seen: Any) -> Any:
+        # Half precision: sums are off by a thousandth at most, by far more than float64's 1e-9.
+        return softmax(f(seen)).astype(np.float16)
+
+    policy = policy_from(game, rounded)
+    live = ~game.terminal
+    rows = rounded(game.observation[0]).astype(float)
+    assert np.abs(rows.sum(axis=1) - 1).max() > 1e-5
+    np.testing.assert_allclose(policy.probabilities.sum(axis=1)[live], 1, atol=1e-12)
+    expected = project(rows / rows.sum(axis=1, keepdims=True), game.mask[0])
+    np.testing.assert_allclose(policy.probabilities, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_rows_that_are_no_probabilities_are_refused_with_what_to_say(
+    game: TabularGame, factor: float
+) -> None:
+    f = linear(game)
+    with pytest.raises(ValueError, match=r"sum to .*not to 1 within 0\.001.*outputs='logits'"):
+        policy_from(game, lambda seen: softmax(f(seen)) * factor)
+    with pytest.raises(ValueError, match="negative or not numbers"):
+        policy_from(game, f)
+    with pytest.raises(ValueError, match="negative or not numbers"):
+        policy_from(game, lambda seen: np.full((len(seen), 2), np.nan))
+
+
+def test_the_largest_action_value_is_chosen_and_the_lowest_on_ties(game: TabularGame) -> None:
+    f = linear(game)
+    policy = policy_from(game, f, outputs="action_values")
+    chosen = every_state(game, f).argmax(axis=1)
+    played = legal_action_table(game.mask[0])[np.arange(game.n_states), chosen]
+    expected = TabularPolicy.deterministic(game, np.maximum(played, 0))
+    np.testing.assert_array_equal(policy.probabilities, expected.probabilities)
+    assert (policy.probabilities.sum(axis=0) > 0).all()
+    tied = policy_from(game, lambda seen: np.zeros((len(seen), 2)), outputs="action_values")
+    assert (tied.probabilities[~game.terminal] == [1, 0]).all()
+
+
+def test_the_greedy_policy_is_chosen_before_an_action_is_found_illegal(game: TabularGame) -> None:
+    # As in `predict(deterministic=True)`: the largest of all actions, of which one is replaced.
+    f = linear(game)
+    greedy = policy_from(game, f, outputs="logits", deterministic=True)
+    values = policy_from(game, f, outputs="action_values")
+    np.testing.assert_array_equal(greedy.probabilities, values.probabilities)
+    same = policy_from(game, lambda seen: softmax(f(seen)), deterministic=True)
+    np.testing.assert_array_equal(greedy.probabilities, same.probabilities)
+
+
+def test_whole_numbers_in_one_row_are_actions(game: TabularGame) -> None:
+    f = linear(game)
+    policy = policy_from(game, lambda seen: f(seen).argmax(axis=1))
+    values = policy_from(game, f, outputs="action_values")
+    np.testing.assert_array_equal(policy.probabilities, values.probabilities)
+    with pytest.raises(ValueError, match=r"takes an action in state Combat.*: 2; there are 2"):
+        policy_from(game, lambda seen: np.full(len(seen), 2))
+    with pytest.raises(ValueError, match=r"actions are whole numbers of shape \(\d+,\)"):
+        policy_from(game, lambda seen: np.zeros((len(seen), 1), int), outputs="actions")
+    with pytest.raises(ValueError, match=r"of shape \(\d+,\) for .* expected are probabilities"):
+        policy_from(game, lambda seen: np.zeros(len(seen)))
+
+
+@pytest.mark.parametrize("outputs", ["probabilities", "logits", "action_values"])
+def test_masked_is_chosen_among_legal_actions_only(game: TabularGame, outputs: str) -> None:
+    f = linear(game)
+    given = f if outputs != "probabilities" else (lambda seen: softmax(f(seen)))
+    policy = policy_from(game, given, outputs=outputs, illegal="mask").probabilities
+    logits = np.where(game.mask[0], every_state(game, f), -np.inf)
+    live = ~game.terminal
+    if outputs == "action_values":
+        expected = np.eye(2)[logits[live].argmax(axis=1)]
+    else:
+        expected = softmax(logits[live])
+    np.testing.assert_allclose(policy[live], expected, atol=1e-6)
+
+
+def test_a_mask_is_applied_to_logits_before_they_underflow(pig: TabularGame) -> None:
+    # exp(-2000) is 0, but of two legal actions that are so unlikely one is still the likelier.
+    width = pig.mask[0].shape[1]
+    game = solvent.compile_game(solvent.make_game("greed", limit=6, sides=3))
+    rare = np.full(game.mask[0].shape[1], -2000.0)
+    never_first = game.on_turn(0) & ~game.mask[0][:, -1]
+    assert width >= 2
+    assert never_first.any()
+    rare[-1] = 0.0
+    policy = policy_from(
+        game, lambda seen: np.tile(rare, (len(seen), 1)), outputs="logits", illegal="mask"
+    )
+    rows = policy.probabilities[never_first]
+    legal = game.mask[0][never_first]
+    np.testing.assert_allclose(rows, legal / legal.sum(axis=1, keepdims=True))
+
+
+def test_what_cannot_be_masked_or_may_not_be_illegal_is_refused(game: TabularGame) -> None:
+    def always_test(seen: Any) -> Any:
+        return np.tile([0.0, 1.0], (len(seen), 1))
+
+    with pytest.raises(ValueError, match=r"no probability to a legal action .*illegal='remap'"):
+        policy_from(game, always_test, illegal="mask")
+    with pytest.raises(ValueError, match=r"takes an illegal action .*takes_mask=True"):
+        policy_from(game, lambda seen: np.ones(len(seen), int), illegal="mask")
+    with pytest.raises(ValueError, match=r"probability to an illegal action .*illegal='mask'"):
+        policy_from(game, always_test, illegal="raise")
+    allowed = policy_from(game, lambda seen: np.zeros(len(seen), int), illegal="raise")
+    assert (allowed.probabilities[~game.terminal] == [1, 0]).all()
+
+
+def test_a_function_may_be_told_what_is_legal(game: TabularGame) -> None:
+    def last_legal(seen: Any, masks: Any) -> Any:
+        assert masks.dtype == bool
+        assert len(masks) == len(seen)
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+    policy = policy_from(game, last_legal, takes_mask=True, illegal="raise")
+    live = ~game.terminal
+    both = game.mask[0].all(axis=1)
+    assert (policy.probabilities[both] == [0, 1]).all()
+    assert (policy.probabilities[live & ~both] == [1, 0]).all()
+
+
+def test_it_is_asked_where_it_acts_in_batches_of_what_environments_show(pig: TabularGame) -> None:
+    for kind in ("vector", "onehot", "index"):
+        for player in (0, 1):
+            asked: list[Any] = []
+
+            def f(seen: Any, asked: list[Any] = asked) -> Any:
+                asked.append(seen)
+                return np.zeros(len(seen), int)
+
+            policy = policy_from(pig, f, observation=kind, player=player, batch_size=50)
+            rows = observations(pig, player, kind)
+            acting = pig.on_turn(player)
+            expected = rows[acting] if kind != "index" else rows[acting, 0]
+            # The first batch is asked twice.
+            np.testing.assert_array_equal(np.concatenate(asked[1:]), expected)
+            assert {len(seen) for seen in asked[:-1]} == {50}
+            assert {seen.dtype for seen in asked} == {rows.dtype}
+            assert policy.player == player
+            assert (policy.probabilities[~acting & ~pig.terminal].max(axis=1) == 1).all()
+
+
+def test_the_size_of_batches_does_not_matter(game: TabularGame) -> None:
+    f = linear(game)
+    whole = policy_from(game, f, outputs="logits")
+    parts = policy_from(game, f, outputs="logits", batch_size=7)
+    np.testing.assert_allclose(whole.probabilities, parts.probabilities, atol=1e-6)
+
+
+def test_observations_of_ones_own_are_given_row_by_row(game: TabularGame) -> None:
+    own = game.observation[0][:, ::-1] * 2
+    f = linear(game)
+    policy = policy_from(game, lambda seen: f(seen[:, ::-1] / 2), outputs="logits", observation=own)
+    same = policy_from(game, f, outputs="logits")
+    np.testing.assert_allclose(policy.probabilities, same.probabilities, atol=1e-6)
+    with pytest.raises(ValueError, match=r"observation is an array of shape \(3, 5\); .* states"):
+        policy_from(game, f, observation=own[:3])
+
+
+def test_a_function_that_draws_is_refused(game: TabularGame) -> None:
+    random = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"and then .* for the same observation, .*probabilities"):
+        policy_from(game, lambda seen: random.integers(0, 2, len(seen)))
+    with pytest.raises(ValueError, match="for the same observation"):
+        policy_from(game, lambda seen: random.normal(size=(len(seen), 2)), outputs="logits")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((np.zeros((3, 2)), np.zeros(3)), "gave 2 things; one array is expected"),
+        ({"logits": np.zeros((3, 2))}, "gave a dictionary; one array is expected"),
+        ("stop", "expected are numbers"),
+        (None, "expected are numbers"),
+        (np.zeros((3, 2)), r"shape \(3, 2\) for \d+ observations; .* a column for each action"),
+    ],
+)
+def test_what_is_no_array_of_numbers_is_refused(
+    given: Any, message: str, game: TabularGame
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        policy_from(game, lambda seen: given)
+
+
+def test_values_without_a_largest_are_refused(game: TabularGame) -> None:
+    for worst in (np.nan, np.inf):
+        for outputs in ("logits", "action_values"):
+
+            def f(seen: Any, worst: float = worst) -> Any:
+                return np.tile([0.0, worst], (len(seen), 1))
+
+            with pytest.raises(ValueError, match="without a finite largest one"):
+                policy_from(game, f, outputs=outputs)
+    never = policy_from(
+        game, lambda seen: np.tile([0.0, -np.inf], (len(seen), 1)), outputs="logits"
+    )
+    assert (never.probabilities[~game.terminal] == [1, 0]).all()
+
+
+def test_an_error_of_the_function_says_what_it_was_given(game: TabularGame) -> None:
+    with pytest.raises(ValueError, match="matmul") as caught:
+        policy_from(game, lambda seen: seen @ np.ones((3, 2)))
+    assert "shape (5,) and type float32" in "".join(caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"outputs": "logit"}, "outputs is 'logit'; .*Did you mean 'logits'"),
+        ({"illegal": "masked"}, "illegal is 'masked'; .*Did you mean 'mask'"),
+        ({"observation": "one-hot"}, "observation is 'one-hot'; .*Did you mean 'onehot'"),
+        ({"player": 2}, "player is 2"),
+        ({"batch_size": 0}, "batch_size is 0"),
+    ],
+)
+def test_arguments_are_checked(arguments: Any, message: str, game: TabularGame) -> None:
+    with pytest.raises(ValueError, match=message):
+        policy_from(game, linear(game), **arguments)
+
+
+def test_a_module_of_pytorch_is_asked_as_it_is_after_training(game: TabularGame) -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+    net[0].eval()
+    policy = policy_from(game, net, outputs="logits")
+    assert [part.training for part in net] == [False, True, True]
+    hidden = game.observation[0] @ net[0].weight.detach().numpy().T + net[0].bias.detach().numpy()
+    logits = hidden @ net[2].weight.detach().numpy().T + net[2].bias.detach().numpy()
+    expected = project(softmax(logits.astype(float)), game.mask[0])
+    np.testing.assert_allclose(policy.probabilities, expected, atol=1e-6)
+    # What a function hands on may know its gradient.
+    through = policy_from(
+        game, lambda seen: net[2](net[0](torch.as_tensor(seen))), outputs="logits"
+    )
+    np.testing.assert_allclose(policy.probabilities, through.probabilities, atol=1e-6)
+    with pytest.raises(ValueError, match="switch off dropout"):
+        policy_from(game, lambda seen: net(torch.as_tensor(seen)), outputs="logits")

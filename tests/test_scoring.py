@@ -1,0 +1,262 @@
+"""Whatever names the game, and wherever the policy is from, the score is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import wrappers
+
+import solvent
+from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent.exact import score as score_table
+from solvent.model import TabularGame, TabularPolicy, against, compile_game
+
+COMBAT = "solvent/FFCombat-v0"
+GREED = {"limit": 9, "sides": 4}
+
+
+@pytest.fixture(scope="module")
+def game() -> TabularGame:
+    table: TabularGame = gym.make(COMBAT).unwrapped.game  # type: ignore[attr-defined]
+    return table
+
+
+@pytest.fixture(scope="module")
+def greed() -> TabularGame:
+    return compile_game(solvent.make_game("greed", **GREED))
+
+
+def some(width: int, actions: int = 2) -> Any:
+    """Logits that are linear in the observation."""
+    weights = np.random.default_rng(1).normal(size=(width, actions))
+    return lambda seen: seen @ weights
+
+
+def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> None:
+    f = some(5)
+    expected = score_table(game, solvent.policy_from(game, f, outputs="logits"))
+    envs = [gym.make(COMBAT), gym.make(COMBAT).unwrapped, gym.make_vec(COMBAT, 2), COMBAT]
+    for named in [game, solvent.make_game("ff-combat"), TabularEnv(game), *envs]:
+        found = solvent.score(named, f, outputs="logits")
+        assert found.value == pytest.approx(expected.value, abs=1e-12)
+        assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
+        assert 0 < found.illegal_mass < 1
+
+
+def test_the_exact_value_lies_in_the_interval_of_a_rollout(game: TabularGame) -> None:
+    # The function acts in the environment itself, illegal actions and all.
+    # Luck is tested when the round is won, mostly, and where there is none left too.
+    episodes, f = 4000, lambda seen: np.stack((np.zeros(len(seen)), 4 * seen[:, 4]), axis=1)
+    env = TabularVectorEnv(game, episodes, autoreset_mode="SameStep")
+    exact = solvent.score(env, f, outputs="logits").value
+    observation, _ = env.reset(seed=5)
+    random, won, open_ = np.random.default_rng(5), np.zeros(episodes), np.ones(episodes, bool)
+    replaced = 0
+    while open_.any():
+        logits = f(observation)
+        chosen = random.random(episodes) < 1 / (1 + np.exp(logits[:, 0] - logits[:, 1]))
+        observation, reward, ended, _, infos = env.step(chosen.astype(int))
+        replaced += int(infos["illegal_action"][open_].sum())
+        won[open_] += reward[open_]
+        open_ &= ~ended
+    deviation = np.sqrt(exact * (1 - exact) / episodes)
+    assert abs(won.mean() - exact) < 4 * deviation
+    assert replaced > 0
+    uniform = solvent.score(game, TabularPolicy.uniform(game)).value
+    assert abs(exact - uniform) > 4 * deviation
+
+
+@pytest.mark.parametrize("kind", ["vector", "onehot", "index"])
+def test_a_function_sees_what_the_environment_shows(kind: str, game: TabularGame) -> None:
+    env = TabularEnv(game, observation=kind)
+    numbered = np.random.default_rng(0).integers(0, 2, game.n_states)
+    seen = solvent.envs.spaces.observed(game, 0, kind)
+    known = {row.tobytes(): action for row, action in zip(seen, numbered, strict=True)}
+
+    def f(observations: Any) -> Any:
+        return np.array([known[row.tobytes()] for row in observations])
+
+    assert solvent.score(env, f).value == solvent.score(game, numbered).value
+    assert solvent.score(game, f, observation=kind).value == solvent.score(game, numbered).value
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_opponent_of_an_environment_is_the_opponent(seat: int, greed: TabularGame) -> None:
+    uniform = TabularPolicy.uniform(greed, player=1 - seat)
+    width, actions = greed.observation[seat].shape[1], greed.mask[seat].shape[1]
+    f = some(width, actions)
+    env = SeatEnv(greed, uniform, seat=seat)  # type: ignore[arg-type]
+    found = solvent.score(env, f, outputs="logits", illegal="mask")
+    policy = solvent.policy_from(greed, f, outputs="logits", illegal="mask", player=seat)
+    left = against(greed, uniform)
+    expected = score_table(left, TabularPolicy(policy.probabilities, left.model_hash, seat))
+    assert found.value == expected.value
+    assert found.optimality_gap == expected.optimality_gap
+    assert found.exploitability == pytest.approx(solvent.exploitability(greed, policy), abs=1e-12)
+    # A table for the whole game serves as well, and so do both in the whole game.
+    assert solvent.score(env, policy).value == found.value
+    worst = solvent.score(greed, f, outputs="logits", illegal="mask", player=seat)
+    assert worst.optimality_gap == pytest.approx(found.exploitability, abs=1e-12)
+    assert worst.value < found.value
+
+
+def test_against_several_opponents_it_is_the_worst(greed: TabularGame) -> None:
+    one, other = (TabularPolicy.uniform(greed, player=1), solvent.solve(greed).policies[1])
+    f = some(greed.observation[0].shape[1], greed.mask[0].shape[1])
+    found = solvent.score(SeatEnv(greed, [one, other]), f, outputs="logits")
+    assert found == solvent.score(greed, f, outputs="logits")
+
+
+def test_of_two_seats_one_is_named(greed: TabularGame) -> None:
+    both = [tuple(TabularPolicy.uniform(greed, player=p) for p in (1, 0))]
+    env = SeatEnv(greed, both, seat="random")
+    f = some(greed.observation[0].shape[1], greed.mask[0].shape[1])
+    with pytest.raises(ValueError, match=r"seat is 'random'; .*say player=0 or player=1"):
+        solvent.score(env, f, outputs="logits")
+    alone = SeatEnv(greed, both[0][1], seat=1)
+    assert solvent.score(env, f, outputs="logits", player=1) == solvent.score(
+        alone, f, outputs="logits"
+    )
+    with pytest.raises(ValueError, match=r"player is 0; the learner of .* is 1"):
+        solvent.score(alone, f, outputs="logits", player=0)
+
+
+LAKE = [0, 3, 3, 3, 0, 0, 0, 0, 3, 1, 0, 0, 0, 2, 1, 0]
+"""The optimal actions of FrozenLake, by the number of the square."""
+
+
+def test_the_squares_of_a_frozen_lake_have_gymnasiums_numbers() -> None:
+    values = np.eye(4)[LAKE]
+    for policy, outputs in (
+        (LAKE, None),
+        (np.array(LAKE), "actions"),
+        (values, "probabilities"),
+        (values * 7 - 3, "action_values"),
+        (lambda squares: np.array(LAKE)[squares], None),
+    ):
+        found = solvent.score("FrozenLake-v1", policy, outputs=outputs)
+        assert found.value == pytest.approx(14 / 17, abs=1e-12)
+        assert found.optimality_gap == pytest.approx(0, abs=1e-12)
+    env = gym.make("FrozenLake-v1")
+    table = solvent.compile_game(solvent.games.GymnasiumTable.from_env(env))
+    policy = solvent.policy_from(env, LAKE)
+    assert solvent.locate_gap(table, policy).gap == pytest.approx(0, abs=1e-12)
+    with pytest.raises(ValueError, match=r"array of shape \(15,\); FrozenLake-v1 has 16 states"):
+        solvent.score(env, LAKE[:15])
+
+
+def test_numbers_that_are_never_reached_are_in_a_table_too() -> None:
+    # Taxi numbers 500 states, of which 404 are met.
+    table = solvent.compile_game(solvent.games.GymnasiumTable.from_env(gym.make("Taxi-v4")))
+    best = solvent.solve(table).policies[0].probabilities.argmax(axis=1)
+    numbered = np.zeros(500, int)
+    for state, action in zip(table.states, best, strict=True):
+        if not state.over:  # type: ignore[attr-defined]
+            numbered[state.number] = action  # type: ignore[attr-defined]
+    assert table.n_states != 500
+    assert solvent.score("Taxi-v4", numbered).optimality_gap == pytest.approx(0, abs=1e-9)
+
+
+def test_arrays_are_of_the_states_of_a_table(game: TabularGame) -> None:
+    uniform = TabularPolicy.uniform(game)
+    # Rows of the end are not read, and float32 is precise enough.
+    rows = np.where(game.terminal[:, None], np.nan, uniform.probabilities).astype(np.float32)
+    assert solvent.score(game, rows) == solvent.score(game, uniform)
+    with pytest.raises(ValueError, match=r"shape \(3, 2\); ff-combat has \d+ states"):
+        solvent.score(game, rows[:3])
+    torch = pytest.importorskip("torch")
+    traced = torch.nn.Parameter(torch.as_tensor(rows))
+    assert solvent.score(game, traced) == solvent.score(game, uniform)
+
+
+def test_a_tabular_policy_is_scored_as_before(game: TabularGame) -> None:
+    policy = TabularPolicy.uniform(game)
+    solution = solvent.solve(game)
+    illegal = np.full(game.n_states, 0.25)
+    for found in (
+        solvent.score(game, policy, solution, illegal=illegal, tolerance=1e-6),
+        solvent.score(COMBAT, policy, illegal=illegal),
+    ):
+        expected = score_table(game, policy, solution, illegal=illegal)
+        assert found.illegal_mass == pytest.approx(0.25)
+        assert found.value == expected.value
+    assert solvent.score(game, policy, deterministic=True) == score_table(game, policy.mode())
+    with pytest.raises(ValueError, match="made for the model"):
+        solvent.score("FrozenLake-v1", policy)
+
+
+def test_what_changes_observations_or_actions_on_the_way_is_refused() -> None:
+    f = some(5)
+    space = gym.spaces.Box(-9, 9, (5,))
+    changed = [
+        lambda env: wrappers.TransformObservation(env, lambda o: o * 2, env.observation_space),
+        lambda env: wrappers.TransformObservation(env, lambda o: o * 2, space),
+        lambda env: wrappers.NormalizeObservation(env),
+        lambda env: wrappers.FrameStackObservation(env, 2),
+        lambda env: wrappers.TimeAwareObservation(wrappers.TimeLimit(env, 10)),
+        lambda env: wrappers.TransformAction(env, lambda a: 1 - a, env.action_space),
+        lambda env: wrappers.StickyAction(env, 0.5),
+    ]
+    for wrap in changed:
+        env = wrap(gym.make(COMBAT))
+        for outer in (env, wrappers.RecordEpisodeStatistics(env)):
+            with pytest.raises(ValueError, match="changes what is seen or played"):
+                solvent.score(outer, f, outputs="logits")
+    plain = wrappers.RecordEpisodeStatistics(wrappers.TimeLimit(gym.make(COMBAT), 10))
+    assert solvent.score(plain, f, outputs="logits") == solvent.score(COMBAT, f, outputs="logits")
+    vector = wrappers.vector.TransformObservation(gym.make_vec(COMBAT, 2), lambda o: o * 2)
+    with pytest.raises(ValueError, match="changes what is seen or played"):
+        solvent.score(vector, f, outputs="logits")
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        (None, "game is None; allowed are a game, its table, an environment"),
+        ("solvent/FFCombt-v0", "which is no environment; did you mean 'solvent/FFCombat-v0'"),
+        ("CartPole-v1", "CartPoleEnv has no P"),
+        ("solvent/FootballHalf-v0", "too many states for a table; only a network can be scored"),
+    ],
+)
+def test_what_has_no_table_is_refused(named: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solvent.score(named, lambda seen: seen)
+
+
+@pytest.mark.parametrize(
+    ("policy", "arguments", "message"),
+    [
+        ("optimal", {}, "policy is 'optimal'; allowed are a TabularPolicy, a function"),
+        (None, {}, "policy is None; allowed are"),
+        ([[1], [1, 2]], {}, "allowed are a TabularPolicy"),
+        (np.zeros((2, 2, 2)), {}, "allowed are a TabularPolicy"),
+        (LAKE, {"observation": "index"}, "observation is 'index'; it is not for an array"),
+        (LAKE, {"takes_mask": True}, "takes_mask is True; it is not for an array"),
+        (lambda seen: seen, {"illegal": np.zeros(3)}, "illegal is an array; that is for a Tab"),
+    ],
+)
+def test_what_is_no_policy_is_refused(
+    policy: Any, arguments: Any, message: str, game: TabularGame
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        solvent.score(game, policy, **arguments)
+
+
+def test_what_is_for_functions_is_not_for_a_table(greed: TabularGame) -> None:
+    policy = TabularPolicy.uniform(greed, player=1)
+    for argument, value in (("outputs", "logits"), ("illegal", "mask"), ("observation", "index")):
+        with pytest.raises(ValueError, match=f"{argument} is '{value}'; it is not for a Tabular"):
+            solvent.score(greed, policy, **{argument: value})
+    with pytest.raises(ValueError, match="is of player 1, but player 0 is scored here"):
+        solvent.score(greed, policy, player=0)
+    with pytest.raises(ValueError, match="is of player 1, but player 0 is scored here"):
+        solvent.score(SeatEnv(greed, policy), policy)
+
+
+def test_a_table_that_is_no_policy_says_what_takes_it(game: TabularGame) -> None:
+    rows = np.full((game.n_states, 2), 0.4)
+    with pytest.raises(ValueError, match=r"does not sum to 1 .*solvent\.policy_from"):
+        TabularPolicy.of(game, rows * (game.mask[0] | game.terminal[:, None]))
