@@ -300,7 +300,7 @@ def _table(
         return policy.mode() if deterministic else policy, None
     player = subject.player or 0
     if _is_of_stable_baselines3(policy):
-        _refuse_given(functions_only, f"a {type(policy).__name__} of Stable-Baselines3")
+        _refuse_given(functions_only, "a model of Stable-Baselines3")
         return _extracted(subject, policy, player, observation, deterministic, batch_size, name)
     # Compiled loops and Gymnasium take a while to import.
     from solvent.baselines.functions import tabulated

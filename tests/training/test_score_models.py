@@ -1,0 +1,167 @@
+"""Networks of Stable-Baselines3 are scored as they are, from memory and from their files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+from typer.testing import CliRunner
+
+import solvent
+from solvent.cli.app import app
+from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent.envs.spaces import kind_that_fits, observed
+from solvent.model import TabularGame, TabularPolicy
+from solvent.training import NativeVecEnv, extract, extract_policy, load_model
+from solvent.training.extract import network_player
+
+COMBAT = "solvent/FFCombat-v0"
+
+MODELS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
+    "a2c": (A2C, {}),
+    "trpo": (TRPO, {"n_steps": 128, "batch_size": 128}),
+    "qr_dqn": (QRDQN, {"learning_starts": 10, "policy_kwargs": {"n_quantiles": 7}}),
+    "maskable_ppo": (MaskablePPO, {"n_steps": 64}),
+    "ppo": (PPO, {"n_steps": 64}),
+    "dqn": (DQN, {"learning_starts": 10}),
+}
+
+
+def made(name: str, env: Any, **arguments: Any) -> Any:
+    kind, own = MODELS[name]
+    return kind("MlpPolicy", env, **own, seed=0, device="cpu", **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
+    env = gym.make(COMBAT)
+    model = made(name, env).learn(200)
+    found = solvent.score(COMBAT, model, deterministic=True)
+    game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    masked = name == "maskable_ppo"
+
+    def predicted(seen: Any, masks: Any) -> Any:
+        told: Any = {"action_masks": masks} if masked else {}
+        return model.predict(seen, deterministic=True, **told)[0]
+
+    assert found == solvent.score(game, predicted, takes_mask=True)
+    expected = extract(model, game, observation="vector")
+    assert solvent.score(env, model) == solvent.score(
+        game, expected.sampled, illegal=expected.illegal
+    )
+
+
+@pytest.mark.parametrize("name", ["a2c", "trpo", "qr_dqn", "maskable_ppo"])
+def test_a_file_is_scored_by_the_command(name: str, tmp_path: Path) -> None:
+    model = made(name, gym.make(COMBAT)).learn(200)
+    model.save(tmp_path / "model.zip")
+    file = str(tmp_path / "model.zip")
+    words = ["score", file, "ff-combat", "--algorithm", name, "--json"]
+    refused = CliRunner().invoke(app, words)
+    assert refused.exit_code != 0
+    run = CliRunner().invoke(app, [*words, "--trust"])
+    assert run.exit_code == 0, run.output
+    game = gym.make(COMBAT).unwrapped.game  # type: ignore[attr-defined]
+    expected = solvent.score(game, model)
+    assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
+    loaded = load_model(file, name, trust=True)
+    assert solvent.score(game, loaded) == expected
+
+
+@pytest.mark.parametrize("kind", ["vector", "onehot", "index"])
+def test_what_a_network_sees_is_read_off_its_space(kind: str, small: TabularGame) -> None:
+    model = made("a2c", TabularEnv(small, observation=kind))
+    told = extract_policy(model, small, observation=kind)
+    for found in (
+        extract_policy(model, small),
+        solvent.policy_from(small, model),
+        solvent.policy_from(TabularEnv(small, observation="onehot"), model),
+    ):
+        np.testing.assert_array_equal(found.probabilities, told.probabilities)
+
+
+def test_the_kind_is_the_one_that_fits(small: TabularGame) -> None:
+    hot = gym.spaces.Box(0.0, 1.0, observed(small, 0, "onehot").shape[1:])
+    assert hot.shape != small.observation[0].shape[1:]
+    assert kind_that_fits(hot, small, 0) == "onehot"
+    assert kind_that_fits(hot, small, 0, "index") == "onehot"
+    assert kind_that_fits(gym.spaces.Discrete(small.n_states), small, 0) == "index"
+    # As many numbers in either kind: then it is what environments show, unless the caller knows.
+    bit = np.arange(small.n_states) % 2
+    alike = replace(small, observation=(np.stack((bit, 0 * bit), axis=1).astype(np.float32),))
+    assert observed(alike, 0, "onehot").shape == alike.observation[0].shape
+    assert kind_that_fits(gym.spaces.Box(0.0, 1.0, (2,)), alike, 0) == "vector"
+    assert kind_that_fits(gym.spaces.Box(0.0, 1.0, (2,)), alike, 0, "onehot") == "onehot"
+    # Nothing fits: the error is of what is asked for.
+    assert kind_that_fits(gym.spaces.Discrete(3), small, 0) == "vector"
+
+
+def test_a_normalized_network_is_scored_with_its_statistics(small: TabularGame) -> None:
+    venv = VecNormalize(NativeVecEnv(TabularVectorEnv(small, 4, autoreset_mode="SameStep")))
+    model = made("a2c", venv).learn(200)
+
+    def predicted(seen: Any) -> Any:
+        return model.predict(venv.normalize_obs(seen), deterministic=True)[0]
+
+    assert solvent.score(small, model, deterministic=True) == solvent.score(small, predicted)
+
+
+def test_a_seat_against_an_opponent() -> None:
+    pig = solvent.compile_game(solvent.make_game("pig", target=8))
+    env = SeatEnv(pig, TabularPolicy.uniform(pig, player=0), seat=1)
+    model = made("a2c", env).learn(200)
+    policy = solvent.policy_from(env, model)
+    assert policy.player == 1
+    assert solvent.score(env, model).value == solvent.score(env, policy).value
+    assert solvent.score(pig, model, player=1).value < solvent.score(env, model).value
+
+
+def test_a_policy_of_the_past_is_refused_by_name(tmp_path: Path) -> None:
+    model = RecurrentPPO("MlpLstmPolicy", COMBAT, n_steps=8, device="cpu")
+    with pytest.raises(ValueError, match="depends on what it saw before"):
+        solvent.score(COMBAT, model)
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match="no function of the state and so has no table"):
+        load_model(tmp_path / "model.zip", "recurrent_ppo", trust=True)
+    words = ["score", str(tmp_path / "model.zip"), "ff-combat", "--trust"]
+    run = CliRunner().invoke(app, [*words, "--algorithm", "recurrent_ppo"], prog_name="solvent")
+    assert run.exit_code != 0
+    assert "RecurrentPPO has a policy of all that it saw before" in " ".join(run.stderr.split())
+
+
+def test_what_is_for_functions_is_not_for_a_model(small: TabularGame) -> None:
+    model = made("a2c", TabularEnv(small))
+    for argument, value in (("outputs", "logits"), ("illegal", "mask"), ("takes_mask", True)):
+        with pytest.raises(ValueError, match=f"{argument} is .*; it is not for a model of Stable"):
+            solvent.score(small, model, **{argument: value})
+    with pytest.raises(ValueError, match="is scored as a function: lambda seen: model"):
+        solvent.score("FrozenLake-v1", PPO("MlpPolicy", "FrozenLake-v1", device="cpu"))
+
+
+def test_the_plain_arrays_of_quantiles_choose_as_the_network(small: TabularGame) -> None:
+    model = made("qr_dqn", TabularEnv(small, observation="onehot")).learn(300)
+    player = network_player(model, masked=False, observation="onehot")
+    greedy = extract(model, small).mode.probabilities
+
+    class Looked:
+        """What the network asks a simulation for, in the states of a table."""
+
+        def observe(self, chosen: Any, player: Any, form: str = "onehot") -> Any:
+            return observed(small, 0, form)[chosen]
+
+        def legal(self, chosen: Any, player: Any) -> Any:
+            return small.mask[0][chosen].astype(np.int8)
+
+    acting = np.flatnonzero(small.on_turn(0))
+    chosen = player.mixes(Looked(), acting, np.zeros(len(acting), np.int64))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(chosen, greedy[acting])
+    assert player.network.weights[-1].shape[1] == 2
