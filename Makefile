@@ -34,7 +34,7 @@ endef
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help install bench test check lint slow mutate core-pinned core-lowest format docs images \
-	peers learning clean
+	peers tools learning clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
@@ -97,6 +97,28 @@ peers: $(STAMPS)/peers ## measure against outside programs with the scripts in b
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 
+# Tools whose pins exclude each other have an environment each. What one pins otherwise than
+# constraints.txt takes the place of the line there.
+TOOLS := tools tools-rllib tools-agilerl
+
+tools: $(TOOLS:%=$(VENV)-%/.installed) ## train with other programs on the environments, see docs/tools.md
+	@set -e; for group in $(TOOLS); do \
+		echo "== $$group"; $(VENV)-$$group/bin/python -m pytest tests/tools/test_$$(echo $$group | tr - _).py; \
+	done
+
+$(TOOLS:%=$(VENV)-%/.installed): $(VENV)-%/.installed: tests/tools/constraints-%.txt \
+		constraints.txt pyproject.toml
+	@echo "Installing .[$*] into $(@D); this takes some minutes."
+	@$(PYTHON) -m venv --clear $(@D)
+	@sed -n 's/^\([a-z0-9-]*==\).*/^\1/p' $< > $(@D)/names
+	@grep --invert-match --file $(@D)/names constraints.txt | cat - $< > $(@D)/constraints.txt
+	@$(@D)/bin/python -m pip install --disable-pip-version-check --quiet \
+		--constraint $(@D)/constraints.txt --upgrade pip
+	@$(@D)/bin/python -m pip install --disable-pip-version-check --quiet \
+		--constraint $(@D)/constraints.txt --build-constraint $(@D)/constraints.txt \
+		--editable '.[$*]'
+	@touch $@
+
 learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (takes long)
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/self_play.py
@@ -105,7 +127,7 @@ learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (
 	$(BIN)/python benchmarks/difficulty_sweep.py
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest bench-results site docs/maps .cache build dist
+	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest $(TOOLS:%=$(VENV)-%) bench-results site docs/maps .cache build dist
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -45,7 +45,11 @@ def register_gymnasium() -> None:
 
 
 def register_pettingzoo() -> None:
-    """Register what PettingZoo makes."""
+    """Register what PettingZoo makes, if it has a registry, as it has from version 1.27 on."""
+    import pettingzoo
+
+    if not hasattr(pettingzoo, "aec_registry"):
+        return
     for game, spec in game_specs().items():
         if spec.pettingzoo is not None:
             _register_pettingzoo("aec", game, spec.pettingzoo)

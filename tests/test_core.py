@@ -41,6 +41,14 @@ while not ended:
     observation, reward, ended, _, info = env.step(env.action_space.sample(info.get("action_mask")))
 assert reward in (0, 1)
 
+from solvent.envs.pettingzoo_games import greed
+
+both = greed.env(limit=5, sides=3)
+both.reset(seed=1)
+for agent in both.agent_iter():
+    seen, reward, ended, _, info = both.last()
+    both.step(None if ended else both.action_space(agent).sample(seen["action_mask"]))
+
 lines = []
 record = play(combat, seed=1, input=lambda question: "0", output=lines.append)
 assert record.result in (0, 1)

@@ -11,7 +11,7 @@ import runpy
 import subprocess
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -26,10 +26,14 @@ ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def pins() -> dict[str, str]:
-    """The version of each package in constraints.txt; a line of another form is an error."""
+TOOLS = ("tools", "tools-agilerl", "tools-rllib")
+"""Extras with an environment of their own, made by `make tools`."""
+
+
+def pins(file: str = "constraints.txt") -> dict[str, str]:
+    """The version of each package in a file of constraints; a line of another form is an error."""
     result: dict[str, str] = {}
-    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             match = re.fullmatch(r"([a-z0-9-]+)==([0-9][a-z0-9.]*)", line)
             assert match, f"{line!r} is not of the form name==version"
@@ -38,18 +42,32 @@ def pins() -> dict[str, str]:
     return result
 
 
-def requirements() -> list[Requirement]:
-    """Every requirement that pyproject.toml names, those of all extras and the build included."""
+def requirements(extras: Iterable[str] | None = None) -> list[Requirement]:
+    """The requirements of extras; if none are named, all of one environment, the build included."""
     project = PYPROJECT["project"]
-    lines = [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]
-    for extra in project["optional-dependencies"].values():
-        lines += extra
+    lines = []
+    if extras is None:
+        lines = [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]
+        extras = project["optional-dependencies"].keys() - TOOLS
+    for extra in extras:
+        lines += project["optional-dependencies"][extra]
     return [r for line in lines if (r := Requirement(line)).name != "solvent"]
 
 
 @pytest.mark.parametrize("requirement", requirements(), ids=str)
 def test_every_requirement_is_pinned_at_a_version_it_allows(requirement: Requirement) -> None:
     assert pins()[canonicalize_name(requirement.name)] in requirement.specifier
+
+
+@pytest.mark.parametrize("extra", TOOLS)
+def test_tools_are_pinned_where_they_need_other_versions(extra: str) -> None:
+    own = pins(f"tests/tools/constraints-{extra}.txt")
+    assert own.items().isdisjoint(pins().items())
+    together = pins() | own
+    assert together["torch"] == pins()["torch"]
+    needed = [*requirements([extra]), *map(Requirement, PYPROJECT["project"]["dependencies"])]
+    for requirement in needed:
+        assert together[canonicalize_name(requirement.name)] in requirement.specifier
 
 
 def _installed_closure() -> Iterator[str]:

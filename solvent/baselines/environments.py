@@ -12,6 +12,7 @@ from solvent.envs.env import Env, Seat, SeatEnv, TabularEnv
 from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import Sampler
 from solvent.model import TabularGame
+from solvent.model.parameters import check_arguments
 from solvent.model.registry import find_spec
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def make_env(
         arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
 
     Raises:
-        ValueError: If a name or an argument is unknown, a value is not allowed, or an opponent
-            does not fit.
+        UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
+        ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
     source, of_env = _asked(game, arguments)
     of_env |= {"observation": observation, "illegal": illegal, "render_mode": render_mode}
@@ -78,8 +79,8 @@ def make_vector_env(
         arguments: The game's own parameters, and in a game for two those of :func:`_seat`.
 
     Raises:
-        ValueError: If a name or an argument is unknown, a value is not allowed, or an opponent
-            does not fit.
+        UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
+        ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
     # Compiled loops take a while to import.
     from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv
@@ -100,8 +101,7 @@ def _asked(game: str, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
         return source, {"rules": rules, **_seat(source, **of_seat)}
-    if of_seat:
-        raise ValueError(f"{game} is a game for one; it takes no {' and no '.join(of_seat)}")
+    check_arguments(of_seat, f"{game}, a game for one,", own)
     return source, {"rules": rules}
 
 

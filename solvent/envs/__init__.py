@@ -11,11 +11,13 @@ from solvent.lazy import attach
 
 if TYPE_CHECKING:
     from solvent.envs.env import Env, SeatEnv, TabularEnv
+    from solvent.envs.mask_observation import MaskObservation
     from solvent.envs.text_observation import TextObservation
     from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv, VectorEnv
 
 _HOMES = {
     "Env": "solvent.envs.env",
+    "MaskObservation": "solvent.envs.mask_observation",
     "SeatEnv": "solvent.envs.env",
     "SeatVectorEnv": "solvent.envs.vector_env",
     "TabularEnv": "solvent.envs.env",
@@ -26,6 +28,7 @@ _HOMES = {
 
 __all__ = [
     "Env",
+    "MaskObservation",
     "SeatEnv",
     "SeatVectorEnv",
     "TabularEnv",

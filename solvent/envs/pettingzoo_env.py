@@ -4,11 +4,14 @@ A game whose players take turns has an AEC environment. Where both act at once t
 a parallel environment, which ``pettingzoo.utils.parallel_to_aec`` turns into the other.
 
 Agents are ``player_0`` and ``player_1``. An observation is a dictionary of ``"observation"`` and
-``"action_mask"``; the mask is also in the agent's info, beside ``"illegal_action"``, which tells
-whether its last action was illegal and another was played in its place, as in
-:class:`solvent.envs.TabularEnv`. The mask of an agent that is not to act is all 0, and once play
-has ended, when no action counts, all 1. Rewards are those of :class:`solvent.envs.SeatEnv`: the
-two players' returns have a constant sum, which is 0 if the game's returns are symmetric.
+``"action_mask"``, as in PettingZoo's own games. With ``mask="info"`` it is the observation alone,
+and the mask is in the agent's info, for tools that do not read dictionaries. It is never in both:
+some tools take it out of one and then fail over the other. An agent's info also has
+``"illegal_action"``, which tells whether its last action was illegal and another was played in its
+place, as in :class:`solvent.envs.TabularEnv`. The mask of an agent that is not to act is all 0, and
+once the episode has ended, when no action counts, all 1. Rewards are those of
+:class:`solvent.envs.SeatEnv`: the two players' returns have a constant sum, which is 0 if the
+game's returns are symmetric.
 
 The stream of random numbers is that of the other environments, started by ``reset(seed=…)`` and
 continued by later resets.
@@ -37,6 +40,8 @@ from solvent.model.parameters import check_choice
 
 AGENTS = ("player_0", "player_1")
 
+MASKS = ("info", "obs")
+
 
 class _TwoAgents(Drawn):
     """An episode of a game for two, and what both kinds of environment tell of it.
@@ -49,6 +54,9 @@ class _TwoAgents(Drawn):
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
+        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
+            ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
+            into the agent's info.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Raises:
@@ -62,6 +70,7 @@ class _TwoAgents(Drawn):
         rules: Game | None = None,
         observation: str = "vector",
         illegal: str = "remap",
+        mask: str = "obs",
         render_mode: str | None = None,
     ) -> None:
         self.episode: JointEpisode
@@ -73,6 +82,7 @@ class _TwoAgents(Drawn):
         self._name = (game.rules if isinstance(game, Sampler) else game).info.name
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
+        self._mask_in_info = check_choice(mask, "mask", MASKS) == "info"
         self.metadata: dict[str, Any] = {
             "name": f"{self._name}_v0",
             "render_modes": list(RENDER_MODES),
@@ -86,8 +96,12 @@ class _TwoAgents(Drawn):
         for agent, seen, width in zip(
             AGENTS, self.episode.observation_spaces, self.episode.n_actions, strict=True
         ):
-            mask = spaces.Box(0, 1, (width,), np.int8)
-            self.observation_spaces[agent] = spaces.Dict({"observation": seen, "action_mask": mask})
+            legal = spaces.Box(0, 1, (width,), np.int8)
+            self.observation_spaces[agent] = (
+                seen
+                if self._mask_in_info
+                else spaces.Dict({"observation": seen, "action_mask": legal})
+            )
             self.action_spaces[agent] = spaces.Discrete(width)
         self._begun = False
         self._screen = None
@@ -126,14 +140,20 @@ class _TwoAgents(Drawn):
         mask: NDArray[np.int8] = self.episode.mask(player) * np.int8(acts)
         return mask
 
-    def _see(self, player: int) -> dict[str, Any]:
-        return {"observation": self.episode.observe(player), "action_mask": self._mask(player)}
+    def _see(self, player: int) -> Any:
+        seen = self.episode.observe(player)
+        if self._mask_in_info:
+            return seen
+        return {"observation": seen, "action_mask": self._mask(player)}
 
     def _infos(self, illegal: Iterable[bool]) -> dict[str, dict[str, Any]]:
-        return {
-            agent: {"illegal_action": wrong, "action_mask": self._mask(player)}
-            for player, (agent, wrong) in enumerate(zip(AGENTS, illegal, strict=True))
+        infos: dict[str, dict[str, Any]] = {
+            agent: {"illegal_action": wrong} for agent, wrong in zip(AGENTS, illegal, strict=True)
         }
+        if self._mask_in_info:
+            for player, agent in enumerate(AGENTS):
+                infos[agent]["action_mask"] = self._mask(player)
+        return infos
 
     @property
     def state_of_rules(self) -> Any:
@@ -171,6 +191,9 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
+        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
+            ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
+            into the agent's info.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Raises:
@@ -224,7 +247,7 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(AGENTS, self.episode.over())
         self._go_on()
 
-    def observe(self, agent: str) -> dict[str, Any]:
+    def observe(self, agent: str) -> Any:
         """What an agent sees, on turn or not.
 
         Raises:
@@ -252,6 +275,9 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
+        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
+            ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
+            into the agent's info.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Raises:

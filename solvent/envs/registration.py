@@ -70,7 +70,8 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
         arguments: Those of :func:`raw_aec_env`.
 
     Raises:
-        ValueError: If the name or an argument is unknown, or a value is not allowed.
+        UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
+        ValueError: If the name is unknown, or a value is not allowed.
     """
     from pettingzoo.utils.conversions import parallel_to_aec
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
@@ -85,6 +86,7 @@ def parallel_env(
     *,
     observation: str = "vector",
     illegal: str = "remap",
+    mask: str = "obs",
     render_mode: str | None = None,
     **parameters: Any,
 ) -> TabularParallelEnv:
@@ -96,17 +98,25 @@ def parallel_env(
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
+        mask: Where the legal actions stand, in the observation (``"obs"``) or in the info
+            (``"info"``), as for :class:`solvent.envs.pettingzoo_env.TabularAECEnv`.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
         parameters: The game's own.
 
     Raises:
-        ValueError: If the name or a parameter is unknown, or a value is not allowed.
+        UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
+        ValueError: If the name is unknown, or a value is not allowed.
     """
     from solvent.envs.pettingzoo_env import TabularParallelEnv
 
     rules, source = rules_and_source(game, parameters)
     return TabularParallelEnv(
-        source, rules=rules, observation=observation, illegal=illegal, render_mode=render_mode
+        source,
+        rules=rules,
+        observation=observation,
+        illegal=illegal,
+        mask=mask,
+        render_mode=render_mode,
     )
 
 
@@ -115,6 +125,7 @@ def raw_aec_env(
     *,
     observation: str = "vector",
     illegal: str = "remap",
+    mask: str = "obs",
     render_mode: str | None = None,
     **parameters: Any,
 ) -> TabularAECEnv:
@@ -128,17 +139,25 @@ def raw_aec_env(
             :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
         illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
             place, ``"raise"`` raises a ValueError.
+        mask: Where the legal actions stand, in the observation (``"obs"``) or in the info
+            (``"info"``), as for :class:`solvent.envs.pettingzoo_env.TabularAECEnv`.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
         parameters: The game's own.
 
     Raises:
-        ValueError: If the name or a parameter is unknown, or a value is not allowed.
+        UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
+        ValueError: If the name is unknown, or a value is not allowed.
     """
     from solvent.envs.pettingzoo_env import TabularAECEnv
 
     rules, source = rules_and_source(game, parameters)
     return TabularAECEnv(
-        source, rules=rules, observation=observation, illegal=illegal, render_mode=render_mode
+        source,
+        rules=rules,
+        observation=observation,
+        illegal=illegal,
+        mask=mask,
+        render_mode=render_mode,
     )
 
 

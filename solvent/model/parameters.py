@@ -77,17 +77,26 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
 class ChoiceError(ValueError):
     """A name that is none of those allowed.
 
-    Attributes:
+    Args:
+        message: What is wrong, and what is allowed. Gymnasium makes new errors of a message alone.
         value: What was given.
         name: What was asked for.
         allowed: The names that are allowed, sorted.
     """
 
-    def __init__(self, value: Any, name: str, allowed: Sequence[str]) -> None:
+    def __init__(
+        self, message: str, value: Any = None, name: str = "", allowed: Sequence[str] = ()
+    ) -> None:
         self.value, self.name, self.allowed = value, name, tuple(allowed)
-        near = nearest(value, allowed) if isinstance(value, str) else None
-        hint = f" Did you mean {near!r}?" if near else ""
-        super().__init__(f"{name} is {shown(value)}; allowed are {', '.join(allowed)}.{hint}")
+        super().__init__(message)
+
+
+class UnexpectedArgumentError(ChoiceError, TypeError):
+    """A keyword argument that a game or an environment does not take.
+
+    It is a TypeError in Python's words, too: tools that offer arguments on the chance that an
+    environment takes them know by these which to leave out.
+    """
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:
@@ -106,7 +115,34 @@ def check_choice(value: Any, name: str, allowed: Iterable[str]) -> str:
     names = sorted(allowed)
     if isinstance(value, str) and value in names:
         return str(value)
-    raise ChoiceError(value, name, names)
+    raise ChoiceError(f"{name} is {shown(value)}; {_allowed(value, names)}", value, name, names)
+
+
+def check_arguments(given: Iterable[str], owner: str, allowed: Iterable[str]) -> None:
+    """Check the names of keyword arguments.
+
+    Args:
+        given: The names.
+        owner: Whose arguments they are, for the error message.
+        allowed: The names that it takes.
+
+    Raises:
+        UnexpectedArgumentError: If one is none of these; the message suggests the nearest name.
+    """
+    names = sorted(allowed)
+    for argument in given:
+        if argument not in names:
+            what = f"{owner} got an unexpected keyword argument {shown(argument)}"
+            raise UnexpectedArgumentError(
+                f"{what}; {_allowed(argument, names)}", argument, f"parameter of {owner}", names
+            )
+
+
+def _allowed(value: Any, names: Sequence[str]) -> str:
+    """What an error says of the names that are allowed, and which of them was meant."""
+    near = nearest(value, names) if isinstance(value, str) else None
+    hint = f" Did you mean {near!r}?" if near else ""
+    return f"allowed are {', '.join(names)}.{hint}"
 
 
 def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]:

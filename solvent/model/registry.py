@@ -32,7 +32,7 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, check_arguments, check_choice, shown
 
 if TYPE_CHECKING:
     from solvent.model.game import Game, GameInfo
@@ -453,7 +453,8 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
         parameters: The game's own; ``help(solvent.GAMES[name])`` lists them.
 
     Raises:
-        ValueError: If the name or a parameter is unknown, or a value is out of its range.
+        UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
+        ValueError: If the name is unknown, or a value is out of its range.
     """
     from solvent.model.difficulty import with_modifier
 
@@ -461,8 +462,7 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
     maker = spec.maker()
     allowed = inspect.signature(maker).parameters
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
-        for parameter in parameters:
-            check_choice(parameter, f"parameter of {name}", allowed)
+        check_arguments(parameters, name, allowed)
     game = maker(**parameters)
     _check_name(spec, game)
     modifiers = {} if modifiers is None else modifiers

@@ -8,6 +8,7 @@ import sys
 import warnings
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
@@ -73,7 +74,7 @@ def test_a_play_follows_the_rules(rules: Any) -> None:
                 assert (observed["observation"] == rules.observe(state, player)).all()
                 assert env.observation_space(one).contains(observed)
                 mask = observed["action_mask"]
-                assert (env.infos[one]["action_mask"] == mask).all() if not over else mask.all()
+                assert not over or mask.all()
                 if not over and one != agent:
                     assert not mask.any()
             if over:
@@ -150,8 +151,61 @@ def test_bad_input() -> None:
         TabularAECEnv(RandomGame(4, "simultaneous", cyclic=True))
     with pytest.raises(ValueError, match="the players of pig take turns; TabularAECEnv plays that"):
         TabularParallelEnv(Pig(5))
-    with pytest.raises(ValueError, match="Did you mean 'limit'"):
-        pettingzoo.make("aec", "solvent/greed", limits=3)
+    with pytest.raises(ValueError, match="mask is 'observation'; allowed are info, obs"):
+        TabularAECEnv(Pig(5), mask="observation")
+
+
+def test_an_unknown_argument_is_a_type_error_in_python_s_words() -> None:
+    for make in (
+        lambda **a: gym.make("solvent/GreedSmall-v0", **a),
+        lambda **a: gym.make_vec("solvent/GreedSmall-v0", num_envs=2, **a),
+        lambda **a: pettingzoo.make("aec", "solvent/greed", **a),
+        pettingzoo_games.greed.env,
+        pettingzoo_games.greed.raw_env,
+    ):
+        with pytest.raises(TypeError, match=r"greed got an unexpected .* Did you mean 'limit'"):
+            make(limits=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'; allowed are"):
+        pettingzoo_games.football_strategy.parallel_env(frameskip=1)
+
+
+@pytest.mark.parametrize("make", [make_greed, make_simultaneous])
+def test_the_mask_is_in_one_place(make: Any) -> None:
+    in_obs, in_info = make(), make(mask="info")
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        for env in (in_obs, in_info):
+            env.reset(seed=seed)
+        if isinstance(in_obs, TabularParallelEnv):
+            told = [env.reset(seed=seed) for env in (in_obs, in_info)]
+        while in_obs.agents:
+            if isinstance(in_obs, TabularParallelEnv):
+                both = told
+            else:
+                both = [
+                    ({a: env.observe(a) for a in AGENTS}, env.infos) for env in (in_obs, in_info)
+                ]
+            for agent in in_obs.agents:
+                (seen, info), (plain, full) = ((s[agent], i[agent]) for s, i in both)
+                assert "action_mask" not in info
+                assert (seen["observation"] == plain).all()
+                assert (seen["action_mask"] == full["action_mask"]).all()
+                assert full["action_mask"].dtype == np.int8
+                assert in_obs.observation_space(agent).contains(seen)
+                assert in_info.observation_space(agent).contains(plain)
+            if isinstance(in_obs, TabularParallelEnv):
+                actions = {a: int(rng.integers(in_obs.action_space(a).n)) for a in AGENTS}
+                steps = [env.step(actions) for env in (in_obs, in_info)]
+                told = [(step[0], step[-1]) for step in steps]
+                assert steps[0][1:3] == steps[1][1:3]
+            else:
+                agent = in_obs.agent_selection
+                over = in_obs.terminations[agent]
+                action = None if over else int(rng.integers(in_obs.action_space(agent).n))
+                for env in (in_obs, in_info):
+                    env.step(action)
+                assert in_obs.rewards == in_info.rewards
+        assert in_info.agents == []
 
 
 def test_the_wrapper_reports_calls_out_of_order() -> None:

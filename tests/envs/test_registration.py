@@ -250,7 +250,7 @@ def test_equal_parameters_in_another_form_are_equal() -> None:
     [
         (
             {"stamin": 3},
-            "parameter of ff-combat is 'stamin'; allowed are .* Did you mean 'stamina'",
+            "ff-combat got an unexpected keyword argument 'stamin'; allowed are .*'stamina'",
         ),
         ({"stamina": 0}, "stamina is 0; allowed are whole numbers from 1 to 99"),
         ({"luck": float("nan")}, "luck is nan; allowed are whole numbers"),

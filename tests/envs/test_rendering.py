@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
@@ -152,3 +153,26 @@ def test_a_field_without_a_ball_or_with_goal_to_go_has_no_marks() -> None:
     assert not {"●", "¦"} & set("".join(pitch(100, None, None)))
     assert "¦" not in "".join(pitch(100, 92, 100))
     assert pitch(21, 20, None)[1][3 + 10] == "●"
+
+
+def test_gymnasium_writes_an_episode_as_a_film(tmp_path: Path) -> None:
+    from moviepy import VideoFileClip
+
+    env = gym.wrappers.RecordVideo(
+        TabularEnv(COMBAT, render_mode="rgb_array"),
+        str(tmp_path / "films"),
+        episode_trigger=lambda _: True,
+    )
+    env.reset(seed=0)
+    steps, over = 0, False
+    while not over:
+        _, _, over, _, _ = env.step(0)
+        steps += 1
+    picture = env.unwrapped.render()
+    env.close()
+    [film] = tmp_path.glob("films/*.mp4")
+    with VideoFileClip(str(film)) as clip:
+        assert clip.n_frames == steps + 1
+        height, width = picture.shape[:2]
+        assert abs(clip.size[0] - width) <= 1
+        assert abs(clip.size[1] - height) <= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
 from collections import Counter
@@ -20,8 +21,10 @@ from solvent.model import dice_sum, probability_at_most, ways_to_sum
 from solvent.model.dice import dice_showing
 from solvent.model.parameters import (
     LONGEST_SHOWN,
+    ChoiceError,
     as_options,
     brief,
+    check_arguments,
     check_choice,
     check_integer,
     check_rational,
@@ -267,3 +270,15 @@ def test_parameters_are_written_as_a_shell_takes_them() -> None:
         """--form half --largest-margin 7 --clock '{"timeouts": 0}' --chart 'my chart'"""
     )
     assert as_options({}) == ""
+
+
+def test_errors_of_choices_go_from_process_to_process() -> None:
+    # Workers pickle what they raise; Gymnasium makes an error of the same class and a message.
+    for check in (check_choice, lambda *given: check_arguments([given[0]], *given[1:])):
+        with pytest.raises(ChoiceError) as raised:
+            check("stamin", "hero", ["stamina", "luck"])
+        copied = pickle.loads(pickle.dumps(raised.value))  # noqa: S301
+        assert vars(copied) == vars(raised.value)
+        assert str(copied) == str(raised.value)
+        assert copied.allowed == ("luck", "stamina")
+        assert "Did you mean 'stamina'?" in str(type(copied)(f"{copied} in a worker"))

@@ -492,7 +492,7 @@ def test_expected_points_belong_to_a_chart_and_a_ruleset() -> None:
     [
         ({"form": "game"}, "form is 'game'; allowed are drive, full, half, play, points"),
         ({"chart": "standrad"}, "no chart 'standrad'"),
-        ({"downs": 3}, "parameter of football-strategy is 'downs'"),
+        ({"downs": 3}, "football-strategy got an unexpected keyword argument 'downs'"),
         ({"ruleset": {"dows": 3}}, "Did you mean 'downs'"),
         ({"ruleset": 3}, "ruleset is 3; allowed is a mapping"),
         ({"to_goal": 0}, "to_goal is 0; allowed are whole numbers from 1 to 99"),
