@@ -11,6 +11,7 @@ import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -341,8 +342,10 @@ AGENTS_OF = {
 both_agents = pytest.mark.parametrize("make", AGENTS_OF.values(), ids=AGENTS_OF)
 
 
+@pytest.mark.parametrize("mask", ["info", "obs"])
 @both_agents
-def test_pettingzoos_checks_pass(make: Callable[..., Any]) -> None:
+def test_pettingzoos_checks_pass(make: Callable[..., Any], mask: str) -> None:
+    make = partial(make, mask=mask)
     env = make()
     with warnings.catch_warnings():
         # What it says of every observation with a mask that is not in its own list, and of these
@@ -398,7 +401,7 @@ def follows(rules: Game, state: Any, joint: tuple[int, ...], chance: bool) -> se
 @both_agents
 def test_agents_play_the_model(make: Callable[..., Any]) -> None:
     """Masks, rewards and successors are the rules', and a seed decides all episodes."""
-    env, twin = make(), make()
+    env, twin = make(mask="info"), make(mask="info")
     rules, table = env.rules, compile_game(env.rules)
     rng, same = (np.random.default_rng(3) for _ in range(2))
     returns = []

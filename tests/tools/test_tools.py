@@ -13,6 +13,7 @@ import gymnasium as gym
 import pytest
 
 import solvent
+from solvent.training import extract_policy, load_model
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -64,7 +65,7 @@ def test_record_video_writes_a_film() -> None:
         assert film.n_frames >= 2
 
 
-def test_rl_zoo_trains_by_the_tuned_settings() -> None:
+def test_rl_zoo_trains_by_the_tuned_settings_and_its_policy_is_scored() -> None:
     settings = Path(solvent.__file__).parent / "games/fighting_fantasy/hyperparameters/ppo.yml"
     command = f"-m rl_zoo3.train --algo ppo --env solvent/FFCombat-v0 --gym-packages solvent \
         --conf-file {settings} --n-timesteps 256 --eval-freq -1 --log-folder logs --seed 1"
@@ -81,4 +82,8 @@ def test_rl_zoo_trains_by_the_tuned_settings() -> None:
         check=True,
         timeout=600,
     )
-    assert list(Path("logs").rglob("*.zip"))
+    [saved] = Path("logs").rglob("*-v0.zip")
+    game = gym.make("solvent/FFCombat-v0").unwrapped.game
+    model = load_model(saved, "ppo", trust=True)
+    score = solvent.score(game, extract_policy(model, game, observation="vector"))
+    assert 0 < score.optimality_gap < score.optimum
