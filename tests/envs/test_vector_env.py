@@ -292,12 +292,16 @@ def test_a_wrong_number_of_seeds_is_refused() -> None:
         TabularVectorEnv(SPREAD, 3).reset(seed=[1, 2])
 
 
-def test_masks_and_pictures_of_all_environments() -> None:
+def test_masks_and_drawings_of_all_environments() -> None:
     env = TabularVectorEnv(SPREAD, 4, render_mode="ansi", observation="index")
     observation, infos = env.reset(seed=3)
     assert (env.action_masks() == infos["action_mask"].astype(bool)).all()
     frames = env.render()
     assert frames == tuple(SPREAD.draw(env.game.states[s]) for s in observation.tolist())
+
+
+def test_pictures_of_all_environments_are_of_one_size() -> None:
+    pytest.importorskip("pygame", reason="the core draws text only")
     env = TabularVectorEnv(SPREAD, 4, render_mode="rgb_array")
     env.reset(seed=3)
     frames = env.render()
