@@ -42,7 +42,7 @@ def room(rooms: str, packages: str, inside_functions: str = "") -> Room:
 
 ROOMS = {
     "lazy": room("", ""),
-    "model": room("lazy", "numpy", inside_functions="platformdirs pytest"),
+    "model": room("lazy", "numpy", inside_functions="platformdirs pyspiel pytest stormpy"),
     "exact": room("model lazy", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model lazy", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),

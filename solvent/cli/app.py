@@ -82,7 +82,7 @@ def list_(
     from solvent.cli.listing import show_game, show_games
     from solvent.cli.parameters import environments, meant_by, spec_named
 
-    console = Console()
+    console = Console(emoji=False)
     if game is None:
         show_games(console)
     else:
@@ -180,7 +180,7 @@ def solve(
     if json:
         typer.echo(solution_json(solved))
     else:
-        show_solution(Console(), solved)
+        show_solution(Console(emoji=False), solved)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -367,7 +367,7 @@ def train(
             resume=not fresh,
         )
     asked = game_of_request({"environment": environment, "env_kwargs": parameters})
-    show_training(Console(), result, None if asked is None else asked.info)
+    show_training(Console(emoji=False), result, None if asked is None else asked.info)
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -515,7 +515,7 @@ def score(
     if json:
         typer.echo(score_json(table, policy, solution, result, location, top))
     else:
-        show_score(Console(), table, policy, solution, result, location, top, rules)
+        show_score(Console(emoji=False), table, policy, solution, result, location, top, rules)
 
 
 def _network_policy(
@@ -574,7 +574,7 @@ def bench(
         run_bench(out, tasks=tasks)
         with working("making the page"):
             page = write_report(out, out / "report.html")
-    show_results(Console(), read_results(out))
+    show_results(Console(emoji=False), read_results(out))
     typer.echo(f"\nreport: {page}")
 
 

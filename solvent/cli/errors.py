@@ -82,6 +82,8 @@ EXTRAS = {
     "jinja2": "report",
     "pydantic": "books",
     "ray": "cluster",
+    "pyspiel": "openspiel",
+    "stormpy": "prism",
 }
 """The extra of this package that brings a module."""
 

@@ -243,7 +243,7 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
         rows["folder"] = report["folder"]
     if report["keep"] != "all":
         rows["kept"] = KEPT[report["keep"]]
-    Console().print(facts(rows))
+    Console(emoji=False).print(facts(rows))
 
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
@@ -260,7 +260,7 @@ def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_js
         }
         typer.echo(json.dumps(report, indent=2))
         return
-    Console().print(facts(_plan_rows(game, plan, options)))
+    Console(emoji=False).print(facts(_plan_rows(game, plan, options)))
 
 
 def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:

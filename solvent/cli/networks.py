@@ -191,4 +191,4 @@ def _score(
         for opponent, value in score.against.items()
     }
     rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
-    Console().print(facts({"player": score.name, **said, **rounded}))
+    Console(emoji=False).print(facts({"player": score.name, **said, **rounded}))

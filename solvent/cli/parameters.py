@@ -14,6 +14,8 @@ A game is named by
 - its name, or another word that its spec has for it: ``book FILE`` is ``gamebook --book FILE``;
 - an environment of its own, ``solvent/FFCombat-v0``, whose parameters it then has;
 - where its class or its spec is to be found, ``module:Class``, ``file.py`` or ``file.py:Class``;
+- its name in OpenSpiel, ``openspiel:tic_tac_toe``;
+- the file of a model of PRISM's or Storm's, ``model.prism``, whose property is a parameter;
 - a Gymnasium environment of anybody that publishes its table of transitions, ``FrozenLake-v1``.
 """
 
@@ -304,7 +306,7 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
     maker = spec.maker()
     if not spec.environments:
         for_two = maker(**_own(spec, asked)).info.players == 2
-        plain = re.sub(r".*[:/\\]|\.py$|-v\d+$", "", name)
+        plain = re.sub(r".*[:/\\]|\.py$|-v\d+$|\(.*", "", name)
         environment = Environment(opponent="optimal" if for_two else None)
         spec = replace(spec, environments={f"here/{plain}-v0": environment})
     elif not _own(spec, asked) and all(one.parameters for one in spec.environments.values()):

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     )
     from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
     from solvent.model.game import WINS, WINS_OR_TIES, Game, GameInfo, JointAction, Outcome, State
+    from solvent.model.openspiel_export import policy_from_openspiel, to_openspiel
+    from solvent.model.openspiel_game import game_from_openspiel
+    from solvent.model.prism_game import PrismGame, game_from_prism
     from solvent.model.progress import Progress
     from solvent.model.rational import RationalGame
     from solvent.model.scale import ValueScale
+    from solvent.model.storm_export import to_storm
     from solvent.model.table_cache import cached_table
     from solvent.model.tabular import (
         TabularGame,
@@ -40,6 +44,7 @@ _HOMES = {
     "JointAction": "solvent.model.game",
     "Modifier": "solvent.model.context",
     "Outcome": "solvent.model.game",
+    "PrismGame": "solvent.model.prism_game",
     "Progress": "solvent.model.progress",
     "RationalGame": "solvent.model.rational",
     "State": "solvent.model.game",
@@ -52,16 +57,21 @@ _HOMES = {
     "check_game": "solvent.model.checks",
     "compile_game": "solvent.model.tabular",
     "dice_sum": "solvent.model.dice",
+    "game_from_openspiel": "solvent.model.openspiel_game",
+    "game_from_prism": "solvent.model.prism_game",
     "is_significant": "solvent.model.context",
     "legal_action_table": "solvent.model.transforms",
     "modified": "solvent.model.context",
     "modified_exactly": "solvent.model.context",
     "one_hot": "solvent.model.transforms",
     "parametrize_with_game_checks": "solvent.model.checks",
+    "policy_from_openspiel": "solvent.model.openspiel_export",
     "probability_at_most": "solvent.model.dice",
     "project": "solvent.model.transforms",
     "reachable": "solvent.model.transforms",
     "resolve_at_targets": "solvent.model.context",
+    "to_openspiel": "solvent.model.openspiel_export",
+    "to_storm": "solvent.model.storm_export",
     "ways_to_sum": "solvent.model.dice",
 }
 
@@ -75,6 +85,7 @@ __all__ = [
     "JointAction",
     "Modifier",
     "Outcome",
+    "PrismGame",
     "Progress",
     "RationalGame",
     "State",
@@ -87,16 +98,21 @@ __all__ = [
     "check_game",
     "compile_game",
     "dice_sum",
+    "game_from_openspiel",
+    "game_from_prism",
     "is_significant",
     "legal_action_table",
     "modified",
     "modified_exactly",
     "one_hot",
     "parametrize_with_game_checks",
+    "policy_from_openspiel",
     "probability_at_most",
     "project",
     "reachable",
     "resolve_at_targets",
+    "to_openspiel",
+    "to_storm",
     "ways_to_sum",
 ]
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import WINS, GameInfo, JointAction, Outcome
+from solvent.model.rational import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
 
@@ -191,7 +192,7 @@ class GymnasiumTable:
 
     def initial(self) -> tuple[Outcome, ...]:
         """The start distribution."""
-        weights = _rationals(self.start)
+        weights = rationals(self.start)
         return tuple(Outcome(p, Cell(s, False)) for s, p in enumerate(weights) if p > 0)
 
     def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
@@ -202,7 +203,7 @@ class GymnasiumTable:
         """The listed branches, those to the same cell with the same reward merged."""
         branches = self.transitions[state.number][joint_action[0]]
         merged: dict[tuple[Cell, Fraction], Fraction] = {}
-        weights = _rationals([branch[0] for branch in branches])
+        weights = rationals([branch[0] for branch in branches])
         for weight, (_, target, reward, over) in zip(weights, branches, strict=True):
             key = Cell(int(target), bool(over)), Fraction(str(float(reward)))
             merged[key] = merged.get(key, Fraction(0)) + weight
@@ -274,15 +275,3 @@ def _picture(env: Any) -> tuple[str, ...]:
 def _check_weights(weights: Sequence[float], name: str) -> None:
     if any(not 0 <= w < np.inf for w in weights) or not any(w > 0 for w in weights):
         raise ValueError(f"{name} has probabilities {list(weights)}; allowed are positive numbers")
-
-
-def _rationals(weights: Sequence[float]) -> list[Fraction]:
-    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly.
-
-    A float that no simple rational rounds to, such as 1e-9, stands for itself.
-    """
-    exact = [Fraction(float(w)) for w in weights]
-    simple = [w.limit_denominator(10**6) for w in exact]
-    chosen = [s if abs(s - w) <= w / 10**15 else w for s, w in zip(simple, exact, strict=True)]
-    total = sum(chosen, Fraction(0))
-    return [w / total for w in chosen]

@@ -13,7 +13,8 @@ A spec is cheap to import. All in it that is code stands as the text ``"module:n
 imported when it is first used (:func:`load`).
 
 A game that no package declares may be named by where its class, its maker or its spec is to be
-found: ``"module:Class"`` or ``"folder/file.py:Class"``.
+found: ``"module:Class"`` or ``"folder/file.py:Class"``. So may a game that is written for another
+program (:data:`FORMATS`): ``"openspiel:tic_tac_toe"`` or ``"folder/model.prism"``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,18 @@ if TYPE_CHECKING:
 
 GROUP = "solvent.games"
 """The group of entry points under which packages declare their games."""
+
+OPENSPIEL = "openspiel:"
+"""What a game of OpenSpiel's has before its name."""
+
+FORMATS: Mapping[str, str] = {
+    OPENSPIEL: "solvent.model.openspiel_game:maker",
+    **dict.fromkeys(
+        (".prism", ".pm", ".nm", ".jani", ".drn", ".umb"), "solvent.model.prism_game:maker"
+    ),
+}
+"""What reads the games of other programs, by how their names begin or their files end: functions
+from the rest of the name, or from the file, to what makes the game."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """What Gymnasium takes for an id with a version."""
@@ -352,16 +365,20 @@ def find_spec(name: str) -> GameSpec:
 
     Args:
         name: Of a known game, or where to find one: ``"module:Class"``, ``"file.py:Class"``, or
-            ``"file.py"`` if it holds one spec or one game.
+            ``"file.py"`` if it holds one spec or one game, ``"openspiel:name"``, or a file with
+            one of the endings in :data:`FORMATS`.
 
     Raises:
         ValueError: If there is nothing of that name, or what is there is no game.
+        ModuleNotFoundError: If the package that reads it is not installed.
     """
     specs, broken = game_specs(), broken_games()
     if name in broken:
         raise ValueError(f"the game {shown(name)} cannot be loaded: {broken[name]}")
     if name in specs or not names_a_place(name):
         return specs[check_choice(name, "game", specs)]
+    if (form := _format(name)) is not None:
+        return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(OPENSPIEL)))
     place, attribute = _split(name)
     file = Path(place).resolve() if place.endswith(".py") else None
     if file is not None and not file.is_file():
@@ -390,8 +407,16 @@ def find_spec(name: str) -> GameSpec:
 
 
 def names_a_place(name: str) -> bool:
-    """Whether a game's name says where to find it: ``"module:Class"`` or a file of Python."""
-    return ":" in name or name.endswith(".py")
+    """Whether a game's name says where to find it: ``"module:Class"`` or a file."""
+    return ":" in name or name.endswith(".py") or _format(name) is not None
+
+
+def _format(name: str) -> str | None:
+    """Which of :data:`FORMATS` a name has; None if it has none."""
+    if name.startswith(OPENSPIEL):
+        return OPENSPIEL
+    ending = Path(name).suffix
+    return ending if ending in FORMATS else None
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -1,0 +1,564 @@
+"""Markov chains and decision processes of probabilistic model checkers as games for one player.
+
+Storm (Hensel et al. 2022, "The probabilistic model checker Storm") reads the languages: PRISM
+(``.prism``, ``.pm``, ``.nm``), JANI, and the explicit formats DRN and UMB. What is to be optimised
+is said by a *property*:
+
+==========================  =====================================================================
+``Pmax=? [F phi]``          the largest probability of ever reaching a state in which phi holds
+``Pmin=? [phi U psi]``      the smallest of reaching psi on a path on which phi holds until then
+``R{"name"}max=? [F phi]``  the largest expected reward before phi is reached
+``R{"name"}min=? [F phi]``  the smallest
+==========================  =====================================================================
+
+A Markov chain has one action, and ``P=?`` or ``R=?``.
+
+**What is maximised.** A player here maximises. A smallest probability or reward is the largest
+*negative* one: the reward of an episode that reaches the goal is -1 under ``Pmin``, and rewards
+have the other sign under ``Rmin``. The property's value is :attr:`PrismGame.sign` times the game's.
+
+**Where an episode ends.** In the goal, whatever the model does after it; and where the property is
+decided. Under ``Pmax`` that is where the goal can no longer be reached; under ``Pmin`` where it can
+be avoided for ever, so that an optimal policy has episodes that end (Baier and Katoen 2008,
+*Principles of Model Checking*, 10.6.1; de Alfaro 1997, *Formal Verification of Probabilistic
+Systems*). Both are found by following the transitions alone, without numbers, and change no value.
+
+**Infinite rewards.** An expected reward is infinite wherever the goal need not be reached. Under
+``Rmin`` only policies count that reach it for certain, so actions are left out that may lead to
+where no policy does; under ``Rmax`` every policy has to. A model whose start is infinite is
+refused, and so is one in which ``Rmin`` could be had by going round for ever without a reward.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.game import WINS, GameInfo, JointAction, Outcome
+from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.rational import RationalGame, rationals
+from solvent.model.tabular import TabularGame
+from solvent.model.transforms import reachable
+
+EXACT_STATES = 20_000
+"""Models of up to so many states are read in rationals, larger ones in floats."""
+
+SUFFIXES = (".prism", ".pm", ".nm", ".jani", ".drn", ".umb")
+"""The files that are read."""
+
+ALLOWED = (
+    "allowed are Pmax, Pmin or P=? of [F phi] and [phi U psi], and Rmax, Rmin or R=? of [F phi], "
+    'such as Pmax=? [F "goal"] or R{"steps"}min=? [F x=3]'
+)
+
+UNNAMED = "unlabelled"
+"""The name of an action that has none in the model."""
+
+
+def game_from_prism(
+    path: str | Path,
+    *,
+    property: str,
+    constants: str = "",
+    exact: bool | None = None,
+) -> PrismGame:
+    """The game of a model and a property; the module says which.
+
+    Args:
+        path: Of the model, a file with one of the endings :data:`SUFFIXES`.
+        property: What is optimised, in PRISM's language; for JANI also the name of a property in
+            the file.
+        constants: The values of the constants that the model leaves open, such as ``"N=3,K=2"``.
+        exact: Whether numbers are read as rationals; by the model's size if None.
+
+    Raises:
+        ValueError: If the file, a constant or the property cannot be read, the model is no Markov
+            chain or decision process in discrete time whose state is seen, the property is none of
+            those above, its value is infinite, or the start already decides it.
+        FileNotFoundError: If there is no such file.
+        ModuleNotFoundError: If stormpy is not installed (``pip install 'solvent[prism]'``).
+    """
+    path = Path(path)
+    if not property:
+        raise ValueError(f"{path.name}: the property is missing; {ALLOWED}")
+    check_choice(path.suffix, f"the ending of {path.name}", SUFFIXES)
+    if not path.is_file():
+        raise FileNotFoundError(2, "there is no such file", str(path))
+    try:
+        model, formula = _built(path, property, str(constants), exact)
+    except ImportError:
+        raise
+    except Exception as error:  # Storm raises many kinds, of which RuntimeError is one.
+        what = brief(" ".join(str(error).split()), 300) or type(error).__name__
+        raise ValueError(
+            f"{path.name} with the property {shown(property)} cannot be read: {what}"
+        ) from error
+    return _Reading(path, property, str(constants), model, formula).game()
+
+
+def maker(path: str) -> Callable[..., PrismGame]:
+    """What makes the game of a model and a property that is still to be said.
+
+    Args:
+        path: Of the model.
+    """
+
+    def make(property: str = "", constants: str = "", exact: bool | None = None) -> PrismGame:
+        return game_from_prism(path, property=property, constants=constants, exact=exact)
+
+    make.__doc__ = f"""The model {Path(path).name}, read by Storm.
+
+Args:
+    property: What is optimised, such as 'Pmax=? [F "goal"]'.
+    constants: The constants that the model leaves open, such as N=3,K=2.
+    exact: Whether numbers are read as rationals; by the size if none.
+"""
+    return make
+
+
+@dataclass(frozen=True, eq=False)
+class PrismGame:
+    """A model and a property as a game; :func:`game_from_prism` makes it.
+
+    A state is the tuple of the variables' values, or the state's number alone if the file has no
+    variables; observations are the values, scaled to [0, 1].
+
+    Attributes:
+        rational: The table, and the rationals behind it; those of floats if the model was read in
+            floats.
+        variables: The names of the variables.
+        sign: -1 if the property asks for the least, else 1: the property's value is this times
+            the game's.
+    """
+
+    rational: RationalGame
+    variables: tuple[str, ...]
+    sign: int
+
+    @property
+    def info(self) -> GameInfo:
+        """The model's file, its property and its constants."""
+        return self.rational.table.info
+
+    def tabulate(self) -> TabularGame:
+        """The table."""
+        return self.rational.table
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The model's one initial state."""
+        states = self.rational.table.states
+        return tuple(Outcome(p, states[s]) for s, p in self.rational.initial.items())
+
+    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+        """The actions of the model in a state."""
+        table = self.rational.table
+        return (tuple(np.flatnonzero(table.mask[0][self._index(state)]).tolist()),)
+
+    def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """The distribution of an action of the model."""
+        game = self.rational
+        row = game.table.row(self._index(state), (joint_action[0], 0))
+        return tuple(
+            Outcome(
+                game.numbers[game.probability[n]],
+                game.table.states[int(game.table.next_state[n])],
+                game.numbers[game.reward[n]],
+            )
+            for n in range(*game.table.outcome_start[row : row + 2].tolist())
+        )
+
+    def is_terminal(self, state: Any) -> bool:
+        """Whether the goal is reached, or the property decided otherwise."""
+        return bool(self.rational.table.terminal[self._index(state)])
+
+    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
+        """The variables' values, scaled to [0, 1]."""
+        return np.asarray(self.rational.table.observation[player][self._index(state)])
+
+    def coordinates(self, state: Any) -> Mapping[str, Any]:
+        """The value of each variable."""
+        return dict(zip(self.variables, state, strict=True))
+
+    def draw(self, state: Any) -> str:
+        """The variables and their values."""
+        over = " (over)" if self.is_terminal(state) else ""
+        return ", ".join(f"{k}={v}" for k, v in self.coordinates(state).items()) + over
+
+    def _index(self, state: Any) -> int:
+        try:
+            return self.rational.table.index[state]
+        except (KeyError, TypeError):
+            raise ValueError(f"{self.info.name} has no state {shown(state)}") from None
+
+
+def _built(path: Path, property: str, constants: str, exact: bool | None) -> tuple[Any, Any]:
+    """Storm's sparse model, and its property with the constants put in."""
+    import stormpy
+
+    if path.suffix in (".drn", ".umb"):
+        if constants:
+            raise RuntimeError(f"the constants {constants} are for a model that leaves some open")
+        wanted = stormpy.parse_property(property)
+        if path.suffix == ".umb":
+            return stormpy.build_model_from_umb(path), wanted
+        return stormpy.build_model_from_drn[float](path), wanted
+    wanted = None
+    if path.suffix == ".jani":
+        program, own = stormpy.parse_jani_model(path)
+        wanted = next((one for one in own if one.get_name() == property), None)
+    else:
+        program = stormpy.parse_prism_program(path)
+    if wanted is None:
+        wanted = stormpy.parse_property(property, program)
+    program, [wanted] = stormpy.instantiate_constants(program, constants, [wanted])
+    options = stormpy.BuilderOptions([wanted.get_raw_formula()])
+    options.set_build_state_valuations(True)
+    options.set_build_choice_labels(True)
+    if exact is None or not exact:
+        model = stormpy.build_model[float](program, None, options=options)
+        if exact is not None or model.nr_states > EXACT_STATES:
+            return model, wanted
+    return stormpy.build_model[stormpy.Rational](program, None, options=options), wanted
+
+
+class _Reading:
+    """A model of Storm's being read.
+
+    With S states, K rows and N outcomes of the model:
+
+    ==================  =============  ==========================================================
+    ``row_start``       [S+1] int64    rows of state s are ``row_start[s] : row_start[s+1]``
+    ``outcome_start``   [K+1] int64    outcomes of row k are ``outcome_start[k] : ...[k+1]``
+    ``target``          [N] int64      the state an outcome leads to
+    ``probability``     [N] list       its probability, floats or Fractions
+    ==================  =============  ==========================================================
+    """
+
+    def __init__(self, path: Path, wanted: str, constants: str, model: Any, property_: Any) -> None:
+        self.name, self.wanted, self.constants = path.name, wanted, constants
+        self.model, self.formula = model, property_.get_raw_formula()
+        kind = model.model_type.name.lower()
+        if kind not in ("dtmc", "mdp"):
+            raise ValueError(
+                f"{self.name} is of the kind {kind}; allowed are Markov chains (dtmc) and decision "
+                f"processes (mdp), whose time is discrete and whose state is seen"
+            )
+        matrix = model.transition_matrix
+        start = [matrix.get_row_group_start(s) for s in range(model.nr_states)]
+        self.row_start = np.array([*start, matrix.nr_rows])
+        exact = model.is_exact
+        targets: list[int] = []
+        self.probability: list[Any] = []
+        ends = [0]
+        for row in range(matrix.nr_rows):
+            for entry in matrix.get_row(row):
+                p = _number(entry.value, exact)
+                if p:
+                    targets.append(entry.column)
+                    self.probability.append(p)
+            ends.append(len(targets))
+        self.target, self.outcome_start = np.array(targets, np.int64), np.array(ends)
+        self.row_state = np.repeat(np.arange(model.nr_states), np.diff(self.row_start))
+        self.outcome_row = np.repeat(np.arange(matrix.nr_rows), np.diff(self.outcome_start))
+
+    def game(self) -> PrismGame:
+        """The game."""
+        formula, path = self.formula, getattr(self.formula, "subformula", None)
+        chance = formula.is_probability_operator_formula
+        until = path is not None and path.is_until_formula and chance
+        fits = (chance or formula.is_reward_operator_formula) and not formula.has_bound
+        if not fits or path is None or not (path.is_eventually_formula or until):
+            raise self._refused(f"is none that is read; {ALLOWED}")
+        if formula.has_optimality_type:
+            least = formula.optimality_type.name == "MINIMIZE"
+        elif self.model.model_type.name == "MDP":
+            raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
+        else:
+            least = False
+        goal = self._holds(path.right_subformula if until else path.subformula)
+        if chance:
+            lost = ~goal & ~self._holds(path.left_subformula) if until else np.zeros_like(goal)
+            over, rewards = self._probability(goal, lost, least)
+            allowed = np.ones(len(self.row_state), bool)
+        else:
+            rewards = self._rewards()
+            over, allowed = goal, self._finite(goal, least)
+            if least:
+                self._check_loops(goal, allowed, rewards)
+        [first] = self.model.initial_states if len(self.model.initial_states) == 1 else [-1]
+        if first < 0:
+            raise ValueError(f"{self.name} has {len(self.model.initial_states)} initial states")
+        if over[first]:
+            value = int(goal[first]) if chance else 0
+            raise self._refused(f"is {value} at the start, so that there is nothing to choose")
+        sign = -1 if least else 1
+        return self._table(first, over, allowed, [sign * r for r in rewards], chance, sign)
+
+    def _refused(self, why: str) -> ValueError:
+        return ValueError(f"{self.name}: the property {shown(self.wanted)} {why}")
+
+    def _holds(self, formula: Any) -> Bools:
+        """[S] the states in which a formula about states holds."""
+        import stormpy
+
+        result = stormpy.model_checking(self.model, formula)
+        found = np.zeros(self.model.nr_states, bool)
+        # What is read off is the set of the states in which it holds.
+        found[list(result.get_truth_values_vector())] = True
+        return found
+
+    def _probability(self, goal: Bools, lost: Bools, least: bool) -> tuple[Bools, list[Any]]:
+        """Where a probability is decided, [S], and the rewards of outcomes: 1 for the goal."""
+        decided = self._avoidable(goal, lost) if least else ~self._reaching(goal, lost)
+        return goal | decided, np.where(goal[self.target], 1, 0).tolist()
+
+    def _reaching(self, goal: Bools, barred: Bools) -> Bools:
+        """[S] from where some path leads to the goal, none of whose states before is barred."""
+        found = goal.copy()
+        source = self.row_state[self.outcome_row]
+        while True:
+            grown = found.copy()
+            grown[source[found[self.target]]] = True
+            grown &= goal | ~barred
+            if (grown == found).all():
+                return found
+            found = grown
+
+    def _avoidable(self, goal: Bools, lost: Bools) -> Bools:
+        """[S] where some policy never reaches the goal."""
+        found = ~goal
+        while True:
+            leaves = np.zeros(len(self.row_state), bool)
+            leaves[self.outcome_row[~found[self.target]]] = True
+            stays = np.zeros(len(found), bool)
+            stays[self.row_state[~leaves]] = True
+            shrunk = found & (stays | lost)
+            if (shrunk == found).all():
+                return found
+            found = shrunk
+
+    def _certain(self, goal: Bools) -> Bools:
+        """[S] from where some policy reaches the goal for certain."""
+        outer = np.ones(len(goal), bool)
+        while True:
+            inner = goal.copy()
+            safe = ~self._some(~outer)
+            while True:
+                grown = inner.copy()
+                grown[self.row_state[safe & self._some(inner)]] = True
+                if (grown == inner).all():
+                    break
+                inner = grown
+            if (inner == outer).all():
+                return outer
+            outer = inner
+
+    def _some(self, states: Bools) -> Bools:
+        """[K] the rows that may lead into a set of states."""
+        rows = np.zeros(len(self.row_state), bool)
+        rows[self.outcome_row[states[self.target]]] = True
+        return rows
+
+    def _finite(self, goal: Bools, least: bool) -> Bools:
+        """[K] the rows that count for an expected reward until the goal.
+
+        Raises:
+            ValueError: If it is infinite at the start.
+        """
+        first = list(self.model.initial_states)
+        if least:
+            certain = self._certain(goal)
+            if not certain[first].all():
+                raise self._refused("is infinite: no policy reaches the goal for certain")
+            return ~self._some(~certain)
+        endless = self._avoidable(goal, np.zeros_like(goal))
+        if self._reaching(endless, goal)[first].any():
+            raise self._refused("is infinite: some policy need not reach the goal")
+        return np.ones(len(self.row_state), bool)
+
+    def _check_loops(self, goal: Bools, allowed: Bools, rewards: list[Any]) -> None:
+        """Refuse a model in which one can go round for ever without a reward.
+
+        Raises:
+            ValueError: If one can from the start.
+        """
+        paid = np.zeros(len(self.row_state), bool)
+        paid[self.outcome_row[[bool(r) for r in rewards]]] = True
+        found = ~goal
+        while True:
+            stays = np.zeros(len(found), bool)
+            stays[self.row_state[allowed & ~paid & ~self._some(~found)]] = True
+            if (stays & found == found).all():
+                break
+            found = stays & found
+        if self._reaching(found, goal)[list(self.model.initial_states)].any():
+            raise self._refused(
+                "counts going round for ever without a reward as infinite, and a game here as 0; "
+                "allowed are models in which one cannot"
+            )
+
+    def _rewards(self) -> list[Any]:
+        """[N] the reward of each outcome: the state's, the action's and the transition's."""
+        models = self.model.reward_models
+        name = self.formula.reward_name if self.formula.has_reward_model_name() else ""
+        if name not in models and not (name == "" and len(models) == 1):
+            known = ", ".join(sorted(models)) or "none"
+            raise self._refused(f"asks for the rewards {shown(name)}; the model has {known}")
+        own = models[name] if name in models else next(iter(models.values()))
+        exact = self.model.is_exact
+        found: list[Any] = [0] * len(self.target)
+        if own.has_state_rewards:
+            of_state = [_number(r, exact) for r in own.state_rewards]
+            found = [of_state[s] for s in self.row_state[self.outcome_row].tolist()]
+        if own.has_state_action_rewards:
+            of_row = [_number(r, exact) for r in own.state_action_rewards]
+            rows = self.outcome_row.tolist()
+            found = [r + of_row[k] for r, k in zip(found, rows, strict=True)]
+        if own.has_transition_rewards:
+            place = {
+                (k, t): n
+                for n, (k, t) in enumerate(
+                    zip(self.outcome_row.tolist(), self.target.tolist(), strict=True)
+                )
+            }
+            for k in range(len(self.row_state)):
+                for entry in own.transition_rewards.get_row(k):
+                    if (k, entry.column) in place:
+                        found[place[k, entry.column]] += _number(entry.value, exact)
+        return found
+
+    def _table(
+        self, first: int, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
+    ) -> PrismGame:
+        """The game of what is left: no rows where it is over, and of the others those allowed."""
+        names, action = self._actions()
+        kept = np.flatnonzero(allowed & ~over[self.row_state])
+        kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
+        length = np.diff(self.outcome_start)[kept]
+        outcomes = concatenated_ranges(self.outcome_start[kept], length)
+        count = self.model.nr_states
+        mask = np.zeros((count, len(names)), bool)
+        mask[self.row_state[kept], action[kept]] = True
+        variables, states = self._states()
+        probabilities = [self.probability[n] for n in outcomes.tolist()]
+        if not self.model.is_exact:
+            cuts = np.cumsum(length)[:-1]
+            rows = np.split(np.array(probabilities), cuts)
+            probabilities = [p for row in rows for p in rationals(row.tolist())]
+        paid = [Fraction(rewards[n]) for n in outcomes.tolist()]
+        numbers = {number: i for i, number in enumerate(dict.fromkeys([*probabilities, *paid]))}
+        floats = np.array([float(number) for number in numbers])
+        p_index, r_index = (
+            np.array([numbers[number] for number in wanted], np.int32)
+            for wanted in (probabilities, paid)
+        )
+        initial = np.zeros(count)
+        initial[first] = 1.0
+        whole = TabularGame(
+            info=self._info(names, variables, chance, sign),
+            states=range(count),
+            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
+            outcome_start=np.concatenate(([0], np.cumsum(length))),
+            next_state=self.target[outcomes],
+            probability=floats[p_index],
+            outcome_reward=floats[r_index],
+            mask=(mask, (mask.sum(axis=1) > 0)[:, None]),
+            initial=initial,
+            observation=(_scaled(states),),
+        )
+        table = reachable(whole)
+        # The outcomes that are left, in the order in which they were.
+        left = np.array([s in table.index for s in range(count)])
+        here = left[np.repeat(self.row_state[kept], length)]
+        table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
+        return PrismGame(
+            RationalGame(
+                table,
+                tuple(numbers),
+                p_index[here],
+                r_index[here],
+                {int(np.argmax(table.initial)): Fraction(1)},
+            ),
+            variables,
+            sign,
+        )
+
+    def _actions(self) -> tuple[tuple[str, ...], Ints]:
+        """The names of all actions, and the action of each row, [K].
+
+        Several actions of one name in a state are numbered.
+        """
+        if self.model.model_type.name == "DTMC":
+            return ("step",), np.zeros(len(self.row_state), np.int64)
+        labels = self.model.choice_labeling if self.model.has_choice_labeling() else None
+        keys: list[tuple[str, int]] = []
+        met: dict[tuple[int, str], int] = {}
+        for row, state in enumerate(self.row_state.tolist()):
+            own = sorted(labels.get_labels_of_choice(row)) if labels is not None else []
+            name = ", ".join(own) or UNNAMED
+            copy = met[state, name] = met.get((state, name), 0) + 1
+            keys.append((name, copy))
+        order = {key: i for i, key in enumerate(sorted(set(keys)))}
+        names = tuple(name if copy == 1 else f"{name} #{copy}" for name, copy in order)
+        return names, np.array([order[key] for key in keys], np.int64)
+
+    def _states(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """The names of the variables, and their values in each state."""
+        count = self.model.nr_states
+        if self.model.has_state_valuations():
+            valuations = self.model.state_valuations
+            try:
+                found = [json.loads(str(valuations.to_json(s))) for s in range(count)]
+            except RuntimeError:  # Explicit formats may have variables that stormpy cannot read.
+                found = [{}]
+            variables = tuple(found[0])
+            states = [tuple(one[name] for name in variables) for one in found]
+            if variables and len(set(states)) == count:
+                return variables, states
+        return ("state",), [(s,) for s in range(count)]
+
+    def _info(
+        self, actions: tuple[str, ...], variables: tuple[str, ...], chance: bool, sign: int
+    ) -> GameInfo:
+        asked = (
+            self.formula.reward_name if not chance and self.formula.has_reward_model_name() else ""
+        )
+        return GameInfo(
+            name=self.name,
+            players=1,
+            actions=(actions,),
+            acyclic=False,
+            reward_range=(min(0, sign), max(0, sign)) if chance else (-np.inf, np.inf),
+            sources=(
+                f"the model {self.name}, read by Storm",
+                *(("minimised: a value here is minus the property's",) if sign < 0 else ()),
+            ),
+            parameters=(
+                ("property", self.wanted),
+                ("constants", self.constants),
+                ("sign", sign),
+            ),
+            observation_labels=variables,
+            unit=WINS if chance and sign > 0 else asked,
+        )
+
+
+def _number(value: Any, exact: bool) -> Any:
+    """A number of Storm's as a float, or exactly as a Fraction."""
+    return Fraction(str(value)) if exact else float(value)
+
+
+def _scaled(states: Sequence[tuple[Any, ...]]) -> NDArray[np.float32]:
+    """[S, D] the values of each variable, scaled to [0, 1]."""
+    values: Floats = np.array([[float(v) for v in state] for state in states])
+    low = values.min(axis=0)
+    scaled: Floats = (values - low) / np.maximum(values.max(axis=0) - low, 1e-300)
+    return scaled.astype(np.float32)

@@ -1,0 +1,209 @@
+"""Games read from OpenSpiel: what is refused, what is noticed, and the measures against its own.
+
+OpenSpiel's NashConv walks through histories, this project's through states; on games without
+hidden information both are defined and have to agree.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from typer.testing import CliRunner
+
+import solvent
+from solvent.cli.app import app
+from solvent.envs import TabularEnv
+from solvent.exact import exploitability, nash_conv, policy_value, score, solve
+from solvent.games import Pig
+from solvent.model import TabularPolicy, check_game, compile_game, game_from_openspiel
+from solvent.model.openspiel_game import Position
+
+pyspiel = pytest.importorskip("pyspiel")
+
+
+def uniform(table: Any) -> tuple[TabularPolicy, TabularPolicy]:
+    return TabularPolicy.uniform(table, player=0), TabularPolicy.uniform(table, player=1)
+
+
+@pytest.mark.parametrize("name", ["nim(pile_sizes=1;2;3)", "nim(pile_sizes=2;3,is_misere=false)"])
+def test_nash_conv_of_uniform_play_is_openspiels(name: str) -> None:
+    from open_spiel.python.algorithms.exploitability import nash_conv as theirs
+    from open_spiel.python.policy import UniformRandomPolicy
+
+    table = compile_game(game_from_openspiel(name))
+    first, second = uniform(table)
+    expected = theirs(pyspiel.load_game(name), UniformRandomPolicy(pyspiel.load_game(name)))
+    assert nash_conv(table, first, second) == pytest.approx(expected, abs=1e-9)
+    assert expected > 0.1
+
+
+def test_values_of_tic_tac_toe() -> None:
+    """Perfect play is a draw; player 0 wins uniform play with 0.585 and loses with 0.288."""
+    table = compile_game(game_from_openspiel("tic_tac_toe"))
+    assert table.n_states == 5478
+    assert solve(table).value == 0
+    assert table.at_start(policy_value(table, *uniform(table))) == pytest.approx(
+        0.5849 - 0.2881, abs=1e-4
+    )
+
+
+def test_pig_is_openspiels_pig() -> None:
+    """State by state the same game: OpenSpiel's Pig, less its limit on the number of turns."""
+    target = 8
+    theirs = compile_game(game_from_openspiel("pig", winscore=target, limit=False))
+    # OpenSpiel lets a player hold at 0, which is never better than rolling.
+    ours = compile_game(Pig(target=target, signed=True))
+    assert solve(theirs).value == pytest.approx(solve(ours).value, abs=1e-9)
+
+
+def test_goofspiel_of_four_cards() -> None:
+    """Both bid at once: value 0 by symmetry; uniform bids have a NashConv of 1.5."""
+    name = "goofspiel(num_cards=4,imp_info=false,points_order=descending,players=2)"
+    table = compile_game(game_from_openspiel(name))
+    solution = solve(table)
+    first, second = uniform(table)
+    assert solution.value == pytest.approx(0, abs=1e-9)
+    assert nash_conv(table, first, second) == pytest.approx(1.5, abs=1e-9)
+    assert nash_conv(table, *solution.policies) == pytest.approx(0, abs=1e-8)
+    assert exploitability(table, first, solution) == pytest.approx(0.75, abs=1e-9)
+    assert score(table, second, solution).exploitability == pytest.approx(0.75, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("kuhn_poker", "it has imperfect information"),
+        ("leduc_poker", "it has imperfect information"),
+        ("dark_hex(board_size=2)", "it has imperfect information"),
+        ("goofspiel(num_cards=4,imp_info=true)", "it has imperfect information"),
+        ("deep_sea", "it has imperfect information"),
+        ("matrix_pd", "its utility is general sum"),
+        ("matching_pennies_3p", "it has 3 players"),
+        ("tictactoe", "Did you mean 'tic_tac_toe'"),
+        ("pig(sides=3)", "cannot be loaded"),
+    ],
+)
+def test_what_no_best_policy_per_state_exists_for_is_refused(name: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        game_from_openspiel(name)
+
+
+def test_a_game_whose_text_hides_its_limit_on_moves_is_refused() -> None:
+    """OpenSpiel ends oshi-zumo after a number of moves that it does not show: bids of 0 repeat."""
+    name = "oshi_zumo(coins=4,size=1,horizon=10)"
+    with pytest.raises(ValueError, match="can come again in one episode"):
+        compile_game(game_from_openspiel(name))
+    free = solve(compile_game(game_from_openspiel("pig(winscore=5)", limit=False)))
+    assert 0 < free.value < 1
+
+
+def test_a_text_that_stands_for_two_states_is_refused() -> None:
+    """On a board of 2 x 2 what is legal in Go depends on positions that have been there before."""
+    with pytest.raises(ValueError, match="stands for different states after the histories"):
+        compile_game(game_from_openspiel("go(board_size=2)"))
+
+
+class Silent:
+    """A state of tic-tac-toe that does not show its board, only how many moves were made."""
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.state, name)
+
+    def __str__(self) -> str:
+        return f"{len(self.state.history())} moves"
+
+    def clone(self) -> Silent:
+        return Silent(self.state.clone())
+
+    def child(self, action: int) -> Silent:
+        return Silent(self.state.child(action))
+
+
+class SilentGame:
+    """OpenSpiel's tic-tac-toe with such states."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
+
+    def new_initial_state(self) -> Silent:
+        return Silent(self.source.new_initial_state())
+
+
+def test_a_text_that_says_too_little_is_noticed() -> None:
+    game = game_from_openspiel("tic_tac_toe")
+    object.__setattr__(game, "source", SilentGame(game.source))
+    with pytest.raises(ValueError, match="stands for different states"):
+        compile_game(game)
+
+
+def test_a_difference_that_only_comes_later_is_found_by_an_episode() -> None:
+    """The comparison on arrival looks one state ahead; random episodes look at all of a game."""
+    game = game_from_openspiel("nim(pile_sizes=1;2)")
+    table = compile_game(game)
+    assert table.n_states > 5
+    start = game.initial()[0].state
+    # The first position gets the state of a game with other piles, as a wrong merge would.
+    game._known[start] = pyspiel.load_game("nim(pile_sizes=1;3)").new_initial_state()
+    for seed in range(20):
+        with pytest.raises(ValueError, match="stands for different states"):
+            game._follow(random.Random(seed))
+
+
+@pytest.mark.parametrize("name", ["nim(pile_sizes=1;2)", "matrix_rps", "catch(rows=3,columns=3)"])
+def test_histories_as_states_have_the_same_value(name: str) -> None:
+    by_text = compile_game(game_from_openspiel(name))
+    by_history = compile_game(game_from_openspiel(name, state="history"))
+    assert by_history.n_states >= by_text.n_states
+    assert solve(by_history).value == pytest.approx(solve(by_text).value, abs=1e-9)
+
+
+def test_games_for_one_and_in_turn_and_at_once_keep_the_contract() -> None:
+    for name in ("nim(pile_sizes=1;2)", "goofspiel(num_cards=2,imp_info=false,players=2)"):
+        check_game(game_from_openspiel(name))
+    with pytest.raises(ValueError, match="nothing has led to the position"):
+        game_from_openspiel("nim").legal_actions(Position(0, "elsewhere"))
+    with pytest.raises(ValueError, match="state is 'board'"):
+        game_from_openspiel("nim", state="board")
+
+
+def test_rewards_on_the_way_are_counted() -> None:
+    """Cliff walking costs 1 a step: 9 steps on a grid of 8 columns."""
+    table = compile_game(game_from_openspiel("cliff_walking", limit=False))
+    assert solve(table).value == pytest.approx(-9, abs=1e-9)
+
+
+def test_by_name_everywhere() -> None:
+    game = solvent.make_game("openspiel:pig", winscore=5, limit=False)
+    assert dict(game.info.parameters)["winscore"] == 5
+    with pytest.raises(ValueError, match="parameter of openspiel:pig is 'target'"):
+        solvent.make_game("openspiel:pig", target=5)
+    done = CliRunner().invoke(app, ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["value"] == pytest.approx(-1)
+    shown = CliRunner().invoke(
+        app, ["solve", "openspiel:pig", "--winscore", "4", "--limit", "false"]
+    )
+    assert "openspiel:pig" in shown.stdout
+    listed = CliRunner().invoke(app, ["list", "openspiel:pig"])
+    assert "--winscore" in listed.stdout
+
+
+def test_an_environment_of_it() -> None:
+    env = TabularEnv(game_from_openspiel("catch(rows=3,columns=3)"))
+    assert isinstance(env.unwrapped, gym.Env)
+    _, _ = env.reset(seed=1)
+    total, over = 0.0, False
+    while not over:
+        _, reward, over, _, _ = env.step(0)
+        total += float(reward)
+    assert total in (-1, 1)

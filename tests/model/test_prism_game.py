@@ -1,0 +1,309 @@
+"""Models of PRISM's and Storm's as games: published values, random models, refusals."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from prism_models import FOLDER, PUBLISHED, Published
+from typer.testing import CliRunner
+
+import solvent
+from solvent.cli.app import app
+from solvent.envs import TabularEnv
+from solvent.model import PrismGame, TabularPolicy, check_game, game_from_prism
+from solvent.model.prism_game import SUFFIXES
+from solvent.model.registry import FORMATS
+
+stormpy = pytest.importorskip("stormpy")
+
+
+def storm_value(path: Path, wanted: str, constants: str = "") -> Fraction | float:
+    """What Storm finds in exact arithmetic."""
+    program = stormpy.parse_prism_program(path)
+    asked = stormpy.parse_property(wanted, program)
+    program, [asked] = stormpy.instantiate_constants(program, constants, [asked])
+    options = stormpy.BuilderOptions([asked.get_raw_formula()])
+    model = stormpy.build_model[stormpy.Rational](program, None, options=options)
+    value = str(stormpy.model_checking(model, asked).get_value(model.initial_states[0]))
+    return float(value) if value in ("inf", "infinity") else Fraction(value)
+
+
+@pytest.mark.parametrize("one", PUBLISHED, ids=lambda one: f"{one.model}-{one.constants}")
+def test_published_values(one: Published) -> None:
+    program = stormpy.parse_prism_program(one.path)
+    program, _ = stormpy.instantiate_constants(program, one.constants)
+    if one.states is not None:
+        assert stormpy.build_model[float](program).nr_states == one.states
+    for wanted, expected in one.values.items():
+        game = game_from_prism(one.path, property=wanted, constants=one.constants)
+        solution = solvent.solve(game.tabulate())
+        value = game.sign * solution.value
+        assert value == pytest.approx(float(expected), rel=1e-9, abs=1e-15), wanted
+        low, high = sorted((game.sign * solution.lower, game.sign * solution.upper))
+        slack = 1e-15 * abs(float(expected))
+        assert low - slack <= expected <= high + slack, wanted
+        assert game.sign == (-1 if "min" in wanted else 1)
+
+
+RANDOM = (
+    'Pmax=? [F "goal"]',
+    'Pmin=? [F "goal"]',
+    'Pmax=? [!"barred" U "goal"]',
+    'Pmin=? [!"barred" U "goal"]',
+    'R{"r"}max=? [F "goal"]',
+    'R{"r"}min=? [F "goal"]',
+)
+
+
+def random_model(seed: int, size: int = 7) -> str:
+    """A decision process with loops that cost nothing, and states from which nothing leads on."""
+    dice = random.Random(seed)
+    lines = [f"mdp\nmodule m\ns : [0..{size - 1}];"]
+    for s in range(size):
+        for _ in range(dice.randint(1, 3 - seed % 2)):
+            targets = dice.sample(range(size), dice.choice((1, 1, 2, 3)))
+            # Some states can only be left downwards, so that loops and traps come about.
+            targets = targets if seed % 2 or s % 3 != 2 else [min(t, s) for t in targets]
+            weights = [dice.randint(1, 4) for _ in targets]
+            branches = (
+                f"{w}/{sum(weights)} : (s'={t})" for w, t in zip(weights, targets, strict=True)
+            )
+            lines.append(f"[] s={s} -> {' + '.join(branches)};")
+    lines.append("endmodule")
+    lines.append(f'label "goal" = s={size - 1};\nlabel "barred" = s=2;')
+    lines.append('rewards "r" s=1 : 2; s=3 : 1/3; s=4 : 1; endrewards')
+    return "\n".join(lines)
+
+
+def read(path: Path, wanted: str) -> tuple[PrismGame | None, str]:
+    """The game, or why it is refused."""
+    try:
+        return game_from_prism(path, property=wanted), ""
+    except ValueError as error:
+        return None, str(error)
+
+
+def test_random_models_have_storms_values(tmp_path: Path) -> None:
+    """Loops without reward, traps and infinite rewards included: nothing is left out in silence."""
+    compared = dict.fromkeys(RANDOM, 0)
+    infinite = decided = 0
+    path = tmp_path / "random.prism"
+    for seed in range(40):
+        path.write_text(random_model(seed), encoding="utf-8")
+        for wanted in RANDOM:
+            expected = storm_value(path, wanted)
+            game, refused = read(path, wanted)
+            if game is None:
+                assert refused.endswith(
+                    ("for certain", "need not reach the goal")
+                    if expected == float("inf")
+                    else (
+                        f"is {expected} at the start, so that there is nothing to choose",
+                        "cannot",
+                    )
+                ), (seed, wanted, refused)
+                infinite += expected == float("inf")
+                decided += expected != float("inf")
+                continue
+            value = game.sign * solvent.solve(game.tabulate()).value
+            assert value == pytest.approx(float(expected), abs=1e-9), (seed, wanted)
+            compared[wanted] += 1
+    assert infinite > 5
+    assert decided > 5
+    assert min(compared.values()) > 2, compared
+
+
+@pytest.mark.parametrize("wanted", RANDOM)
+def test_the_contract_of_games(tmp_path: Path, wanted: str) -> None:
+    path = tmp_path / "random.prism"
+    kept = 0
+    for seed in range(100):
+        path.write_text(random_model(seed), encoding="utf-8")
+        game, _ = read(path, wanted)
+        if game is not None:
+            check_game(game)
+            kept += 1
+        if kept == 2:
+            return
+    pytest.fail("too few models")
+
+
+def test_going_round_without_a_reward_is_no_cheap_way(tmp_path: Path) -> None:
+    path = tmp_path / "round.prism"
+    path.write_text(
+        "mdp\nmodule m\ns : [0..2];\n[] s=0 -> (s'=1);\n[] s=1 -> (s'=0);\n[pay] s=1 -> (s'=2);\n"
+        '[] s=2 -> true;\nendmodule\nrewards "r" [pay] true : 3; endrewards\n',
+        encoding="utf-8",
+    )
+    assert storm_value(path, 'R{"r"}min=? [F s=2]') == 3
+    with pytest.raises(ValueError, match="going round for ever without a reward"):
+        game_from_prism(path, property='R{"r"}min=? [F s=2]')
+
+
+def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Path) -> None:
+    """To stay is best under Pmin, and goes on for ever in the model; here it ends, with 0."""
+    path = tmp_path / "stay.prism"
+    path.write_text(
+        "mdp\nmodule m\ns : [0..3];\n"
+        "[go] s=0 -> 0.5 : (s'=1) + 0.5 : (s'=3);\n"
+        "[stay] s=1 -> (s'=2);\n[stay] s=2 -> (s'=1);\n[give_up] s=1 -> (s'=3);\n"
+        "[] s=3 -> true;\nendmodule\n",
+        encoding="utf-8",
+    )
+    least = game_from_prism(path, property="Pmin=? [F s=3]")
+    assert least.tabulate().terminal.sum() == 2
+    assert solvent.solve(least).value == pytest.approx(-0.5)
+    most = game_from_prism(path, property="Pmax=? [F s=3]")
+    assert solvent.solve(most).value == pytest.approx(1)
+    env = TabularEnv(least)
+    env.reset(seed=0)
+    _, reward, over, _, _ = env.step(0)
+    assert over
+    assert reward in (0, -1)
+
+
+def test_names_values_and_rationals() -> None:
+    game = game_from_prism(
+        FOLDER / "firewire.prism", property='R{"time"}min=? [F "done"]', constants="delay=3"
+    )
+    assert {"time", "round", "round #2"} <= set(game.info.actions[0])
+    assert game.variables == game.info.observation_labels
+    assert {"x", "flips"} <= set(game.variables)
+    [start] = game.initial()
+    assert "x=0" in game.draw(start.state)
+    assert "minimised" in " ".join(game.info.sources)
+    assert ("sign", -1) in game.info.parameters
+    thirds = game_from_prism(
+        FOLDER / "zeroconf.prism", property='Pmax=? [F "wrong"]', constants="N=20,K=2"
+    )
+    [begin] = thirds.initial()
+    [choose] = [
+        a
+        for a in thirds.legal_actions(begin.state)[0]
+        if len(thirds.transition(begin.state, (a,))) == 6
+    ]
+    chances = {outcome.probability for outcome in thirds.transition(begin.state, (choose,))}
+    assert chances == {Fraction(20, 65024 * 3), Fraction(65004, 65024 * 3)}
+
+
+def test_floats_are_near_the_rationals() -> None:
+    exact, near = (
+        game_from_prism(
+            FOLDER / "consensus.prism",
+            property='R{"steps"}min=? [F "finished"]',
+            constants="K=2",
+            exact=exact,
+        )
+        for exact in (True, False)
+    )
+    np.testing.assert_allclose(
+        exact.tabulate().probability, near.tabulate().probability, atol=1e-15
+    )
+    assert solvent.solve(near).value == pytest.approx(-48)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"property": ""}, "the property is missing; allowed are Pmax"),
+        ({"property": "Pmax=?"}, "cannot be read"),
+        ({"property": 'Pmax=? [F<=5 "finished"]'}, "is none that is read; allowed are Pmax"),
+        ({"property": 'Pmax=? [G "agree"]'}, "is none that is read"),
+        ({"property": 'P>=0.5 [F "finished"]'}, "is none that is read"),
+        ({"property": 'P=? [F "finished"]'}, "does not say whether it asks for max or min"),
+        ({"property": 'R{"money"}max=? [F "finished"]'}, "money"),
+        ({"property": "Pmax=? [F counter=6]"}, "is 1 at the start"),
+        ({"property": 'R{"steps"}max=? [F "ones"]'}, "is infinite: some policy"),
+        ({"property": 'R{"steps"}min=? [F counter=0]'}, "is infinite: no policy"),
+        ({"constants": ""}, "cannot be read"),
+        ({"constants": "M=3"}, "cannot be read"),
+        ({"path": "consensus.txt"}, "the ending of consensus.txt is '.txt'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(changes: dict[str, str], reason: str) -> None:
+    asked = {"path": "consensus.prism", "property": 'Pmax=? [F "finished"]', "constants": "K=2"}
+    asked |= changes
+    with pytest.raises(ValueError, match=reason):
+        game_from_prism(
+            FOLDER / asked["path"], property=asked["property"], constants=asked["constants"]
+        )
+
+
+def test_models_in_continuous_time_and_with_hidden_state_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "queue.prism"
+    path.write_text(
+        "ctmc\nmodule m\ns : [0..1];\n<> s=0 -> 2 : (s'=1);\nendmodule\n", encoding="utf-8"
+    )
+    with pytest.raises(ValueError, match="of the kind ctmc; allowed are Markov chains"):
+        game_from_prism(path, property="P=? [F s=1]")
+    path.write_text(
+        "pomdp\nobservables o endobservables\nmodule m\ns : [0..2];\no : [0..1];\n"
+        "[a] s=0 -> 0.5 : (s'=1) + 0.5 : (s'=2);\n[a] s>0 -> (o'=1);\nendmodule\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ValueError, match="of the kind pomdp"):
+        game_from_prism(path, property="Pmax=? [F o=1]")
+    with pytest.raises(FileNotFoundError):
+        game_from_prism(tmp_path / "none.prism", property="P=? [F s=1]")
+
+
+def test_other_languages(tmp_path: Path) -> None:
+    """The same model in JANI, DRN and UMB, as Storm writes it."""
+    wanted = 'R{"steps"}max=? [F "finished"]'
+    program = stormpy.parse_prism_program(FOLDER / "consensus.prism")
+    asked = stormpy.parse_property(wanted, program)
+    program, [asked] = stormpy.instantiate_constants(program, "K=2", [asked])
+    model = stormpy.build_model[float](program, [asked])
+    stormpy.io.export_to_drn(model, str(tmp_path / "coin.drn"))
+    stormpy.io.export_to_umb(model, str(tmp_path / "coin.umb"))
+    jani, asked_jani = program.to_jani([asked])
+    stormpy.io.export_jani_to_file(str(tmp_path / "coin.jani"), jani, asked_jani)
+    for name in ("coin.drn", "coin.umb", "coin.jani"):
+        game = game_from_prism(tmp_path / name, property=wanted)
+        assert game.tabulate().n_states == 272, name
+        assert solvent.solve(game).value == pytest.approx(75), name
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        path = tmp_path / f"damaged{suffix}"
+        path.write_bytes(b"\x00\x01 no model")
+        with pytest.raises(ValueError, match="cannot be read"):
+            game_from_prism(path, property='Pmax=? [F "goal"]')
+
+
+def test_on_the_command_line() -> None:
+    words = ["--property", 'Pmin=? [F "finished" & "ones"]', "--constants", "K=2"]
+    model = str(FOLDER / "consensus.prism")
+    done = CliRunner().invoke(app, ["solve", model, *words, "--json"])
+    assert done.exit_code == 0, done.output
+    shown = json.loads(done.stdout)
+    assert shown["value"] == pytest.approx(-49 / 128)
+    assert shown["parameters"]["sign"] == -1
+    missing = CliRunner().invoke(app, ["solve", model])
+    assert missing.exit_code == 2
+    assert "the property is missing" in missing.stderr
+    assert "--constants" in CliRunner().invoke(app, ["list", model]).stdout
+    assert {ending for ending in FORMATS if ending.startswith(".")} == set(SUFFIXES)
+
+
+@pytest.mark.slow
+def test_ppo_learns_a_model_and_is_scored(tmp_path: Path) -> None:
+    """The fastest election of FireWire with a long wire: random waiting takes twice as long."""
+    from solvent.training import train
+
+    game = game_from_prism(
+        FOLDER / "firewire.prism", property='R{"rounds"}max=? [F "done"]', constants="delay=3"
+    )
+    table = game.tabulate()
+    result: Any = train(table, "ppo", timesteps=60_000, folder=tmp_path, progress=False)
+    best = solvent.solve(table).value
+    uniform = solvent.score(table, TabularPolicy.uniform(table)).optimality_gap
+    assert result.score.value == pytest.approx(best - result.score.optimality_gap)
+    assert result.score.optimality_gap < 0.2 * uniform
