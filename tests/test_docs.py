@@ -33,6 +33,9 @@ SHORTER = {
 }
 """Pages that train, and how their trainings are made shorter."""
 
+NEEDED = {"other-formats.md": ("pyspiel", "stormpy")}
+"""What a page needs besides, which is not there for every platform."""
+
 
 def blocks_of(page: str) -> list[str]:
     """The page's Python blocks, but those of files, which have a title."""
@@ -60,6 +63,8 @@ def pasted(page: str, n: int) -> str:
 def test_every_block_runs_alone(
     page: str, n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in NEEDED.get(page, ()):
+        pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", sys.path[:])
     if page in FILES:
