@@ -335,7 +335,7 @@ def _overall(tasks: tuple[TaskRecord, ...]) -> tuple[AlgorithmRow, ...]:
     for name in dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents):
         scores = [[a.mode_normalized for a in task.agents if a.algorithm == name] for task in tasks]
         # Where uniform play is optimal, nothing can be normalized.
-        scores = [own for own in scores if own and all(map(isfinite, own))]
+        scores = [own for own in scores if own and not any(map(isnan, own))]
         if len(scores) > 1:
             rows.append(AlgorithmRow(name, sum(map(len, scores)), None, estimate(scores)))
     return tuple(rows)
