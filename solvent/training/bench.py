@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.records import FILE, AgentRecord, TaskRecord, figures, write_results
+from solvent.benchmark.records import (
+    FILE,
+    AgentRecord,
+    BenchRecord,
+    TaskRecord,
+    figures,
+    write_results,
+)
 from solvent.exact import cached_solution
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
@@ -171,7 +178,7 @@ def bench(
             )
             for item in tasks
         )
-        write_results(out, results)
+        write_results(out, BenchRecord(results))
         told.write(f"written   {out / FILE}")
     return results
 
