@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.progress import Moment
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
@@ -39,10 +41,8 @@ from solvent.exact.store import StoreError, remove_temporary
 from solvent.model import TabularGame
 from solvent.model.registry import BenchTask, find_spec, game_specs
 from solvent.training.algorithms import find_algorithm
-from solvent.training.bench_progress import BenchProgress, Finished
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import prepare, requested
-from solvent.training.progress import Moment
 from solvent.training.run_folder import RunFolder
 from solvent.training.train import TrainingResult, train
 
