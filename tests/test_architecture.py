@@ -46,7 +46,9 @@ ROOMS = {
     "exact": room("model lazy", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model lazy", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),
-    "benchmark": room("model exact baselines", "numpy scipy"),
+    "benchmark": room(
+        "model exact envs baselines registration", "numpy scipy gymnasium rich", "ray"
+    ),
     "registration": room("model envs baselines", "gymnasium pettingzoo"),
     "training": room(
         "model exact envs baselines benchmark registration",
@@ -73,6 +75,14 @@ PACKAGES_OF_FILES = {
     "games/gamebook/schema.py": "pydantic",
     "games/gamebook/source.py": "yaml",
     "games/gamebook/validation.py": "pydantic",
+}
+
+
+# Groups of entry points, whose names are no modules; one has the name of a room.
+GROUPS = {
+    "benchmark/algorithms.py": "solvent.algorithms",
+    "benchmark/suites.py": "solvent.suites",
+    "model/registry.py": "solvent.games",
 }
 
 
@@ -138,8 +148,8 @@ def _forbidden(root: str, path: str, name: str, found: Import) -> str | None:
     allowed = ROOMS[name]
     if top == root:
         target = rest[0] if rest else ""
-        if found.module == "solvent.games" and path == "model/registry.py":
-            return None  # The group of entry points, which has the name of the room.
+        if GROUPS.get(path) == found.module:
+            return None
         if target == name or target in allowed.rooms:
             return None
         if target == "__version__" and name in ("cli", "report", "training"):

@@ -1,14 +1,16 @@
 """The results of a bench: what ``results.json`` holds, written and read.
 
-The file holds ``{"tasks": [...]}``: a :class:`TaskRecord` as an object with its fields as keys, in
-it an :class:`AgentRecord` for each agent and a :class:`BaselineRecord` for each baseline; what is
-None is left out. Its folder has one for every agent, with the files of
-:mod:`solvent.training.train`: among them ``policy.npz``, ``policy_mode.npz`` (read by
-:func:`solvent.exact.load_policy`) and ``curve.csv`` (read by
-:func:`solvent.exact.learning_curve.read_curve`).
+The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``; in
+it a :class:`TaskRecord` for each task, in that an :class:`AgentRecord` for each agent and a
+:class:`BaselineRecord` for each baseline. What is None is left out. A file without ``format`` is of
+the first one, which had tasks alone, with fewer fields.
 
-In a game for two, an agent is one network for both seats, and its folder has the policies of each
-seat, ``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``.
+The folder has one for every agent (:mod:`solvent.benchmark.run` says what is in it), among its
+files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
+``curve.csv`` (read by :func:`solvent.exact.learning_curve.read_curve`).
+
+By self-play an agent has learned both seats, and its folder has the policies of each,
+``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``.
 :func:`figures` says which figures such a pair has.
 
 The form of everything is checked on reading, so that what comes later can rely on it. The figures
@@ -20,10 +22,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path, PurePath
 from typing import Any
 
+from solvent.benchmark.suites import Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
 from solvent.model.files import parse_json, read_file
@@ -32,21 +35,24 @@ from solvent.model.parameters import is_number, shown
 FILE = "results.json"
 """The name of the file in the folder of a bench."""
 
+FORMAT = 2
+"""Of the file; the first had none."""
+
 LARGEST_RESULTS = 2**28
 """Bytes of a file that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentRecord:
-    """A trained network.
+    """What a run of an algorithm has learned.
 
     Numbers that begin with ``mode`` are of the policy that takes the most probable action, the
-    others of the policy as it is sampled. In a game for two they are means over both seats, and a
-    gap is an exploitability.
+    others of the policy as it is sampled. By self-play they are means over both seats, and a gap is
+    an exploitability.
 
     Attributes:
         name: For tables, such as ``"ppo 0"``.
-        algorithm: That trained it, a key of :data:`solvent.training.ALGORITHMS`.
+        algorithm: The name of what has learned it.
         seed: Of the training.
         value: Exact value at the start.
         gap: The optimum minus `value`.
@@ -59,8 +65,13 @@ class AgentRecord:
         timesteps: Environment steps of the training, as recorded.
         cpu_seconds: CPU time of the training, as recorded.
         folder: Of its files, relative to that of the results.
-        exploitability: In seat 0 and in seat 1 of a game for two, else None.
-        mode_exploitability: In seat 0 and in seat 1 of a game for two, else None.
+        exploitability: By self-play, in seat 0 and in seat 1, else None.
+        mode_exploitability: By self-play, in seat 0 and in seat 1, else None.
+        budget_timesteps: Environment steps that it was allowed.
+        budget_cpu_seconds: CPU time that it was allowed; None for any.
+        uses_model: Whether it was given the table of the game.
+        hyperparameters: All that it was set to.
+        system: The versions and the hardware that it ran on (:mod:`solvent.benchmark.system`).
     """
 
     name: str
@@ -79,6 +90,11 @@ class AgentRecord:
     folder: str
     exploitability: tuple[float, float] | None = None
     mode_exploitability: tuple[float, float] | None = None
+    budget_timesteps: int | None = None
+    budget_cpu_seconds: float | None = None
+    uses_model: bool = False
+    hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+    system: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +117,14 @@ class TaskRecord:
         env: Id of the environment.
         game: Name of the game.
         parameters: The game's own; ``make_game(game, **parameters)`` is that game.
-        optimum: Its value.
+        optimum: Its value to the learner; of one seat against an opponent, what a best response
+            to that one gets.
         bracket: Certified lower and upper bound of the optimum.
         agents: In the order of the results.
         baselines: In the order of the results.
+        task: What was asked (:class:`solvent.benchmark.suites.Task`); None in a file of the first
+            format, and of a game that nobody has learned.
+        model_hash: Of the table on which policies are scored; empty where `task` is None.
     """
 
     env: str
@@ -114,13 +134,68 @@ class TaskRecord:
     bracket: tuple[float, float]
     agents: tuple[AgentRecord, ...]
     baselines: tuple[BaselineRecord, ...]
+    task: Task | None = None
+    model_hash: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the task is called, unlike every other of its results."""
+        return self.env.rpartition("/")[2] if self.task is None else self.task.name
 
     @property
     def for_two(self) -> bool:
         """Whether its figures are of both seats of a game for two."""
+        if self.task is not None:
+            return self.task.self_play
         pairs = [agent.exploitability for agent in self.agents]
         pairs += [baseline.exploitability for baseline in self.baselines]
         return any(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRecord:
+    """The suite whose tasks were done, all of them as it has them.
+
+    Attributes:
+        name: Of the suite.
+        hash: What results have to agree in to be compared
+            (:func:`solvent.benchmark.suites.suite_hash`).
+    """
+
+    name: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRecord:
+    """A run that ended with an exception.
+
+    Attributes:
+        task: The name of the task.
+        algorithm: Its name.
+        seed: Of the run.
+        error: The kind of the exception, and its message.
+    """
+
+    task: str
+    algorithm: str
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRecord:
+    """All that a bench has to tell.
+
+    Attributes:
+        tasks: In the order of the bench.
+        suite: Whose tasks they are; None for a choice of one's own.
+        failures: The runs that failed.
+    """
+
+    tasks: tuple[TaskRecord, ...]
+    suite: SuiteRecord | None = None
+    failures: tuple[FailureRecord, ...] = ()
 
 
 def figures(scores: Sequence[Score]) -> dict[str, Any]:
@@ -144,17 +219,17 @@ def figures(scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
-def write_results(folder: str | Path, tasks: Sequence[TaskRecord]) -> None:
+def write_results(folder: str | Path, bench: BenchRecord) -> None:
     """Write ``results.json``.
 
     Args:
         folder: Of the bench.
-        tasks: In the order in which the file is to have them.
+        bench: What it is to hold, in the order in which the file is to have it.
 
     Raises:
         StoreError: If the file cannot be written.
     """
-    content = {"tasks": [asdict(task, dict_factory=_stated) for task in tasks]}
+    content = {"format": FORMAT, **asdict(bench, dict_factory=_stated)}
     write_atomically(Path(folder) / FILE, (json.dumps(content, indent=2) + "\n").encode())
 
 
@@ -163,13 +238,25 @@ def _stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_results(folder: str | Path) -> tuple[TaskRecord, ...]:
+    """The tasks of ``results.json``.
+
+    Args:
+        folder: Of the bench.
+
+    Raises:
+        StoreError: If it is missing, damaged, incomplete, or of a later format.
+    """
+    return read_bench(folder).tasks
+
+
+def read_bench(folder: str | Path) -> BenchRecord:
     """Read ``results.json``.
 
     Args:
         folder: Of the bench.
 
     Raises:
-        StoreError: If it is missing, damaged or incomplete.
+        StoreError: If it is missing, damaged, incomplete, or of a later format.
     """
     path = Path(folder) / FILE
     try:
@@ -179,13 +266,25 @@ def read_results(folder: str | Path) -> tuple[TaskRecord, ...]:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
         raise StoreError(f"{path}: not JSON, or damaged") from error
+    found = content.get("format", 1) if isinstance(content, dict) else 1
+    if type(found) is not int or not 1 <= found <= FORMAT:
+        raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {FORMAT}")
     tasks = tuple(
         _task(item, f"{path}: task {number}")
         for number, item in enumerate(_list(content, "tasks", str(path)))
     )
     if not tasks:
         raise StoreError(f"{path}: holds no task")
-    return tasks
+    suite = content.get("suite")
+    failures = _list(content, "failures", str(path)) if found > 1 else []
+    return BenchRecord(
+        tasks,
+        None if suite is None else _record(SuiteRecord, suite, f"{path}: suite"),
+        tuple(
+            _record(FailureRecord, item, f"{path}: failure {number}")
+            for number, item in enumerate(failures)
+        ),
+    )
 
 
 def _task(item: Any, where: str) -> TaskRecord:
@@ -209,7 +308,22 @@ def _task(item: Any, where: str) -> TaskRecord:
             _record(BaselineRecord, baseline, f"{where}, baseline {number}")
             for number, baseline in enumerate(_list(item, "baselines", where))
         ),
+        task=_asked(item.get("task"), where),
+        model_hash=_entry(item, "model_hash", str, where) if "model_hash" in item else "",
     )
+
+
+def _asked(item: Any, where: str) -> Task | None:
+    """What was asked, if that is stated."""
+    if item is None:
+        return None
+    known = {one.name for one in fields(Task)}
+    if not isinstance(item, dict) or not {"environment"} <= set(item) <= known:
+        raise StoreError(f"{where}: task is {shown(item)}; expected {', '.join(sorted(known))}")
+    try:
+        return Task(**item)
+    except ValueError as error:
+        raise StoreError(f"{where}: task: {error}") from error
 
 
 def _agent(item: Any, where: str) -> AgentRecord:
@@ -222,19 +336,28 @@ def _agent(item: Any, where: str) -> AgentRecord:
     return agent
 
 
-_KINDS: dict[Any, type] = {"str": str, "int": int, "float": float}
+_KINDS: dict[Any, type] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "int | None": int,
+    "float | None": float,
+    "Mapping[str, Any]": dict,
+}
 
 
 def _record(kind: Any, item: Any, where: str) -> Any:
-    """A dataclass of texts, numbers and optional pairs from an object with the same keys."""
-    return kind(
-        **{
-            f.name: _entry(item, f.name, _KINDS[f.type], where)
-            if f.type in _KINDS
-            else _pair(item, f.name, where)
-            for f in fields(kind)
-        }
-    )
+    """A dataclass of texts, numbers, mappings and optional pairs from an object of equal keys."""
+    found = {}
+    for one in fields(kind):
+        own = _KINDS.get(one.type)
+        optional = one.default is not MISSING or one.default_factory is not MISSING
+        if own is None:
+            found[one.name] = _pair(item, one.name, where)
+        elif not (optional and isinstance(item, dict) and one.name not in item):
+            found[one.name] = _entry(item, one.name, own, where)
+    return kind(**found)
 
 
 def _pair(item: Any, key: str, where: str) -> tuple[float, float] | None:
@@ -251,12 +374,18 @@ def _entry(item: Any, key: str, kind: type, where: str) -> Any:
     value: Any = item.get(key) if isinstance(item, dict) else None
     if kind is float and _is_number(value):
         return float(value)
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise StoreError(f"{where}: {key} is {shown(value)}; expected {_ENGLISH[kind]}")
     return value
 
 
-_ENGLISH = {str: "a text", int: "a whole number", float: "a number"}
+_ENGLISH = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "an object",
+}
 
 
 def _list(item: Any, key: str, where: str) -> list[Any]:

@@ -24,7 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.records import FILE, AgentRecord, TaskRecord, figures, write_results
+from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.progress import Moment
+from solvent.benchmark.records import (
+    FILE,
+    AgentRecord,
+    BenchRecord,
+    TaskRecord,
+    figures,
+    write_results,
+)
 from solvent.exact import cached_solution
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
@@ -32,10 +41,8 @@ from solvent.exact.store import StoreError, remove_temporary
 from solvent.model import TabularGame
 from solvent.model.registry import BenchTask, find_spec, game_specs
 from solvent.training.algorithms import find_algorithm
-from solvent.training.bench_progress import BenchProgress, Finished
 from solvent.training.environments import table_named
 from solvent.training.hyperparameters import prepare, requested
-from solvent.training.progress import Moment
 from solvent.training.run_folder import RunFolder
 from solvent.training.train import TrainingResult, train
 
@@ -171,7 +178,7 @@ def bench(
             )
             for item in tasks
         )
-        write_results(out, results)
+        write_results(out, BenchRecord(results))
         told.write(f"written   {out / FILE}")
     return results
 

@@ -15,7 +15,7 @@ import pytest
 
 from solvent.baselines import GENERIC, baseline_policies
 from solvent.benchmark.baseline_scores import score_baselines
-from solvent.benchmark.records import TaskRecord, read_results, write_results
+from solvent.benchmark.records import BenchRecord, TaskRecord, read_results, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
 from solvent.games import GymnasiumTable, make_game
@@ -326,7 +326,7 @@ def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
         agents=(),
         baselines=score_baselines(table, solution, ["first-legal", "optimal"]),
     )
-    write_results(tmp_path, [task])
+    write_results(tmp_path, BenchRecord((task,)))
     assert read_results(tmp_path) == (task,)
     text = render(tmp_path)
     page = Page(text)

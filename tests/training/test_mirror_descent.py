@@ -12,6 +12,7 @@ import pytest
 import torch
 from reduced_football import reduced
 
+from solvent.benchmark.progress import Moment
 from solvent.envs import VectorEnv
 from solvent.envs.both_seats import BothSeats
 from solvent.envs.spaces import observations
@@ -20,7 +21,6 @@ from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play
 from solvent.training.extract import extract_seats
 from solvent.training.mirror_descent import JointTransitions
-from solvent.training.progress import Moment
 from solvent.training.role_conditioning import with_roles
 from solvent.training.vec_env import NativeVecEnv
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent.benchmark.progress import Moment
 from solvent.exact import StoreError, load_policy, nash_conv, score, solve
 from solvent.games import FightingFantasy
 from solvent.games.greed.rules import Greed, Position
 from solvent.model import TabularGame, compile_game
 from solvent.training import SelfPlayEvaluation, TrainingResult, read_curve, train_self_play
 from solvent.training.exploring_starts import exploring_starts, free_choice
-from solvent.training.progress import Moment
 
 STEPS = 4_096
 ENOUGH_TO_LEARN = 12_000

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from reduced_football import reduced
 
+from solvent.benchmark.progress import Moment
 from solvent.exact import exploitability, load_policy
 from solvent.model import TabularGame, compile_game
 from solvent.training import TrainingResult, train_self_play
 from solvent.training.exploring_starts import exploring_starts, free_choice
-from solvent.training.progress import Moment
 
 STEPS = 4096
 SETTINGS = {"n_envs": 128, "n_steps": 8, "batch_size": 256, "n_epochs": 2}

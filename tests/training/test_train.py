@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent.benchmark.progress import Moment
 from solvent.exact import StoreError, score
 from solvent.games import FightingFantasy
 from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, TrainingResult, load_model, train
-from solvent.training.progress import Moment
 
 STEPS = {"ppo": 8_192, "maskable_ppo": 8_192, "dqn": 4_096, "masked_dqn": 4_096}
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import TaskID
 
+from solvent.benchmark.progress import EventLog, Moment, gap_text, joined, progress_bars, shows_bars
 from solvent.exact.learning_curve import CurvePoint, Evaluation
-from solvent.training.progress import EventLog, Moment, gap_text, joined, progress_bars, shows_bars
 
 
 class Finished(NamedTuple):

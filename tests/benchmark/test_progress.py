@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
+from solvent.benchmark import progress
+from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.progress import Moment, bar_for
 from solvent.exact.learning_curve import Evaluation
-from solvent.training import progress
-from solvent.training.bench_progress import BenchProgress, Finished
-from solvent.training.progress import Moment, bar_for
 
 
 class Clock:

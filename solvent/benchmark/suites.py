@@ -1,0 +1,278 @@
+"""Suites: which tasks are compared on, as small data files that anyone can write.
+
+A suite is a file of TOML::
+
+    format = 1
+    name = "quick"
+    title = "A table of every kind, within minutes"
+
+    [[tasks]]
+    environment = "solvent/FFCombat-v0"
+    timesteps = 300_000
+    seeds = { ppo = 3, dqn = 3 }
+
+    [[tasks]]
+    environment = "solvent/GreedSmall-v0"
+    self_play = true
+    timesteps = 1_000_000
+    seeds = { ppo = 1 }
+
+The keys of a task are the attributes of :class:`Task`. A package lists its suites among its entry
+points, each with the package in whose folder ``<name>.toml`` is::
+
+    [project.entry-points."solvent.suites"]
+    nim = "nim_game.suites"
+
+Results on two suites of equal :func:`suite_hash` can be compared. It covers tasks and budgets with
+the model hashes of the games that are scored, opponents included, so that a changed rule changes
+it; which algorithms are run with how many seeds unless the caller says otherwise, it does not
+cover.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from solvent.model.files import read_file
+from solvent.model.parameters import check_choice, check_integer, is_number, shown
+
+GROUP = "solvent.suites"
+"""The group of entry points under which packages declare their suites."""
+
+FORMAT = 1
+"""Of the file of a suite."""
+
+LARGEST_SUITE = 2**20
+"""Bytes of a file that is read."""
+
+_NAME = re.compile(r"[\w.-]{1,100}")
+"""What can be the name of a folder everywhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What is asked of an algorithm: where it is to learn, and how long it may.
+
+    Attributes:
+        environment: The Gymnasium id of an environment that has a table, one of Gymnasium's own
+            such as ``"FrozenLake-v1"`` included.
+        self_play: Whether both seats of a game for two are learned; otherwise one seat, against
+            the environment's opponent, or the only one.
+        env_kwargs: Arguments of the environment, such as ``opponent``, ``seat`` or a parameter of
+            the game; JSON-able.
+        timesteps: The budget in environment steps; None for what an algorithm is tuned for.
+        cpu_seconds: The budget in seconds of CPU; None for any number.
+        exploring_starts: The share of episodes that an algorithm may begin elsewhere than at the
+            game's start, from 0 to 1. Scores are from the game's own start.
+        seeds: How many seeds of each algorithm are run unless the caller says otherwise, by the
+            algorithm's name.
+        name: What the task is called, unlike every other of its suite: also its folder. If left
+            out, the id without its namespace, with ``-self-play`` after it for self-play.
+
+    Raises:
+        ValueError: If one is not allowed.
+    """
+
+    environment: str
+    self_play: bool = False
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    timesteps: int | None = None
+    cpu_seconds: float | None = None
+    exploring_starts: float = 0.0
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the form of all that a file may state."""
+        if not isinstance(self.environment, str) or not self.environment:
+            raise ValueError(f"environment is {shown(self.environment)}; allowed are ids")
+        if not self.name:
+            plain = re.sub(r"[^\w.-]", "-", self.environment.rpartition("/")[2])
+            object.__setattr__(self, "name", plain + "-self-play" * bool(self.self_play))
+        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name) or "." in self.name[0]:
+            raise ValueError(
+                f"the name of a task is {shown(self.name)}; allowed are letters, digits, '.', '-' "
+                f"and '_'"
+            )
+        if not isinstance(self.self_play, bool):
+            raise ValueError(f"{self.name}: self_play is {shown(self.self_play)}; allowed are "
+                             f"true and false")  # fmt: skip
+        for name in ("env_kwargs", "seeds"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(
+                    f"{self.name}: {name} is {shown(getattr(self, name))}; allowed is a table"
+                )
+        try:
+            json.dumps(self.env_kwargs)
+        except TypeError as error:
+            raise ValueError(f"{self.name}: env_kwargs has to be JSON-able: {error}") from None
+        if self.timesteps is not None:
+            check_integer(self.timesteps, f"{self.name}: timesteps", 1, 10**12)
+        if self.cpu_seconds is not None and not (
+            is_number(self.cpu_seconds) and self.cpu_seconds > 0
+        ):
+            raise ValueError(
+                f"{self.name}: cpu_seconds is {shown(self.cpu_seconds)}; allowed are numbers "
+                f"above 0"
+            )
+        if not is_number(self.exploring_starts) or not 0 <= self.exploring_starts <= 1:
+            raise ValueError(
+                f"{self.name}: exploring_starts is {shown(self.exploring_starts)}; allowed are "
+                f"numbers from 0 to 1"
+            )
+        for algorithm, count in self.seeds.items():
+            check_integer(count, f"{self.name}: the number of seeds of {algorithm}", 1, 10**6)
+
+    def terms(self) -> dict[str, Any]:
+        """What two results have to agree in to be compared, as JSON has it."""
+        return {
+            "environment": self.environment,
+            "self_play": self.self_play,
+            "env_kwargs": dict(self.env_kwargs),
+            "timesteps": self.timesteps,
+            "cpu_seconds": self.cpu_seconds,
+            "exploring_starts": float(self.exploring_starts),
+        }
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tasks with a name.
+
+    Attributes:
+        name: Of the suite.
+        title: What it is for, in a line.
+        tasks: In the order of the results.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[Task, ...]
+
+
+def suite_points() -> dict[str, EntryPoint]:
+    """The suites of all installed packages by name; nobody takes the names of this package's."""
+    points = sorted(
+        entry_points(group=GROUP),
+        key=lambda point: (not point.value.startswith("solvent."), point.name),
+    )
+    found: dict[str, EntryPoint] = {}
+    for point in points:
+        found.setdefault(point.name, point)
+    return found
+
+
+def find_suite(name: str) -> Suite:
+    """A suite by its name, or from a file.
+
+    Args:
+        name: One that a package declares, or a path that ends in ``.toml``.
+
+    Raises:
+        ValueError: If there is no such suite, or its file is not one of a suite.
+    """
+    if name.endswith(".toml"):
+        return read_suite(Path(name))
+    points = suite_points()
+    point = points[check_choice(name, "suite", points)]
+    try:
+        content = (files(point.value) / f"{name}.toml").read_bytes()
+    except (ImportError, OSError) as error:
+        raise ValueError(f"the suite {name} of {point.value} cannot be read: {error}") from error
+    suite = _parsed(content, f"{point.value}/{name}.toml")
+    if suite.name != name:
+        raise ValueError(f"{point.value}/{name}.toml: name is {shown(suite.name)}; expected {name}")
+    return suite
+
+
+def read_suite(path: Path) -> Suite:
+    """The suite in a file.
+
+    Args:
+        path: Of the file.
+
+    Raises:
+        ValueError: If it cannot be read or is not a suite's; the message names file and task.
+    """
+    try:
+        content = read_file(path, LARGEST_SUITE)
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return _parsed(content, str(path))
+
+
+def _parsed(content: bytes, where: str) -> Suite:
+    try:
+        held = tomllib.loads(content.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ValueError(f"{where}: not TOML ({error})") from error
+    if held.get("format") != FORMAT:
+        raise ValueError(f"{where}: format is {shown(held.get('format'))}; this reads {FORMAT}")
+    try:
+        for key in held:
+            check_choice(key, "key", ("format", "name", "title", "tasks"))
+        return Suite(_text(held, "name"), _text(held, "title"), check_tasks(_tasks(held)))
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _text(held: Mapping[str, Any], key: str) -> str:
+    value = held.get(key)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{key} is {shown(value)}; expected a text")
+    return value
+
+
+def _tasks(held: Mapping[str, Any]) -> list[Task]:
+    items = held.get("tasks")
+    if not isinstance(items, list) or not items:
+        raise ValueError(f"tasks is {shown(items)}; expected [[tasks]]")
+    known = [item.name for item in fields(Task)]
+    found = []
+    for number, item in enumerate(items):
+        try:
+            for key in item:
+                check_choice(key, "key", known)
+            found.append(Task(**{"environment": None, **item}))
+        except ValueError as error:
+            raise ValueError(f"task {number}: {error}") from error
+    return found
+
+
+def check_tasks(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """The same tasks, if their names differ.
+
+    Raises:
+        ValueError: If two have the same name.
+    """
+    names = [task.name for task in tasks]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two tasks are called {name}; give one of them another name")
+    return tuple(tasks)
+
+
+def suite_hash(tasks: Sequence[Task], model_hashes: Sequence[str]) -> str:
+    """What two suites have to agree in for their results to be compared.
+
+    Args:
+        tasks: Of the suite.
+        model_hashes: Of the table on which each task's policies are scored.
+
+    Returns:
+        A SHA-256 in hexadecimal digits; the order of the tasks does not matter.
+    """
+    terms = sorted(
+        json.dumps({**task.terms(), "model_hash": model_hash}, sort_keys=True)
+        for task, model_hash in zip(tasks, model_hashes, strict=True)
+    )
+    return hashlib.sha256("\n".join(terms).encode()).hexdigest()

@@ -1,0 +1,125 @@
+"""Suites: small files that say what is compared on."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from solvent.benchmark.suites import Task, check_tasks, find_suite, suite_hash, suite_points
+from solvent.model.registry import game_specs
+
+GOOD = """
+format = 1
+name = "mine"
+title = "Two of my own"
+
+[[tasks]]
+environment = "solvent/GreedSmall-v0"
+timesteps = 1_000
+seeds = { ppo = 2 }
+
+[[tasks]]
+environment = "solvent/GreedSmall-v0"
+self_play = true
+env_kwargs = { limit = 10 }
+cpu_seconds = 1.5
+"""
+
+
+def test_a_file_says_what_is_asked(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(GOOD)
+    suite = find_suite(str(file))
+    assert (suite.name, suite.title) == ("mine", "Two of my own")
+    assert suite.tasks == (
+        Task(environment="solvent/GreedSmall-v0", timesteps=1_000, seeds={"ppo": 2}),
+        Task(
+            environment="solvent/GreedSmall-v0",
+            self_play=True,
+            env_kwargs={"limit": 10},
+            cpu_seconds=1.5,
+            name="GreedSmall-v0-self-play",
+        ),
+    )
+    assert [task.name for task in suite.tasks] == ["GreedSmall-v0", "GreedSmall-v0-self-play"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format = 1", "format = 2", "format is 2; this reads 1"),
+        ("[[tasks]]", "[[tasks", "not TOML"),
+        ('title = "Two of my own"', "title = 3", "title is 3; expected a text"),
+        ("timesteps = 1_000", "steps = 1_000", "task 0: key is 'steps'"),
+        ("timesteps = 1_000", "timesteps = 0", "timesteps is 0"),
+        ("cpu_seconds = 1.5", "cpu_seconds = -1", "cpu_seconds is -1; allowed are numbers above 0"),
+        ("cpu_seconds = 1.5", "exploring_starts = 2", "exploring_starts is 2"),
+        ("self_play = true", "self_play = 1", "self_play is 1; allowed are true and false"),
+        ("self_play = true", "", "two tasks are called GreedSmall-v0"),
+        ("{ ppo = 2 }", "{ ppo = 0 }", "the number of seeds of ppo is 0"),
+        ("self_play = true", 'name = "../mine"', "the name of a task is '../mine'"),
+        ('environment = "solvent/GreedSmall-v0"', "", "task 0: environment is None"),
+    ],
+)
+def test_what_is_no_suite_is_refused(old: str, new: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert old in GOOD
+    file.write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(ValueError, match=r"mine\.toml") as caught:
+        find_suite(str(file))
+    assert message in str(caught.value)
+
+
+def test_no_such_suite(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"suite is 'quik'.*quick"):
+        find_suite("quik")
+    with pytest.raises(ValueError, match="cannot be read"):
+        find_suite(str(tmp_path / "missing.toml"))
+
+
+def test_the_hash_covers_what_is_compared_and_no_more() -> None:
+    one, two = Task(environment="A-v0", timesteps=100), Task(environment="B-v0", timesteps=100)
+    known = suite_hash([one, two], ["a", "b"])
+    assert suite_hash([two, one], ["b", "a"]) == known
+    assert suite_hash([replace(one, seeds={"ppo": 3}), two], ["a", "b"]) == known
+    changed = [
+        suite_hash([one, two], ["a", "c"]),
+        suite_hash([one], ["a"]),
+        *(
+            suite_hash([replace(one, **change), two], ["a", "b"])  # type: ignore[arg-type]
+            for change in (
+                {"timesteps": 101},
+                {"self_play": True},
+                {"env_kwargs": {"limit": 3}},
+                {"cpu_seconds": 2.0},
+                {"exploring_starts": 0.5},
+            )
+        ),
+    ]
+    assert len({known, *changed}) == 8
+
+
+def test_the_suites_of_this_package_are_those_that_it_declares() -> None:
+    folder = Path(__file__).parents[2] / "solvent" / "games" / "suites"
+    declared = tomllib.loads((folder.parents[2] / "pyproject.toml").read_text())
+    group = declared["project"]["entry-points"]["solvent.suites"]
+    assert {file.stem for file in folder.glob("*.toml")} == set(group)
+    assert set(group) <= set(suite_points())
+    for name in group:
+        suite = find_suite(name)
+        assert check_tasks(suite.tasks) == suite.tasks
+        assert all(task.timesteps and task.seeds for task in suite.tasks)
+
+
+def test_the_main_job_has_every_kind_of_game() -> None:
+    games = {env_id: name for name, spec in game_specs().items() for env_id in spec.environments}
+    tasks = find_suite("quick").tasks
+    assert {games[task.environment] for task in tasks} == {
+        "ff-combat", "gamebook", "greed", "football-strategy",
+    }  # fmt: skip
+    for task in tasks:
+        learners = {name.rpartition("_")[2] for name in task.seeds}
+        assert {"ppo", "dqn"} <= learners, task.name
