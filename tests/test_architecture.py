@@ -152,7 +152,7 @@ def _forbidden(root: str, path: str, name: str, found: Import) -> str | None:
             return None
         if target == name or target in allowed.rooms:
             return None
-        if target == "__version__" and name in ("cli", "report", "training"):
+        if target == "__version__" and name in ("benchmark", "cli", "report", "training"):
             return None
         return f"{name} may not import {target or root}"
     if top in sys.stdlib_module_names or top in allowed.packages:
