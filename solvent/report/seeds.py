@@ -18,8 +18,9 @@ from solvent.report.colours import ALGORITHMS, FURTHER, Mark, algorithm_marks
 from solvent.report.curves import ALONG
 from solvent.report.panel import STYLE, Axis, Panel, gap_axis
 
-THRESHOLDS = np.linspace(0.0, 1.0, 101)
-"""Of normalized scores, from uniform to optimal play."""
+THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
+"""Of normalized scores, from uniform to optimal play: above the last one are the optimal runs,
+which rounding puts to either side of 1."""
 
 POINTS = 60
 """At which curves over seeds are drawn."""
@@ -56,7 +57,9 @@ def profile_panel(tasks: Sequence[TaskRecord], marks: Mapping[str, Mark]) -> Pan
             drawn = True
             profile = performance_profile(scores, THRESHOLDS)
             text = f"{algorithm}: {profile.mean[90]:.0%} of the runs above 0.9"
-            _draw(panel, profile, marks[algorithm], algorithm, text)
+            # Many curves end together; in the middle they are apart.
+            half = max(int((profile.mean >= 0.5).sum()) - 1, 0)
+            _draw(panel, profile, marks[algorithm], algorithm, text, half)
     return panel if drawn else None
 
 
@@ -125,11 +128,16 @@ def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:
     return curve_band(points, np.linspace(0.0, end, POINTS))
 
 
-def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str) -> None:
+def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: int = -1) -> None:
+    """Draw a curve with its band, and its shape at the point with the number `marked`."""
     # What could not be proved, or has no bound, has no place.
     known = np.isfinite(band.mean)
     xs, ys = band.along[known].tolist(), band.mean[known].tolist()
     if band.low is not None and band.high is not None and xs:
         panel.band(xs, band.low[known].tolist(), band.high[known].tolist(), mark.colour)
-    panel.line(xs, ys, mark.colour, text, dashed=False, shape=mark.shape)
+    panel.line(xs, ys, mark.colour, text, dashed=False)
+    if xs:
+        panel.line(
+            xs[marked:][:1], ys[marked:][:1], mark.colour, text, dashed=False, shape=mark.shape
+        )
     panel.key(name, *mark)

@@ -175,7 +175,8 @@ def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
     for text in found.values():
         root = ElementTree.fromstring(text)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
-        assert len(root.findall(".//{*}polyline")) == 2
+        # A curve and a mark each.
+        assert len(root.findall(".//{*}polyline")) == 4
         assert len(root.findall(".//{*}polygon")) == 2
         # Every colour that is used is said.
         for name in re.findall(r"var\((--[\w-]+)\)", text):
