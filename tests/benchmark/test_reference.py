@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import runpy
+import shutil
+import sys
 from pathlib import Path
 from zlib import crc32
 
 import pytest
+from submitted import SUITE
 
 from solvent.benchmark.submissions import check_submission, read_submission
 from solvent.benchmark.suites import Suite, read_suite
@@ -66,3 +70,33 @@ def test_the_page_has_the_tables_of_the_results() -> None:
     page = (DOCS / "leaderboard.md").read_text(encoding="utf-8")
     assert SCRIPT["filled"](page) == page
     assert page.count("<!-- leaderboard -->") == 1
+
+
+def test_the_target_packs_every_algorithm_that_did_the_whole_suite(
+    bench_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`make reference`, with a bench that is done already."""
+    work = Path(shutil.copytree(bench_folder, tmp_path / "work" / "small"))
+    path = work / "results.json"
+    content = json.loads(path.read_text())
+    first = content["tasks"][0]
+    first["agents"] = [one for one in first["agents"] if one["algorithm"] == "steady"]
+    path.write_text(json.dumps(content))
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "leaderboard.py").write_text("")
+    script = runpy.run_path(str(ROOT / "benchmarks" / "reference.py"))
+    names = script["main"].__globals__
+    monkeypatch.setitem(names, "DOCS", tmp_path)
+    monkeypatch.setitem(names, "find_suite", lambda name: SUITE)
+    monkeypatch.setitem(names, "command", lambda *given: [sys.executable, "-c", ""])
+    monkeypatch.setattr(sys, "argv", ["reference.py", "small", "--work", str(tmp_path / "work")])
+    for _ in range(2):  # What was packed before is replaced.
+        script["main"]()
+    told = capsys.readouterr().out
+    assert f"left out  wild_one: no run in {SUITE.tasks[0].name}" in told
+    found = tmp_path / "leaderboard" / "small"
+    assert [one.name for one in found.iterdir()] == ["steady"]
+    assert check_submission(found / "steady", SUITE).card.authors == "The Solvent authors"
