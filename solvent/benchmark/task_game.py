@@ -1,0 +1,172 @@
+"""The game of a task: what is played, and on which table a policy is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.vector import VectorEnv
+
+from solvent.baselines.environments import make_vector_env
+from solvent.benchmark.suites import Task
+from solvent.envs import SeatVectorEnv
+from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
+from solvent.exact import Solution, cached_solution
+from solvent.model import Game, TabularGame, against, cached_table
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.parameters import brief, check_choice, shown
+from solvent.registration import register_envs
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedSeat:
+    """What is learned in an environment against opponents who do not change.
+
+    Attributes:
+        game: The game that is played.
+        left: The game that a policy is scored on: against one opponent, what is left for the
+            learner when it is folded into chance; against several, of which the learner does
+            not know which it meets, the game itself, that is, against the worst opponent.
+        player: Whose policy is learned.
+    """
+
+    game: TabularGame
+    left: TabularGame
+    player: int
+
+
+def learned_seat(env: VectorEnv[Any, Any, Any], player: int = 0) -> LearnedSeat:
+    """What is learned in a native vector environment.
+
+    Args:
+        env: The environment.
+        player: Whose policy, in a game in which only one player has a choice.
+
+    Raises:
+        ValueError: If the learner takes either seat.
+    """
+    game, native = table_of(env), env.unwrapped
+    if not isinstance(native, SeatVectorEnv):
+        return LearnedSeat(game, game, player)
+    if len(native.seats) > 1:
+        raise ValueError(
+            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by self-play"
+        )
+    several = len(native.opponents) > 1
+    left = game if several else against(game, native.opponents[0][0])
+    return LearnedSeat(game, left, native.seats[0])
+
+
+def table_of(env: VectorEnv[Any, Any, Any]) -> TabularGame:
+    """The table that a native vector environment samples."""
+    table: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class TaskGame:
+    """What a task is about, as tables.
+
+    Attributes:
+        task: The task.
+        rules: Of the game that is played.
+        table: On which policies are scored; against one opponent the one that is left when it is
+            folded into chance.
+        played: The table of the game that is played.
+        seats: Who learns: one player, or by self-play both.
+    """
+
+    task: Task
+    rules: Game
+    table: TabularGame
+    played: TabularGame
+    seats: tuple[int, ...]
+
+    @property
+    def solution(self) -> Solution:
+        """The optimum of `table`, solved once on each machine."""
+        return cached_solution(self.table)
+
+    @property
+    def optimum(self) -> tuple[float, float, float]:
+        """The value of `table` to the first learner, and its certified bracket."""
+        found = self.solution
+        if self.seats[0] == 1:
+            return -found.value, -found.upper, -found.lower
+        return found.value, found.lower, found.upper
+
+
+def task_game(task: Task) -> TaskGame:
+    """The tables of a task.
+
+    Args:
+        task: The task.
+
+    Raises:
+        ValueError: If there is no such environment, it has no table, or an argument is not one of
+            its own; the message names the task.
+    """
+    try:
+        return _task_game(task)
+    except ValueError as error:
+        raise ValueError(f"task {task.name}: {error}") from error
+
+
+def _task_game(task: Task) -> TaskGame:
+    if task.environment not in ENVIRONMENTS:
+        if task.self_play:
+            raise ValueError(
+                f"environment is {shown(task.environment)}; self-play needs a game for two"
+            )
+        rules: Game = published_game(task.environment, task.env_kwargs)
+        table = cached_table(rules)
+        return TaskGame(task, rules, table, table, (0,))
+    entry = ENVIRONMENTS[task.environment]
+    if not samples_table(task.environment):
+        raise ValueError(
+            f"environment is {shown(task.environment)}; allowed are those that sample a table"
+        )
+    if task.self_play:
+        rules, table = compiled_game(entry.game, {**entry.parameters, **task.env_kwargs})
+        if rules.info.players != 2:
+            raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
+        return TaskGame(task, rules, table, table, (0, 1))
+    opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
+    try:
+        env = make_vector_env(entry.game, **{**entry.parameters, **opponent, **task.env_kwargs})
+    except TypeError as error:
+        raise ValueError(f"env_kwargs: {error}") from error
+    seat = learned_seat(env)
+    env.close()
+    assert env.rules is not None
+    return TaskGame(task, env.rules, seat.left, seat.game, (seat.player,))
+
+
+def published_game(env_id: str, parameters: Mapping[str, Any]) -> Game:
+    """The game whose table of transitions a Gymnasium environment publishes.
+
+    Args:
+        env_id: Of the environment.
+        parameters: Its arguments.
+
+    Raises:
+        ValueError: If there is no such environment, it cannot be made, or it publishes no table.
+    """
+    register_envs()
+    if env_id not in gym.registry:
+        check_choice(env_id, "environment", [*ENVIRONMENTS, *gym.registry])
+    try:
+        env = gym.make(env_id, **parameters)
+    except Exception as error:  # Somebody else's environment may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"{env_id} cannot be made ({what})") from error
+    try:
+        return GymnasiumTable.from_env(env)
+    except (TypeError, AttributeError, LookupError) as error:
+        raise ValueError(
+            f"{env_id} publishes no table of transitions that can be read ({shown(error)})"
+        ) from error
+    finally:
+        env.close()
