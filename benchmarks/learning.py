@@ -25,12 +25,12 @@ from rich.console import Console
 from rich.table import Table
 from stable_baselines3 import PPO
 
+from solvent.benchmark.bench import bench
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import estimate
-from solvent.model.registry import BenchTask
+from solvent.benchmark.suites import Task
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Algorithm
-from solvent.training.bench import bench
 
 
 def main() -> None:
@@ -49,12 +49,12 @@ def main() -> None:
 
     seeds, few = arguments.seeds, arguments.random_seeds
     tasks = [
-        BenchTask(
+        Task(
             environment="solvent/FFCombat-v0",
             timesteps=arguments.timesteps,
             seeds=dict.fromkeys(("ppo", "maskable_ppo", "dqn", "masked_dqn"), seeds),
         ),
-        BenchTask(
+        Task(
             environment="solvent/FFCombatRandom-v0",
             timesteps=arguments.timesteps,
             seeds={"ppo": few, "dqn": few},
@@ -62,7 +62,7 @@ def main() -> None:
     ]
     out = arguments.out or Path(tempfile.mkdtemp(prefix="solvent-learning-"))
     try:
-        results = bench(out, tasks=tasks, processes=arguments.processes)
+        results = bench(out, tasks, workers=arguments.processes).tasks
     finally:
         if arguments.out is None:
             shutil.rmtree(out)

@@ -46,9 +46,7 @@ ROOMS = {
     "exact": room("model lazy", "numpy scipy numba", inside_functions="ray"),
     "envs": room("model lazy", "numpy gymnasium pettingzoo numba", inside_functions="pygame"),
     "baselines": room("model exact envs", "numpy scipy gymnasium pettingzoo numba", "sklearn"),
-    "benchmark": room(
-        "model exact envs baselines registration", "numpy scipy gymnasium rich", "ray"
-    ),
+    "benchmark": room("model exact envs baselines registration", "numpy scipy gymnasium rich"),
     "registration": room("model envs baselines", "gymnasium pettingzoo"),
     "training": room(
         "model exact envs baselines benchmark registration",
@@ -152,7 +150,7 @@ def _forbidden(root: str, path: str, name: str, found: Import) -> str | None:
             return None
         if target == name or target in allowed.rooms:
             return None
-        if target == "__version__" and name in ("benchmark", "cli", "report", "training"):
+        if target == "__version__" and name in ("benchmark", "cli", "report"):
             return None
         return f"{name} may not import {target or root}"
     if top in sys.stdlib_module_names or top in allowed.packages:

@@ -37,28 +37,73 @@ def q_learning(
     Raises:
         ValueError: If the other player has a choice, or `steps` is out of range.
     """
-    check_integer(steps, "steps", 1, 10**12)
-    if (game.action_count[1 - player] > 1).any():
-        raise ValueError(
-            f"q-learning is for one player who learns, but player {1 - player} has a choice in "
-            f"{game.info.name}; fold a policy for that player into the game with "
-            f"solvent.model.against"
+    learner = QLearning(game, player, seed=seed)
+    learner.learn(check_integer(steps, "steps", 1, 10**12))
+    return learner.policy()
+
+
+class QLearning:
+    """One player of a game, learning from the moves of its own episodes.
+
+    Args:
+        game: A game in which only `player` ever has a choice.
+        player: Who learns, 0 or 1.
+        seed: Equal seeds and equal numbers of moves give equal policies, however these are divided
+            among calls of :meth:`learn`.
+
+    Attributes:
+        moves: How many have been played.
+
+    Raises:
+        ValueError: If the other player has a choice.
+    """
+
+    def __init__(self, game: TabularGame, player: int = 0, *, seed: int = 0) -> None:
+        if (game.action_count[1 - player] > 1).any():
+            raise ValueError(
+                f"q-learning is for one player who learns, but player {1 - player} has a choice in "
+                f"{game.info.name}; fold a policy for that player into the game with "
+                f"solvent.model.against"
+            )
+        self.moves = 0
+        self._game, self._player = game, player
+        self._q = np.zeros(game.n_rows)
+        self._tried = np.zeros(game.n_rows, np.int64)
+        self._random = np.random.default_rng(seed)
+        self._state = -1
+
+    def learn(self, moves: int) -> None:
+        """Play and learn for so many moves, at least 1.
+
+        Raises:
+            ValueError: If `moves` is no whole number, or not positive.
+        """
+        check_integer(moves, "moves", 1, 10**12)
+        game = self._game
+        reward = game.outcome_reward if self._player == 0 else -game.outcome_reward
+        self._state = _learn(
+            game.row_start,
+            game.outcome_start,
+            game.next_state.astype(np.int64, copy=False),
+            game.probability,
+            reward.astype(np.float64),
+            game.terminal,
+            np.cumsum(game.initial),
+            self._random,
+            moves,
+            self._state,
+            self._q,
+            self._tried,
         )
-    q = _learn(
-        game.row_start,
-        game.outcome_start,
-        game.next_state.astype(np.int64, copy=False),
-        game.probability,
-        (game.outcome_reward if player == 0 else -game.outcome_reward).astype(np.float64),
-        game.terminal,
-        np.cumsum(game.initial),
-        np.random.default_rng(seed),
-        steps,
-    )
-    # Q by action, so that argmax takes the lowest of equal ones.
-    table = np.full(game.mask[player].shape, -np.inf)
-    table[game.row_state, game.row_action[player]] = q
-    return TabularPolicy.deterministic(game, table.argmax(axis=1), player=player, name="q-learning")
+        self.moves += moves
+
+    def policy(self) -> TabularPolicy:
+        """The greedy policy; of equal actions it takes the lowest."""
+        game, player = self._game, self._player
+        table = np.full(game.mask[player].shape, -np.inf)
+        table[game.row_state, game.row_action[player]] = self._q
+        actions = table.argmax(axis=1)
+        return TabularPolicy.deterministic(game, actions, player=player, name="q-learning")
 
 
 @njit(cache=True)
@@ -72,11 +117,11 @@ def _learn(
     cumulative_start: Floats,
     random: np.random.Generator,
     steps: int,
-) -> Floats:
-    """Action values [K] after so many moves."""
-    q = np.zeros(len(outcome_start) - 1)
-    tried = np.zeros(len(q), np.int64)
-    state = -1
+    state: int,
+    q: Floats,
+    tried: Ints,
+) -> int:
+    """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
     for _ in range(steps):
         if state < 0 or terminal[state]:
             draw = random.random() * cumulative_start[-1]
@@ -100,4 +145,4 @@ def _learn(
         tried[row] += 1
         q[row] += (target - q[row]) / tried[row] ** STEP_SIZE_EXPONENT
         state = following
-    return q
+    return state

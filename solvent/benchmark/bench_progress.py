@@ -14,15 +14,15 @@ from solvent.exact.learning_curve import CurvePoint, Evaluation
 
 
 class Finished(NamedTuple):
-    """The end of a training.
+    """The end of a run.
 
     Attributes:
-        gap: Exact gap of the greedy policy.
-        cpu_seconds: CPU time of the training.
+        gap: Exact gap of the greedy policy; None if the run failed, of which others tell.
+        cpu_seconds: CPU time of the run.
     """
 
-    gap: float
-    cpu_seconds: float
+    gap: float | None
+    cpu_seconds: float = 0.0
 
 
 @dataclass(eq=False)
@@ -157,6 +157,8 @@ class BenchProgress:
         if one.row is not None:
             self._bars.remove_task(one.row)
         left = self._refresh()
+        if end.gap is None:
+            return
         text = joined(f"gap {end.gap:.6f}", f"{end.cpu_seconds:.1f} CPU-s", left)
         self._log.write(f"finished  {name}: {text}")
 

@@ -143,6 +143,16 @@ class TaskRecord:
         return self.env.rpartition("/")[2] if self.task is None else self.task.name
 
     @property
+    def title(self) -> str:
+        """What the task is called where there is room: its environment, and what sets it apart."""
+        own = self.task
+        if own is None or own.name == Task(environment=self.env).name:
+            return self.env
+        if own.name == Task(environment=self.env, self_play=True).name:
+            return f"{self.env} by self-play"
+        return f"{self.env} ({own.name})"
+
+    @property
     def for_two(self) -> bool:
         """Whether its figures are of both seats of a game for two."""
         if self.task is not None:

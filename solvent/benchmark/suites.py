@@ -36,7 +36,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path
@@ -157,6 +157,15 @@ class Suite:
     name: str
     title: str
     tasks: tuple[Task, ...]
+
+    def with_timesteps(self, timesteps: int) -> Suite:
+        """The same tasks with another budget, which is another suite and has another name.
+
+        Args:
+            timesteps: Environment steps of every task.
+        """
+        tasks = tuple(replace(task, timesteps=timesteps) for task in self.tasks)
+        return Suite(f"{self.name} at {timesteps} steps", self.title, tasks)
 
 
 def suite_points() -> dict[str, EntryPoint]:

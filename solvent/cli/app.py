@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -547,33 +548,113 @@ def _network_policy(
 
 @app.command()
 def bench(
-    games: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[GAME]...", help="Games whose tasks to do; all of this package."),
-    ] = None,
     *,
+    suite: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="A suite, or a file of one; `quick` if left out."),
+    ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID",
+            help="An environment, in the place of a suite; of a suite, only this. May be repeated.",
+        ),
+    ] = None,
+    self_play: Annotated[
+        bool, typer.Option("--self-play", help="With --env: both seats are learned.")
+    ] = False,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="An algorithm, module:function or file.py:function; "
+            "those of the suite if left out. May be repeated.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Runs of each algorithm on each task.")
+    ] = None,
+    timesteps: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="The budget, in the place of the suite's."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Runs under way at the same time.")
+    ] = 2,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Ray cluster that is to do the runs: HOST:PORT, auto or ray://HOST:PORT.",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
 ) -> None:
-    """Solve, train, score and report: the suite's main job.
+    """Compare algorithms on a suite: run them, score them exactly, and make the page.
+
+    [dim]solvent bench --out results[/]
+    [dim]solvent bench --suite core --seeds 10 --out core[/]
+    [dim]solvent bench --env FrozenLake-v1 --algorithm my_file.py:mine --timesteps 100000 --out
+    mine[/]
 
     Run again after an interruption, it goes on where it was.
     """
-    from solvent.benchmark.records import read_results
+    from solvent.benchmark.bench import bench as run_bench
     from solvent.cli.printing import show_results
     from solvent.cli.progress import working
     from solvent.report import write_report
 
-    with working("loading PyTorch"):
-        from solvent.training.bench import bench as run_bench
-        from solvent.training.bench import tasks_of
-
-    tasks = tasks_of(games or ())
+    tasks = _tasks_of_bench(suite, env or (), timesteps, algorithm, self_play=self_play)
     with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
-        run_bench(out, tasks=tasks)
+        record = run_bench(
+            out, tasks, list(dict.fromkeys(algorithm)) if algorithm else None,
+            seeds=seeds, workers=workers, on=on,
+        )  # fmt: skip
         with working("making the page"):
             page = write_report(out, out / "report.html", summary=out)
-    show_results(Console(), read_results(out))
+    show_results(Console(), record.tasks)
     typer.echo(f"\nreport: {page}")
+    for failure in record.failures:
+        typer.echo(
+            f"failed: {failure.task} {failure.algorithm} {failure.seed}: {failure.error}", err=True
+        )
+    if record.failures:
+        raise typer.Exit(1)
+
+
+def _tasks_of_bench(
+    suite: str | None,
+    environments: Sequence[str],
+    timesteps: int | None,
+    algorithms: Sequence[str] | None,
+    *,
+    self_play: bool,
+) -> Any:
+    """What a bench is to do: a suite, some of its tasks, or tasks in environments.
+
+    Raises:
+        ValueError: If there is no such suite, or the options do not fit together.
+    """
+    from solvent.benchmark.suites import Task, find_suite
+
+    if suite is None and environments:
+        if not algorithms:
+            raise ValueError("--env needs --algorithm NAME, which may be repeated")
+        return [
+            Task(environment=name, self_play=self_play, timesteps=timesteps)
+            for name in dict.fromkeys(environments)
+        ]
+    if self_play:
+        raise ValueError("--self-play is for --env; the tasks of a suite say it themselves")
+    found = find_suite(suite or "quick")
+    if timesteps is not None:
+        found = found.with_timesteps(timesteps)
+    if not environments:
+        return found
+    known = list(dict.fromkeys(task.environment for task in found.tasks))
+    for name in environments:
+        check_choice(name, f"environment of the suite {found.name}", known)
+    return [task for task in found.tasks if task.environment in environments]
 
 
 @app.command(**TAKES_PARAMETERS)

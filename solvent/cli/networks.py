@@ -61,7 +61,7 @@ def check_request(
             observations.
         StoreError: If the record is damaged.
     """
-    from solvent.training.run_folder import request_beside
+    from solvent.benchmark.run_folder import request_beside
 
     request = request_beside(file)
     if request is None:

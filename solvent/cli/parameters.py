@@ -30,9 +30,9 @@ from typing import TYPE_CHECKING, Any
 import gymnasium as gym
 from gymnasium.envs.registration import load_env_creator
 
+from solvent.benchmark.task_game import published_game
 from solvent.exact.store import StoreError
 from solvent.model import Game
-from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import as_options, brief, nearest, shown
 from solvent.model.registry import (
     Environment,
@@ -149,19 +149,7 @@ def _published(name: str, parameters: Mapping[str, Any]) -> Game:
         near = nearest(name, [*known, *gym.registry])
         hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
         raise ValueError(f"no game or environment {shown(name)}; {hint}")
-    try:
-        env = gym.make(name, **parameters)
-    except Exception as error:  # Somebody else's environment may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error))}"
-        raise ValueError(f"{name} cannot be made ({what})") from error
-    try:
-        return GymnasiumTable.from_env(env)
-    except (TypeError, AttributeError, LookupError) as error:
-        raise ValueError(
-            f"{name} publishes no table of transitions that can be read ({shown(error)})"
-        ) from error
-    finally:
-        env.close()
+    return published_game(name, parameters)
 
 
 def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = ()) -> SolvedGame:

@@ -378,7 +378,7 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
         scales = _scales(task)
         meaning = scales[0].meaning if scales else ""
         console.print(
-            f"\n[bold]{escape(task.env)}[/]  optimum {task.optimum:.6f}"
+            f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:.6f}"
             f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:.15g}, "
             f"{task.bracket[1]:.15g}]",
             highlight=False,

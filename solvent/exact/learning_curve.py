@@ -125,7 +125,8 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     Args:
         kind: Its class.
         figures: In the order of :func:`columns`. Steps are a whole number and time is finite; the
-            others may be NaN, since not all can be proved.
+            others may be NaN, since not all can be proved, or infinite, of a policy that never
+            ends.
 
     Raises:
         ValueError: If they are not such figures.
@@ -134,7 +135,7 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     if type(held["timesteps"]) is not int or held["timesteps"] < 0:
         raise ValueError(f"timesteps is {shown(held['timesteps'])}")
     for name, figure in held.items():
-        unknown = isinstance(figure, float) and math.isnan(figure) and name != "seconds"
-        if not unknown and not is_number(figure):
+        unbounded = isinstance(figure, float) and not math.isfinite(figure) and name != "seconds"
+        if not unbounded and not is_number(figure):
             raise ValueError(f"{name} is {shown(figure)}")
     return kind(**held)

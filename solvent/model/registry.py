@@ -67,23 +67,6 @@ class Environment:
     model_hash: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class BenchTask:
-    """A task of ``solvent bench``: an environment, and who is trained in it.
-
-    Attributes:
-        environment: A Gymnasium id.
-        seeds: How many seeds of each algorithm, by the algorithm's name.
-        timesteps: Of each training; as tuned if None.
-        exploring_starts: The share of episodes that begin where much is at stake.
-    """
-
-    environment: str
-    seeds: Mapping[str, int]
-    timesteps: int | None = None
-    exploring_starts: float = 0.0
-
-
 class Command(NamedTuple):
     """A further command of ``solvent``, which is imported when it is called.
 
@@ -147,7 +130,6 @@ class GameSpec:
         commands: Further commands of ``solvent``, by name.
         hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
             ``ppo.yml`` and so on (:mod:`solvent.training.hyperparameters`).
-        bench: What ``solvent bench`` does with the game.
     """
 
     name: str
@@ -173,7 +155,6 @@ class GameSpec:
     studies: Mapping[str, Reference] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     hyperparameters: Reference | None = None
-    bench: tuple[BenchTask, ...] = ()
 
     def __post_init__(self) -> None:
         """Check what is registered as soon as the package is imported.
@@ -362,21 +343,8 @@ def find_spec(name: str) -> GameSpec:
         raise ValueError(f"the game {shown(name)} cannot be loaded: {broken[name]}")
     if name in specs or not names_a_place(name):
         return specs[check_choice(name, "game", specs)]
-    place, attribute = _split(name)
-    file = Path(place).resolve() if place.endswith(".py") else None
-    if file is not None and not file.is_file():
-        raise ValueError(f"{place}: there is no such file")
-    # Where the command is started by a script of its own, Python does not look in this folder.
-    folder = str(Path.cwd() if file is None else file.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)
-    try:
-        module = importlib.import_module(place) if file is None else _file(file)
-        found = getattr(module, attribute) if attribute else None
-    except Exception as error:  # Somebody else's file may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error))}"
-        raise ValueError(f"the game {shown(name)} cannot be loaded: {what}") from error
-    if not attribute:
+    module, found = load_place(name, "game")
+    if found is None:
         found = _only_game(module, name)
     if isinstance(found, GameSpec):
         register_game(found)
@@ -387,6 +355,35 @@ def find_spec(name: str) -> GameSpec:
             f"that makes them"
         )
     return GameSpec(name=name, make=found)
+
+
+def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
+    """A module or a file of Python by where it is, and what it has of the name after the colon.
+
+    Args:
+        name: ``"module:name"``, ``"file.py:name"`` or ``"file.py"``.
+        what: What is looked for, for messages: ``"game"``.
+
+    Returns:
+        The module, and None if nothing of it is named.
+
+    Raises:
+        ValueError: If there is no such file or name, or it cannot be imported.
+    """
+    place, attribute = _split(name)
+    file = Path(place).resolve() if place.endswith(".py") else None
+    if file is not None and not file.is_file():
+        raise ValueError(f"{place}: there is no such file")
+    # Where the command is started by a script of its own, Python does not look in this folder.
+    folder = str(Path.cwd() if file is None else file.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    try:
+        module = importlib.import_module(place) if file is None else _file(file)
+        return module, getattr(module, attribute) if attribute else None
+    except Exception as error:  # Somebody else's file may raise anything.
+        cause = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(f"the {what} {shown(name)} cannot be loaded: {cause}") from error
 
 
 def names_a_place(name: str) -> bool:

@@ -74,7 +74,7 @@ def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: s
     """The exploitability over the training, mean of both seats, with 0 as the optimum's line."""
     largest = max(filter(isfinite, _numbers(curves, "gap")), default=1.0)
     panel = Panel(
-        f"Recorded exploitability over the training on {task.env}",
+        f"Recorded exploitability over the training on {task.title}",
         named("exploitability", unit),
         _steps(curves),
         Axis(-0.06 * max(largest, 1e-9), 1.06 * max(largest, 1e-9)),
@@ -92,7 +92,7 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
     values = list(filter(isfinite, _numbers(curves, "value"))) or [task.optimum]
     margin = 0.06 * max(task.optimum - min(values), 1e-9)
     panel = Panel(
-        f"Recorded value over the training on {task.env}",
+        f"Recorded value over the training on {task.title}",
         named("value", unit),
         _steps(curves),
         Axis(min(values) - margin, task.optimum + margin),
@@ -109,7 +109,7 @@ def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") ->
     """The optimality gap over the training."""
     gap = "exploitability" if task.for_two else "optimality gap"
     panel = Panel(
-        f"Recorded {gap} over the training on {task.env}",
+        f"Recorded {gap} over the training on {task.title}",
         named(gap, unit),
         _steps(curves),
         gap_axis(_numbers(curves, "gap")),

@@ -261,7 +261,7 @@ def _page(
     environment.globals["percent"] = lambda share: f"{100 * share:g}%"
     environment.globals |= {"baseline_shape": BASELINE_SHAPE, "least_seeds": LEAST_SEEDS}
     scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
-    one = views[0].task.env if len(views) == 1 else None
+    one = views[0].task.title if len(views) == 1 else None
     return environment.get_template("page.html.j2").render(
         title=one or f"Bench of {len(views)} environments",
         tasks=views,
@@ -304,7 +304,7 @@ def _view(
             for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)
         ),
-        cross_play=cross_play_of(solved) if solved.table.info.players == 2 else None,
+        cross_play=cross_play_of(solved) if len(solved.seats) == 2 else None,
         sections=_sections(solved),
     )
 
@@ -325,7 +325,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
     )
     quantity = "exploitability" if task.for_two else "optimality gap"
     return TaskView(
-        anchor=task.env.rpartition("/")[2],
+        anchor=task.name,
         task=task,
         about=_about(game),
         optima=optima,
@@ -338,7 +338,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         baselines=tuple(sorted(baselines, key=lambda row: _least_first(row.policy.gaps[0]))),
         algorithms=(),
         distances=distances(
-            f"Distance from the optimum on {task.env}",
+            f"Distance from the optimum on {task.title}",
             named(quantity, meaning),
             rows_of(task, marks, descriptions),
         )
@@ -391,6 +391,8 @@ def _descriptions(game: Game) -> dict[str, str]:
 
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
     """The sections that a game adds; its values and policy for a game that adds nothing."""
+    if len(solved.seats) < solved.table.info.players:
+        return ()  # They are about both players, and one is folded into chance.
     spec = spec_of(solved.table)
     own = None if spec is None else spec.ask("sections", solved)
     return tuple(own or (state_map_section(solved),))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from math import isnan
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,13 @@ import numpy as np
 
 from solvent.baselines import baseline_names
 from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.policies import recorded_score
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, figures
+from solvent.benchmark.task_game import task_game
 from solvent.exact import (
+    CertificateError,
     GapLocation,
+    ImproperGameError,
     Solution,
     SolvedGame,
     SolvedTable,
@@ -28,7 +32,6 @@ from solvent.exact import (
     cached_solution,
     load_policy,
     locate_gap,
-    score,
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
@@ -80,6 +83,7 @@ class SolvedTask:
         table: The same as arrays.
         solution: The optimum.
         agents: In the order of the record.
+        seats: That agents have learned, one or both.
     """
 
     task: TaskRecord
@@ -87,6 +91,7 @@ class SolvedTask:
     table: TabularGame
     solution: Solution
     agents: tuple[ScoredAgent, ...]
+    seats: tuple[int, ...] = (0,)
 
 
 def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
@@ -101,29 +106,41 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
             missing, damaged or for another game.
         ValueError: If there is no such game.
     """
-    game = make_game(task.game, **task.parameters)
-    table = cached_table(game)
-    solution = cached_solution(table)
     where = f"{folder}: {task.env}"
-    bracket = (solution.lower, solution.upper)
-    _compare("optimum", task.optimum, solution.value, where)
+    if task.task is None:
+        game = make_game(task.game, **task.parameters)
+        table = cached_table(game)
+        solution = cached_solution(table)
+        seats = (0, 1)[: table.info.players]
+        value, *bracket = solution.value, solution.lower, solution.upper
+    else:
+        asked = task_game(task.task)
+        game, table, seats = asked.rules, asked.table, asked.seats
+        if task.model_hash != table.model_hash:
+            raise StoreError(
+                f"{where}: is of the model {task.model_hash[:12]}, where this version has "
+                f"{table.model_hash[:12]}; the rules or an opponent have changed"
+            )
+        solution = asked.solution
+        value, *bracket = asked.optimum
+    _compare("optimum", task.optimum, value, where)
     for end, computed in zip(task.bracket, bracket, strict=True):
         _compare("bracket", end, computed, where)
     for name in ("name", "folder"):
         _check_distinct(name, [getattr(agent, name) for agent in task.agents], where)
-    agents = tuple(_solve_agent(agent, folder, table, solution) for agent in task.agents)
+    agents = tuple(_solve_agent(agent, folder, table, solution, seats) for agent in task.agents)
     names = [baseline.name for baseline in task.baselines]
     for name in names:
-        if name not in baseline_names(table):
+        if name not in baseline_names(table, seats[0]):
             raise StoreError(f"{where}: {task.game} has no baseline {name!r:.80}")
-    baselines = score_baselines(table, solution, names)
+    baselines = score_baselines(table, solution, names, seats=seats)
     for stated, found in zip(task.baselines, baselines, strict=True):
         _compare_figures(stated, found, f"{where}: {found.name}")
     return SolvedTask(
         task=replace(
             task,
-            optimum=solution.value,
-            bracket=bracket,
+            optimum=value,
+            bracket=(bracket[0], bracket[1]),
             agents=tuple(item.agent for item in agents),
             baselines=baselines,
         ),
@@ -131,6 +148,7 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
         table=table,
         solution=solution,
         agents=agents,
+        seats=seats,
     )
 
 
@@ -141,7 +159,8 @@ def game_task(solved: SolvedTable) -> SolvedTask:
         solved: The game with its table and the optimum.
     """
     task = game_record(solved, score_baselines(solved.table, solved.solution))
-    return SolvedTask(task, solved.game, solved.table, solved.solution, ())
+    seats = (0, 1)[: solved.table.info.players]
+    return SolvedTask(task, solved.game, solved.table, solved.solution, (), seats)
 
 
 def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> TaskRecord:
@@ -159,18 +178,22 @@ def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> Task
 
 
 def _solve_agent(
-    agent: AgentRecord, folder: Path, table: TabularGame, solution: Solution
+    agent: AgentRecord,
+    folder: Path,
+    table: TabularGame,
+    solution: Solution,
+    seats: tuple[int, ...],
 ) -> ScoredAgent:
     place = folder / agent.folder
     where = f"{place}: {agent.name}"
-    seats = ("_0", "_1") if table.info.players == 2 else ("",)
-    sampled = tuple(load_policy(place / f"policy{seat}.npz", table) for seat in seats)
-    mode = tuple(load_policy(place / f"policy_mode{seat}.npz", table) for seat in seats)
+    endings = ("_0", "_1") if len(seats) == 2 else ("",)
+    sampled = tuple(load_policy(place / f"policy{end}.npz", table) for end in endings)
+    mode = tuple(load_policy(place / f"policy_mode{end}.npz", table) for end in endings)
     for own, most_probable in zip(sampled, mode, strict=True):
         _check_mode(table, own, most_probable, where)
     computed: dict[str, Any] = {}
     for prefix, policies in (("", sampled), ("mode_", mode)):
-        scores = [score(table, policy, solution, tolerance=LEARNED) for policy in policies]
+        scores = [recorded_score(table, policy, solution) for policy in policies]
         computed |= {f"{prefix}{name}": figure for name, figure in figures(scores).items()}
     found = replace(agent, **computed)
     _compare_figures(agent, found, where)
@@ -182,8 +205,17 @@ def _solve_agent(
         agent=found,
         curve=curve,
         policies=mode,
-        locations=tuple(locate_gap(table, policy, solution, tolerance=LEARNED) for policy in mode),
+        locations=tuple(_located(table, policy, solution) for policy in mode),
     )
+
+
+def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> GapLocation:
+    """Where a gap arises; nowhere in particular, if a policy never ends an episode."""
+    try:
+        return locate_gap(table, policy, solution, tolerance=LEARNED)
+    except (CertificateError, ImproperGameError):
+        nowhere = np.zeros(table.n_states)
+        return GapLocation(inf, nowhere, nowhere, nowhere, 0.0)
 
 
 def _check_mode(
@@ -214,7 +246,7 @@ def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None
     """Refuse a curve of which a value and its gap are not the optimum together."""
     for point in curve:
         for value, gap in ((point.value, point.gap), (point.mode_value, point.mode_gap)):
-            if not isnan(value + gap):
+            if isfinite(value + gap):
                 _compare(f"value + gap at {point.timesteps} steps", value + gap, optimum, where)
 
 
@@ -241,7 +273,7 @@ def _compare_figures(stated: Any, computed: Any, where: str) -> None:
 
 
 def _compare(name: str, stated: float, computed: float, where: str) -> None:
-    if stated == computed or (isnan(stated) and isnan(computed)):
+    if stated == computed or (stated != stated and computed != computed):
         return
     if not abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed)):
         raise StoreError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")

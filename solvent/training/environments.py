@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from solvent.envs import SeatVectorEnv, TabularVectorEnv
+from solvent.benchmark.task_game import table_of
+from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
-from solvent.model import Game, TabularGame, against, cached_table
+from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import check_choice, shown
 from solvent.registration import register_envs
 
@@ -126,49 +126,4 @@ def table_for_self_play(
         table = game if isinstance(game, TabularGame) else cached_table(game)
     if table.info.players != 2:
         raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
-    return table
-
-
-@dataclass(frozen=True, eq=False)
-class LearnedSeat:
-    """What is learned in an environment against opponents who do not change.
-
-    Attributes:
-        game: The game that is played.
-        left: The game that a policy is scored on: against one opponent, what is left for the
-            learner when it is folded into chance; against several, of which the learner does
-            not know which it meets, the game itself, that is, against the worst opponent.
-        player: Whose policy is learned.
-    """
-
-    game: TabularGame
-    left: TabularGame
-    player: int
-
-
-def learned_seat(env: VectorEnv[Any, Any, Any], player: int = 0) -> LearnedSeat:
-    """What is learned in a native vector environment.
-
-    Args:
-        env: The environment.
-        player: Whose policy, in a game in which only one player has a choice.
-
-    Raises:
-        ValueError: If the learner takes either seat.
-    """
-    game, native = table_of(env), env.unwrapped
-    if not isinstance(native, SeatVectorEnv):
-        return LearnedSeat(game, game, player)
-    if len(native.seats) > 1:
-        raise ValueError(
-            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by self-play"
-        )
-    several = len(native.opponents) > 1
-    left = game if several else against(game, native.opponents[0][0])
-    return LearnedSeat(game, left, native.seats[0])
-
-
-def table_of(env: VectorEnv[Any, Any, Any]) -> TabularGame:
-    """The table that a native vector environment samples."""
-    table: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
     return table

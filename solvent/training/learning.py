@@ -18,6 +18,7 @@ from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
 from solvent.benchmark.progress import Report
+from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import Solution, write_atomically
 from solvent.exact.learning_curve import CurvePoint
 from solvent.model import Game, TabularGame
@@ -26,7 +27,6 @@ from solvent.training.callback import CurveCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
 from solvent.training.hyperparameters import Hyperparameters
 from solvent.training.progress import ReportCallback
-from solvent.training.run_folder import RunFolder
 from solvent.training.vec_env import NativeVecEnv
 
 

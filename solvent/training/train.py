@@ -35,6 +35,7 @@ from typing import Any, TypeVar
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.benchmark.progress import Report, bar_for
+from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import Score, Solution, StoreError
 from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
@@ -56,7 +57,6 @@ from solvent.training.learning import (
     save_model,
     without_compiler,
 )
-from solvent.training.run_folder import RunFolder
 from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
 from solvent.training.with_table import OneSeat, SelfPlay
 from solvent.training.without_table import WithoutTable

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent.benchmark.task_game import learned_seat
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.both_seats import BothSeats
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
@@ -25,7 +26,7 @@ from solvent.training.callback import (
     SelfPlayEvalCallback,
     SelfPlayEvaluation,
 )
-from solvent.training.environments import learned_seat, make_vector_env, table_for_self_play
+from solvent.training.environments import make_vector_env, table_for_self_play
 from solvent.training.exploring_starts import (
     act_at_once,
     exploring_starts,

@@ -9,7 +9,6 @@ import pytest
 
 from solvent.model import registry
 from solvent.model.registry import (
-    BenchTask,
     Environment,
     GameSpec,
     find_spec,
@@ -129,8 +128,3 @@ def test_files_of_one_name_are_two_modules(file: Path, tmp_path: Path) -> None:
     other.write_text(GAME.replace('"coin"', '"other"'), encoding="utf-8")
     assert make_game(str(file)).info.name == "coin"
     assert make_game(str(other)).info.name == "other"
-
-
-def test_a_bench_task_says_what_it_is() -> None:
-    task = BenchTask(environment="a/B-v0", seeds={"ppo": 2})
-    assert (task.timesteps, task.exploring_starts) == (None, 0.0)

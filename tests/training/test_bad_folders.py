@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
 
+from solvent.benchmark.bench import bench
+from solvent.benchmark.suites import Task
 from solvent.exact import StoreError
 from solvent.exact.layered.lock import NAME, FolderLock
 from solvent.model import TabularGame
-from solvent.model.registry import BenchTask
 from solvent.training import load_model, train, train_self_play
-from solvent.training.bench import bench
 
 SMALL = {
     "ppo": {"n_envs": 8, "n_steps": 32, "batch_size": 64, "n_epochs": 2},
@@ -82,7 +82,7 @@ def test_a_second_training_in_a_folder_is_told_so(tmp_path: Path, small: Tabular
         lambda: train("solvent/FootballHalf-v0", folder=folder, progress=False),
         lambda: bench(
             folder,
-            tasks=[BenchTask(environment="solvent/FFCombat-v0", seeds={"ppo": 1})],
+            [Task(environment="solvent/FFCombat-v0", seeds={"ppo": 1})],
             progress=False,
         ),
     ]

@@ -33,7 +33,7 @@ from __future__ import annotations
 import logging
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from time import monotonic
@@ -127,6 +127,32 @@ class RayWorkers:
         with self._reached():
             yield from self._solved(task)
 
+    def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Any]:
+        """Call a function with each of some arguments, one call to a processor.
+
+        Args:
+            function: Of this build, which every machine has.
+            arguments: What it is called with, one at a time.
+
+        Returns:
+            What the calls have returned, those first that are done first. Left before its end, it
+            cancels the others.
+
+        Raises:
+            ClusterError: If the cluster was lost, or has had no processor for a while.
+        """
+        call = self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
+        with self._reached():
+            waiting = [call.remote(argument) for argument in arguments]
+            try:
+                while waiting:
+                    done = self._next_done(waiting)
+                    waiting.remove(done)
+                    yield self._ray.get(done)
+            finally:
+                for left in waiting:
+                    self._ray.cancel(left, force=True)
+
     def close(self) -> None:
         """Leave the cluster."""
         self._ray.shutdown()
@@ -152,8 +178,8 @@ class RayWorkers:
             if not by_client and not isinstance(error, (self._ray.exceptions.RayError, OSError)):
                 raise
             raise ClusterError(
-                f"the cluster at {self.address} was lost ({_first_line(error)}); the layers that "
-                f"are solved are kept"
+                f"the cluster at {self.address} was lost ({_first_line(error)}); what is "
+                f"finished is kept"
             ) from error
 
     def _solved(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
@@ -186,7 +212,7 @@ class RayWorkers:
             elif monotonic() - lost > PATIENCE:
                 raise ClusterError(
                     f"the cluster at {self.address} has had no processor for {PATIENCE:.0f} "
-                    f"seconds; the layers that are solved are kept"
+                    f"seconds; what is finished is kept"
                 )
 
     def _put(self, game: LayeredGame) -> Any:
@@ -200,7 +226,7 @@ class RayWorkers:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         # It takes no processor, so that it need not wait for another's tasks.
-        check = self._ray.remote(num_cpus=0, max_retries=RETRIES)(_check_build)
+        check = self._ray.remote(num_cpus=0, max_retries=RETRIES)(check_build)
         asked = [
             check.options(
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
@@ -250,7 +276,7 @@ last, with its number. A problem is prepared once for all the blocks that come t
 def _solve_blocks(asked: _Asked, game: LayeredGame, *values: Floats) -> list[BlockResult]:
     """Solve some blocks in a process of the cluster."""
     global _latest
-    _check_build(asked.build, type(game).__module__)
+    check_build(asked.build, type(game).__module__)
     if _latest is None or _latest[0] != asked.number:
         read = dict(zip(asked.reads, values, strict=True))
         _latest = asked.number, game, game.problem(asked.layer, read.__getitem__)
@@ -259,7 +285,7 @@ def _solve_blocks(asked: _Asked, game: LayeredGame, *values: Floats) -> list[Blo
     return [game.solve_block(problem, block, start) for block, start in pairs]
 
 
-def _check_build(drivers: Build, module: str = __name__) -> None:
+def check_build(drivers: Build, module: str = __name__) -> None:
     """Raise unless this process runs the driver's build."""
     other = difference(drivers, this_build(module))
     if other is not None:

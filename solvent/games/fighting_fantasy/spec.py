@@ -1,6 +1,6 @@
 """Combat of Fighting Fantasy, as the toolkit knows it."""
 
-from solvent.model.registry import BenchTask, Environment, GameSpec
+from solvent.model.registry import Environment, GameSpec
 
 SPEC = GameSpec(
     name="ff-combat",
@@ -33,12 +33,4 @@ SPEC = GameSpec(
     baselines="solvent.games.fighting_fantasy.baselines:BASELINES",
     sections="solvent.games.fighting_fantasy.report:combat_sections",
     hyperparameters="solvent.games.fighting_fantasy",
-    bench=(
-        BenchTask(environment="solvent/FFCombat-v0", seeds={"ppo": 3, "dqn": 3}),
-        BenchTask(
-            environment="solvent/FFCombatRandom-v0",
-            seeds={"ppo": 1, "dqn": 1},
-            exploring_starts=0.5,
-        ),
-    ),
 )

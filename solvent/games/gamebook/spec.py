@@ -1,6 +1,6 @@
 """Gamebooks, as the toolkit knows them."""
 
-from solvent.model.registry import BenchTask, Command, Environment, GameSpec
+from solvent.model.registry import Command, Environment, GameSpec
 
 SPEC = GameSpec(
     name="gamebook",
@@ -32,5 +32,4 @@ SPEC = GameSpec(
         )
     },
     hyperparameters="solvent.games.gamebook",
-    bench=(BenchTask(environment="solvent/Gamebook-v0", seeds={"ppo": 1, "masked_dqn": 1}),),
 )

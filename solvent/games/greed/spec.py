@@ -1,6 +1,6 @@
 """Greed, as the toolkit knows it."""
 
-from solvent.model.registry import BenchTask, Environment, GameSpec
+from solvent.model.registry import Environment, GameSpec
 
 SPEC = GameSpec(
     name="greed",
@@ -30,5 +30,4 @@ SPEC = GameSpec(
     sections="solvent.games.greed.report:greed_sections",
     untabled="solvent.games.greed.report:untabled_greed",
     hyperparameters="solvent.games.greed",
-    bench=(BenchTask(environment="solvent/GreedSmall-v0", seeds={"ppo": 1, "maskable_ppo": 1}),),
 )

@@ -10,29 +10,39 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from math import inf
 from pathlib import Path
+from typing import Any
 
+import own_algorithms
 import pytest
 
-from solvent.benchmark.records import TaskRecord, read_results
+from solvent.benchmark.bench import bench
+from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench
+from solvent.benchmark.suites import Suite, Task
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import StoreError, exploitability, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
-from solvent.model.registry import BenchTask
-from solvent.training.bench import bench, runs_of, tasks_of
+from solvent.report.page import render
 from solvent.training.callback import SelfPlayEvaluation
 from solvent.training.environments import game_of
 
 ENV = "solvent/FFCombat-v0"
 GREED = "solvent/GreedSmall-v0"
+COMBAT = Task(
+    environment=ENV,
+    env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
+    timesteps=500,
+    name="combat",
+)
 
 
-def without_times(results: tuple[TaskRecord, ...]) -> tuple[TaskRecord, ...]:
+def without_times(bench: BenchRecord) -> tuple[TaskRecord, ...]:
     return tuple(
         replace(item, agents=tuple(replace(agent, cpu_seconds=0.0) for agent in item.agents))
-        for item in results
+        for item in bench.tasks
     )
 
 
@@ -45,10 +55,10 @@ def lines_of(log: str) -> list[str]:
 def test_results_are_the_scores_of_the_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tasks = [BenchTask(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 1})]
-    returned = bench(tmp_path, tasks=tasks, processes=1)
+    tasks = [Task(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 1})]
+    returned = bench(tmp_path, tasks, workers=1)
     told = lines_of(capsys.readouterr().out)
-    assert read_results(tmp_path) == returned
+    assert read_bench(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
     game = game_of(ENV)
@@ -74,7 +84,7 @@ def test_results_are_the_scores_of_the_files(
     assert baselines["optimal"]["gap"] == pytest.approx(0, abs=1e-12)
 
     # What it told as it went on, without a terminal: a line for each event.
-    assert told[0] == f"training  2 networks, 1 at the same time, into {tmp_path}"
+    assert told[0] == f"training  2 runs, 1 at the same time, into {tmp_path}"
     assert f"solved    FFCombat-v0: optimum {item['optimum']:.6f}" in told
     for agent in item["agents"]:
         name = f"FFCombat-v0 {agent['name']}"
@@ -90,7 +100,7 @@ def test_results_are_the_scores_of_the_files(
 
     # Called again, it only reads.
     times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
-    assert bench(tmp_path, tasks=tasks, processes=1) == returned
+    assert bench(tmp_path, tasks, workers=1) == returned
     told = lines_of(capsys.readouterr().out)
     assert [line for line in told if line[:4] in ("kept", "star", "resu", "fini")] == [
         f"kept      FFCombat-v0 {agent['name']}: finished, gap {agent['mode_gap']:.6f}"
@@ -99,32 +109,11 @@ def test_results_are_the_scores_of_the_files(
     assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
 
 
-def test_what_it_does_by_default_is_what_the_project_promises() -> None:
-    assert {
-        (run.env, run.algorithm): run.seed + 1 for task in tasks_of() for run in runs_of(task)
-    } == {
-        (ENV, "ppo"): 3,
-        (ENV, "dqn"): 3,
-        ("solvent/FFCombatRandom-v0", "ppo"): 1,
-        ("solvent/FFCombatRandom-v0", "dqn"): 1,
-        ("solvent/Gamebook-v0", "ppo"): 1,
-        ("solvent/Gamebook-v0", "masked_dqn"): 1,
-        (GREED, "ppo"): 1,
-        (GREED, "maskable_ppo"): 1,
-    }
-    assert {(run.env, run.timesteps) for task in tasks_of() for run in runs_of(task)} == {
-        (ENV, None),
-        ("solvent/FFCombatRandom-v0", None),
-        ("solvent/Gamebook-v0", None),
-        (GREED, None),
-    }
-
-
 @pytest.mark.slow
 def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
-    tasks = [BenchTask(environment=GREED, timesteps=2048, seeds={"maskable_ppo": 1})]
-    returned = bench(tmp_path, tasks=tasks, processes=1, progress=False)
-    assert read_results(tmp_path) == returned
+    tasks = [Task(environment=GREED, self_play=True, timesteps=2048, seeds={"maskable_ppo": 1})]
+    returned = bench(tmp_path, tasks, workers=1, progress=False)
+    assert read_bench(tmp_path) == returned
     results = json.loads((tmp_path / "results.json").read_text())
     [item] = results["tasks"]
     assert item["parameters"] == ENVIRONMENTS[GREED].parameters
@@ -153,28 +142,29 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
             exploitability(game, uniform), abs=1e-12
         )
     assert baselines["optimal"]["exploitability"] == pytest.approx([0, 0], abs=1e-12)
-    assert bench(tmp_path, tasks=tasks, processes=1, progress=False) == returned
+    assert bench(tmp_path, tasks, workers=1, progress=False) == returned
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
     [
-        f"BenchTask(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))",
-        f"BenchTask(environment={GREED!r}, timesteps=120_000, seeds=dict(maskable_ppo=2))",
+        f"Task(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))",
+        f"Task(environment={GREED!r}, self_play=True, timesteps=120_000, "
+        "seeds=dict(maskable_ppo=2))",
     ],
 )
 def test_killed_halfway_it_ends_with_the_same_table(
     call: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tasks = [eval(call)]
-    whole = bench(tmp_path / "whole", tasks=tasks, progress=False)
+    whole = bench(tmp_path / "whole", tasks, progress=False)
     out = tmp_path / "killed"
     code = (
-        "from solvent.model.registry import BenchTask\n"
-        "from solvent.training.bench import bench\n"
+        "from solvent.benchmark.suites import Task\n"
+        "from solvent.benchmark.bench import bench\n"
         "if __name__ == '__main__':\n"
-        f"    bench({str(out)!r}, tasks=[{call}])\n"
+        f"    bench({str(out)!r}, [{call}])\n"
     )
     script = tmp_path / "script.py"
     script.write_text(code)
@@ -200,29 +190,57 @@ def test_killed_halfway_it_ends_with_the_same_table(
     time.sleep(1)
     assert states == {f: f.read_bytes() for f in out.rglob("curve.csv")}, "a worker lives on"
     capsys.readouterr()
-    assert without_times(bench(out, tasks=tasks)) == without_times(whole)
+    assert without_times(bench(out, tasks)) == without_times(whole)
     told = lines_of(capsys.readouterr().out)
-    kept = {line.split(": ")[0].removeprefix("kept      ") for line in told if line[:4] == "kept"}
-    resumed = {
-        line.split(": ")[0].removeprefix("resumed   ") for line in told if line[:4] == "resu"
-    }
-    assert kept >= resumed
-    assert resumed
+    assert any(line.startswith("resumed") for line in told)
 
 
-@pytest.mark.slow
-def test_a_failing_training_stops_the_others(tmp_path: Path) -> None:
-    folder = tmp_path / "FFCombat-v0" / "ppo-0"
+def test_a_failure_costs_nobody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    algorithms = {"walk": own_algorithms.walk, "fails": own_algorithms.fails}
+    found = bench(tmp_path, [COMBAT], algorithms, seeds=2)
+    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0", "walk 1"]
+    assert [(one.algorithm, one.seed, one.error) for one in found.failures] == [
+        ("fails", seed, f"RuntimeError: no seed {seed}") for seed in (0, 1)
+    ]
+    assert read_bench(tmp_path) == found
+    told = lines_of(capsys.readouterr().out)
+    assert f"failed    {COMBAT.name} fails 0: RuntimeError: no seed 0" in told
+    # The failed ones are tried again, with what has been mended; the others are read back.
+    mended = {"walk": own_algorithms.walk, "fails": own_algorithms.walk}
+    again = bench(tmp_path, [COMBAT], mended, seeds=2, progress=False)
+    assert not again.failures
+    assert again.tasks[0].agents[:2] == found.tasks[0].agents
+
+
+def test_a_damaged_folder_is_a_failure(tmp_path: Path) -> None:
+    folder = tmp_path / COMBAT.name / "walk-0"
     folder.mkdir(parents=True)
     (folder / "run.json").write_text("damaged")
-    with pytest.raises(StoreError, match=r"run\.json: not the record"):
-        bench(
-            tmp_path,
-            tasks=[BenchTask(environment=ENV, timesteps=2_500, seeds={"ppo": 1, "dqn": 2})],
-            processes=1,
-            progress=False,
-        )
-    assert not (tmp_path / "results.json").exists()
+    found = bench(tmp_path, [COMBAT], {"walk": own_algorithms.walk}, progress=False)
+    [failure] = found.failures
+    assert failure.error.startswith("StoreError: ")
+    assert "run.json: not the record" in failure.error
+
+
+def test_of_a_suite_an_algorithm_does_what_it_can(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = Task(environment=GREED, self_play=True, timesteps=300)
+    algorithms = {"walk": own_algorithms.walk}
+    with pytest.raises(ValueError, match="walk cannot do task GreedSmall-v0-self-play: it does"):
+        bench(tmp_path / "tasks", [COMBAT, both], algorithms)
+    assert not (tmp_path / "tasks").exists()
+    suite = Suite("mine", "My own", (COMBAT, both))
+    found = bench(tmp_path / "suite", suite, algorithms)
+    assert [len(task.agents) for task in found.tasks] == [1, 0]
+    assert found.suite is not None
+    assert (found.suite.name, len(found.suite.hash)) == ("mine", 64)
+    told = lines_of(capsys.readouterr().out)
+    assert "left out  GreedSmall-v0-self-play walk: it does not learn by self-play" in told
+    changed = suite.with_timesteps(200)
+    assert changed.name == "mine at 200 steps"
+    with pytest.raises(ValueError, match="there is nothing to do"):
+        bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
 
 @pytest.mark.parametrize(
@@ -233,5 +251,40 @@ def test_bad_tasks_are_refused_at_once(
     env: str, algorithm: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        bench(tmp_path, tasks=[BenchTask(environment=env, seeds={algorithm: 1})], progress=False)
+        bench(tmp_path, [Task(environment=env, seeds={algorithm: 1})], progress=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_sent_is_refused_at_once(tmp_path: Path) -> None:
+    def inner(make: Any, seed: int, budget: Any, callback: Any) -> None:
+        raise AssertionError
+
+    with pytest.raises(ValueError, match=r"mine cannot be sent .*file\.py:mine"):
+        bench(tmp_path, [COMBAT], {"mine": inner})
+    with pytest.raises(ValueError, match="task FFCombat-v0 has no budget"):
+        bench(tmp_path, [Task(environment=ENV)], {"walk": own_algorithms.walk})
+    with pytest.raises(ValueError, match=r"the name of an algorithm is"):
+        bench(tmp_path, [COMBAT], {"../x": own_algorithms.walk})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_report_has_one_seat_self_play_and_tables_of_gymnasium(tmp_path: Path) -> None:
+    suite = Suite(
+        "all", "Every kind",
+        (
+            Task(environment=GREED, timesteps=300, seeds={"q_learning": 1}),
+            Task(environment=GREED, self_play=True, timesteps=300, seeds={"minimax_q": 1}),
+            Task(environment="CliffWalking-v1", timesteps=300, seeds={"q_learning": 1}),
+        ),
+    )  # fmt: skip
+    found = bench(tmp_path, suite, progress=False)
+    assert found.tasks[2].agents[0].gap == inf
+    text = render(tmp_path)
+    for task in found.tasks:
+        assert f'id="{task.name}"' in text
+        assert task.title in text
+    assert "GreedSmall-v0 by self-play" in text
+    path = tmp_path / "results.json"
+    path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
+    with pytest.raises(StoreError, match="is of the model abababababab"):
+        render(tmp_path)

@@ -9,20 +9,15 @@ back without.
 from __future__ import annotations
 
 import json
-import platform
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from solvent import __version__
+from solvent.benchmark.system import hardware, versions
 from solvent.exact import StoreError, write_atomically
 from solvent.exact.policy_files import checked_request
 from solvent.exact.store import remove_temporary
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
-
-PACKAGES = ("gymnasium", "numpy", "stable-baselines3", "sb3-contrib", "torch")
-"""Whose versions are kept."""
 
 LARGEST_RECORD = 2**24
 """Bytes."""
@@ -126,10 +121,10 @@ class RunFolder:
 
     def write(self, result: dict[str, Any] | None) -> None:
         """Write the record, with the result if there is one, and remove the checkpoint."""
-        versions = {name: metadata.version(name) for name in PACKAGES}
         record = {
             "request": self.request,
-            "versions": {"solvent": __version__, "python": platform.python_version(), **versions},
+            "versions": versions(),
+            "hardware": hardware(),
             "result": result,
         }
         write_atomically(self.record, (json.dumps(record, indent=2) + "\n").encode())

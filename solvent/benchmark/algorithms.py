@@ -1,0 +1,349 @@
+"""Algorithms: what a benchmark runs, and what it gives to one.
+
+An algorithm is a function ``(make, seed, budget, callback) -> policy``:
+
+``make``
+    makes environments of the task (:class:`MakeEnv`);
+``seed``
+    decides all that is random in the run;
+``budget``
+    says how long it may learn (:class:`Budget`);
+``callback(policy, timesteps)``
+    is called from time to time: it scores a policy exactly and puts it on the learning curve
+    (:class:`solvent.benchmark.run.RunCallback`).
+
+What it returns, and what it calls ``callback`` with, is any policy that can be scored
+(:mod:`solvent.benchmark.policies`). Its further parameters, which need defaults, are its
+hyperparameters and are recorded.
+
+A package lists its algorithms among its entry points::
+
+    [project.entry-points."solvent.algorithms"]
+    mine = "my_package.learning:mine"
+
+One that no package declares is named by where it is: ``"my_package.learning:mine"`` or
+``"folder/file.py:mine"``. What an algorithm can do is said by an :class:`Algorithm` in the place of
+the function, or by attributes of the function with the names of its fields.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
+
+from solvent.baselines.environments import make_vector_env
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import TaskGame
+from solvent.envs.env import TabularEnv
+from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
+from solvent.model import TabularGame
+from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.registry import load_place, names_a_place
+from solvent.registration import register_envs
+
+if TYPE_CHECKING:
+    from solvent.envs.vector_env import VectorEnv
+
+GROUP = "solvent.algorithms"
+"""The group of entry points under which packages declare their algorithms."""
+
+GIVEN = ("make", "seed", "budget", "callback")
+"""What an algorithm is called with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long an algorithm may learn.
+
+    Attributes:
+        timesteps: Environment steps, in all environments together. For one that uses the table, a
+            sweep over it counts as one step for each state and joint action.
+        cpu_seconds: Seconds of CPU; None for any number.
+    """
+
+    timesteps: int
+    cpu_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What a benchmark has to know of an algorithm.
+
+    Attributes:
+        run: The function.
+        one_seat: Whether it can learn a game for one player, or one seat against an opponent who
+            does not learn.
+        self_play: Whether it can learn both seats of a game for two.
+        uses_model: Whether it needs the table of the game, ``make.table``: its results are told
+            from those of algorithms that have only met the game in episodes.
+        observation: What environments show unless it asks for another, and what a policy that it
+            returns as a function is asked about: ``"vector"``, ``"onehot"`` or ``"index"``.
+        refuses: A function from a :class:`solvent.benchmark.task_game.TaskGame` to why it cannot
+            learn that one, or to None if it can.
+        timesteps: A function from a task to the steps that it is tuned for, for tasks without a
+            budget; None if it is tuned for none.
+    """
+
+    run: Callable[..., Any]
+    one_seat: bool = True
+    self_play: bool = False
+    uses_model: bool = False
+    observation: str = "vector"
+    refuses: Callable[[TaskGame], str | None] | None = None
+    timesteps: Callable[[Task], int] | None = None
+
+    def hyperparameters(self) -> dict[str, Any]:
+        """The parameters of the function besides those that it is called with.
+
+        Raises:
+            ValueError: If it cannot be called so; the message says how it has to be.
+        """
+        parameters = list(inspect.signature(self.run).parameters.values())
+        first, others = parameters[: len(GIVEN)], parameters[len(GIVEN) :]
+        fits = len(first) == len(GIVEN) and all(
+            one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in first
+        )
+        own = [one for one in others if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
+        if not fits or any(one.default is one.empty for one in own):
+            raise ValueError(
+                f"an algorithm is a function of {', '.join(GIVEN)} and of parameters with "
+                f"defaults, not of {inspect.signature(self.run)}"
+            )
+        return {one.name: one.default for one in own}
+
+    def refusal(self, game: TaskGame) -> str | None:
+        """Why it cannot learn a task; None if it can."""
+        if game.task.self_play and not self.self_play:
+            return "it does not learn by self-play"
+        if not game.task.self_play and not self.one_seat:
+            return "it learns by self-play only"
+        return None if self.refuses is None else self.refuses(game)
+
+    def budget(self, task: Task) -> Budget:
+        """How long it may learn a task.
+
+        Raises:
+            ValueError: If neither the task nor the algorithm says so.
+        """
+        steps = task.timesteps
+        if steps is None and self.timesteps is not None:
+            steps = self.timesteps(task)
+        if steps is None:
+            raise ValueError(f"task {task.name} has no budget; say how many timesteps")
+        return Budget(steps, task.cpu_seconds)
+
+
+def as_algorithm(found: Any, name: str) -> Algorithm:
+    """An algorithm as it is found.
+
+    Args:
+        found: An :class:`Algorithm`, or a function.
+        name: What it is called, for messages.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    algorithm = found if isinstance(found, Algorithm) else None
+    if algorithm is None:
+        if not callable(found) or inspect.isclass(found):
+            raise ValueError(
+                f"the algorithm {name} is {shown(found)}; allowed are a function of "
+                f"{', '.join(GIVEN)} and an Algorithm"
+            )
+        known = [one.name for one in fields(Algorithm) if one.name != "run"]
+        stated = {field: getattr(found, field) for field in known if hasattr(found, field)}
+        algorithm = Algorithm(found, **stated)
+    try:
+        algorithm.hyperparameters()
+    except ValueError as error:
+        raise ValueError(f"the algorithm {name}: {error}") from error
+    return algorithm
+
+
+def with_hyperparameters(algorithm: Algorithm, **others: Any) -> Algorithm:
+    """The same algorithm with other hyperparameters.
+
+    Args:
+        algorithm: The algorithm.
+        others: By name; the rest keep their defaults.
+
+    Raises:
+        ValueError: If it has none of that name.
+    """
+    known = algorithm.hyperparameters()
+    for name in others:
+        check_choice(name, "hyperparameter", known)
+
+    def run(make: MakeEnv, seed: int, budget: Budget, callback: Any) -> Any:
+        return algorithm.run(make, seed, budget, callback, **others)
+
+    return replace(algorithm, run=run)
+
+
+def algorithm_points() -> dict[str, EntryPoint]:
+    """The algorithms of all installed packages; nobody takes the names of this package's."""
+    points = sorted(
+        entry_points(group=GROUP),
+        key=lambda point: (not point.value.startswith("solvent."), point.name),
+    )
+    found: dict[str, EntryPoint] = {}
+    for point in points:
+        found.setdefault(point.name, point)
+    return found
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """An algorithm by its name, or by where it is.
+
+    Args:
+        name: One that a package declares, ``"module:function"`` or ``"file.py:function"``.
+
+    Raises:
+        ValueError: If there is none, or what is there is none.
+        ModuleNotFoundError: If it needs a package that is not installed.
+    """
+    if names_a_place(name):
+        _, found = load_place(name, "algorithm")
+        if found is None:
+            raise ValueError(f"{name}: write {name}:NAME for one function of the file")
+        return as_algorithm(found, name)
+    points = algorithm_points()
+    point = points[check_choice(name, "algorithm", points)]
+    try:
+        found = point.load()
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # Somebody else's package may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error))}"
+        raise ValueError(
+            f"the algorithm {name} of {point.value} cannot be loaded: {what}"
+        ) from error
+    return as_algorithm(found, name)
+
+
+def plain_name(name: str) -> str:
+    """What an algorithm is called in tables and folders: of a place the name after the colon."""
+    return name.rpartition(":")[2] if names_a_place(name) else name
+
+
+class MakeEnv:
+    """Makes environments of a task.
+
+    Called, it makes one Gymnasium environment, with the arguments of the task unless others are
+    given. Its episodes end by the rules and by no time limit.
+
+    Args:
+        game: Of the task.
+        algorithm: That asks.
+
+    Attributes:
+        task: What is asked: the id of the environment, whether by self-play, the share of exploring
+            starts and so on.
+        player: Who learns, 0 or 1; by self-play both do, and this is 0.
+        observation: What environments show unless another is asked for.
+    """
+
+    def __init__(self, game: TaskGame, algorithm: Algorithm) -> None:
+        self._game, self._uses_model = game, algorithm.uses_model
+        self.task = game.task
+        self.player = game.seats[0]
+        self.observation = algorithm.observation
+
+    def __call__(self, **arguments: Any) -> Any:
+        """A Gymnasium environment.
+
+        Args:
+            arguments: Of the environment, in the place of the task's.
+
+        Raises:
+            ValueError: If the task is self-play.
+        """
+        self._check_one_seat("make()")
+        if self.task.environment not in ENVIRONMENTS:
+            return TabularEnv(self._game.table, rules=self._game.rules, **self._of_env(arguments))
+        import gymnasium as gym
+
+        register_envs()
+        return gym.make(self.task.environment, **self._of_env(arguments))
+
+    def vector(self, num_envs: int, **arguments: Any) -> VectorEnv:
+        """Many environments that are stepped together.
+
+        Args:
+            num_envs: How many.
+            arguments: Of the environment, in the place of the task's.
+
+        Raises:
+            ValueError: If the task is self-play.
+        """
+        self._check_one_seat("make.vector()")
+        entry = ENVIRONMENTS.get(self.task.environment)
+        if entry is None:
+            from solvent.envs.vector_env import TabularVectorEnv
+
+            own = self._of_env(arguments)
+            return TabularVectorEnv(self._game.table, num_envs, rules=self._game.rules, **own)
+        opponent = {} if entry.opponent is None else {"opponent": entry.opponent}
+        own = {**entry.parameters, **opponent, **self._of_env(arguments)}
+        return make_vector_env(entry.game, num_envs, **own)
+
+    def aec(self, **arguments: Any) -> Any:
+        """A PettingZoo environment in which one agent acts after the other, for self-play.
+
+        Args:
+            arguments: Of the environment, in the place of the task's.
+
+        Raises:
+            ValueError: If the task is not self-play.
+        """
+        return self._of_two(aec_env, "make.aec()", arguments)
+
+    def parallel(self, **arguments: Any) -> Any:
+        """A PettingZoo environment in which both agents act at once, for self-play.
+
+        Args:
+            arguments: Of the environment, in the place of the task's.
+
+        Raises:
+            ValueError: If the task is not self-play, or players of the game take turns.
+        """
+        return self._of_two(parallel_env, "make.parallel()", arguments)
+
+    @property
+    def table(self) -> TabularGame:
+        """The game as arrays, on which policies are scored; against one opponent what is left.
+
+        Raises:
+            ValueError: If the algorithm does not say that it uses the model.
+        """
+        if not self._uses_model:
+            raise ValueError(
+                "make.table is for an algorithm that says that it uses the model (uses_model=True)"
+            )
+        return self._game.table
+
+    @property
+    def simulator(self) -> TabularGame:
+        """The same arrays for a compiled loop that draws episodes from them, and reads no more."""
+        return self._game.table
+
+    def _of_env(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        published = self.task.environment not in ENVIRONMENTS
+        own = {} if published else self.task.env_kwargs
+        return {"observation": self.observation, **own, **arguments}
+
+    def _of_two(self, made: Callable[..., Any], what: str, arguments: Mapping[str, Any]) -> Any:
+        if not self.task.self_play:
+            raise ValueError(f"{what} is for self-play; task {self.task.name} has make()")
+        entry = ENVIRONMENTS[self.task.environment]
+        return made(entry.game, **{**entry.parameters, **self._of_env(arguments)})
+
+    def _check_one_seat(self, what: str) -> None:
+        if self.task.self_play:
+            raise ValueError(
+                f"{what} is for one seat; task {self.task.name} is self-play and has make.aec() "
+                f"and make.parallel()"
+            )

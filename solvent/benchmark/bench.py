@@ -1,0 +1,388 @@
+"""Algorithms on tasks: run in processes of their own, scored exactly, kept for the report.
+
+:func:`bench` works through tasks, each with the algorithms to run on it. It writes ``results.json``
+(:mod:`solvent.benchmark.records` says what is in it) and for each run a folder
+(:mod:`solvent.benchmark.run`).
+
+Killed at any moment and called again, it reads finished runs back, goes on with the others from
+what their algorithms have kept, and ends with the same results but for ``cpu_seconds``. A run that
+ends with an exception is told at the end, and costs no other.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing.connection import wait
+from pathlib import Path
+from typing import Any
+
+from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
+from solvent.benchmark.baseline_scores import score_baselines
+from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.progress import Moment
+from solvent.benchmark.records import (
+    FILE,
+    AgentRecord,
+    BaselineRecord,
+    BenchRecord,
+    FailureRecord,
+    SuiteRecord,
+    TaskRecord,
+    write_results,
+)
+from solvent.benchmark.run import Run, Stopped, perform
+from solvent.benchmark.run_folder import RunFolder
+from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash
+from solvent.benchmark.task_game import TaskGame, task_game
+from solvent.exact import StoreError
+from solvent.exact.layered.lock import FolderLock
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.exact.store import remove_temporary
+from solvent.model.parameters import brief, check_integer, shown
+
+Event = tuple[str, Moment | Finished]
+"""What a worker reports: the name of a run, and how far it has come."""
+
+Source = str | Callable[..., Any] | Algorithm
+"""An algorithm, or its name or place."""
+
+Outcome = AgentRecord | FailureRecord
+"""What has become of a run."""
+
+LONGEST_ERROR = 1000
+"""Characters that are kept of what an algorithm raised."""
+
+
+def bench(
+    out: str | Path,
+    tasks: Suite | Sequence[Task],
+    algorithms: Mapping[str, Source] | Sequence[str] | None = None,
+    *,
+    seeds: int | None = None,
+    workers: int = 2,
+    on: str | None = None,
+    progress: bool = True,
+) -> BenchRecord:
+    """Run algorithms on tasks and score what they learn; the module's text says what is written.
+
+    Args:
+        out: The folder for the results.
+        tasks: A suite, of whose tasks an algorithm does those that it can, or tasks, all of which
+            it has to be able to do.
+        algorithms: By name, each a function as :mod:`solvent.benchmark.algorithms` describes it, or
+            where one is; or their names. If left out, those that the tasks name.
+        seeds: How many of each algorithm on each task, from 0; as many as the task says if left
+            out, or 1 of an algorithm that it does not name.
+        workers: How many runs are under way at the same time.
+        on: The address of a Ray cluster that is to do the runs, in the place of processes of this
+            machine (:mod:`solvent.benchmark.cluster`).
+        progress: Whether to tell how it goes on: bars on a terminal, lines on the standard output
+            elsewhere.
+
+    Returns:
+        What was written to ``results.json``.
+
+    Raises:
+        ValueError: If an environment or algorithm is unknown, an algorithm cannot do a task or
+            cannot be sent to another process, or there is nothing to do.
+        StoreError: If `out` cannot be written to, or another process is at work in it.
+        ClusterError: If the cluster cannot be used, or was lost.
+    """
+    out = Path(out)
+    suite = tasks if isinstance(tasks, Suite) else None
+    chosen = check_tasks(suite.tasks if suite else tuple(tasks))  # type: ignore[arg-type]
+    check_integer(workers, "workers", 1, 10_000)
+    games = {task.name: task_game(task) for task in chosen}
+    runs, left_out = plan(chosen, algorithms, seeds, games, whole_suite=suite is not None)
+    with FolderLock(out):
+        remove_temporary(out)
+        totals = {run.name: run.budget.timesteps for run in runs}
+        with BenchProgress(totals, shown=progress) as told:
+            for line in left_out:
+                told.write(f"left out  {line}")
+            for run in runs:
+                _keep(out / run.folder, run.name, told)
+            with _started(out, runs, workers, on, told) as outcomes:
+                # While the runs go on elsewhere, this process solves games and scores baselines.
+                baselines = {name: _solved(game, told) for name, game in games.items()}
+                ended = dict(outcomes)
+            record = BenchRecord(
+                tasks=tuple(
+                    _task_record(games[task.name], baselines[task.name], runs, ended)
+                    for task in chosen
+                ),
+                suite=None if suite is None else _suite_record(suite, games),
+                failures=tuple(
+                    one for run in runs if isinstance(one := ended[run.name], FailureRecord)
+                ),
+            )
+            write_results(out, record)
+            told.write(f"written   {out / FILE}")
+    return record
+
+
+def plan(
+    tasks: Sequence[Task],
+    algorithms: Mapping[str, Source] | Sequence[str] | None,
+    seeds: int | None,
+    games: Mapping[str, TaskGame],
+    *,
+    whole_suite: bool = False,
+) -> tuple[list[Run], list[str]]:
+    """What there is to do, and what is left out.
+
+    Args:
+        tasks: The tasks.
+        algorithms: As for :func:`bench`.
+        seeds: As for :func:`bench`.
+        games: Of the tasks, by their names.
+        whole_suite: Whether an algorithm does the tasks that it can; otherwise one that it cannot
+            do is refused.
+
+    Returns:
+        The runs, and a line for each pair of an algorithm and a task that is left out.
+
+    Raises:
+        ValueError: As for :func:`bench`.
+    """
+    if seeds is not None:
+        check_integer(seeds, "seeds", 1, 10**6)
+    named: Mapping[str, Source] | None = None
+    if algorithms is not None:
+        named = (
+            algorithms
+            if isinstance(algorithms, Mapping)
+            else {plain_name(name): name for name in algorithms}
+        )
+        if len(named) < len(algorithms):
+            raise ValueError("two algorithms have the same name; give them others by a mapping")
+    found: dict[str, Algorithm] = {}
+    runs: list[Run] = []
+    left_out: list[str] = []
+    for task in tasks:
+        for name, source in (named or {name: name for name in task.seeds}).items():
+            if name not in found:
+                found[name] = _checked(name, source)
+            reason = found[name].refusal(games[task.name])
+            if reason is not None and not whole_suite:
+                raise ValueError(f"{name} cannot do task {task.name}: {reason}")
+            if reason is not None:
+                left_out.append(f"{task.name} {name}: {reason}")
+                continue
+            count = seeds or task.seeds.get(name, 1)
+            budget = found[name].budget(task)
+            runs += [Run(task, name, source, seed, budget) for seed in range(count)]
+    if not runs:
+        raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
+    return runs, left_out
+
+
+def _checked(name: str, source: Source) -> Algorithm:
+    """An algorithm that can be sent to another process.
+
+    Raises:
+        ValueError: If there is none, or it cannot be sent.
+    """
+    if not re.fullmatch(r"[\w-][\w.-]{0,100}", name):
+        raise ValueError(
+            f"the name of an algorithm is {shown(name)}; allowed are letters, digits, '.', '-' "
+            f"and '_'"
+        )
+    if isinstance(source, str):
+        return find_algorithm(source)
+    algorithm = as_algorithm(source, name)
+    main = sys.modules["__main__"]
+    try:
+        pickle.dumps(source)
+        reachable = algorithm.run.__module__ != "__main__" or hasattr(main, "__file__")
+    except Exception:  # What cannot be pickled says so in many ways.
+        reachable = False
+    if not reachable:
+        raise ValueError(
+            f"the algorithm {name} cannot be sent to another process; define it at the top of a "
+            f"file, and name it there ('file.py:{name}') or import it from there"
+        )
+    return algorithm
+
+
+def _suite_record(suite: Suite, games: Mapping[str, TaskGame]) -> SuiteRecord:
+    hashes = [games[task.name].table.model_hash for task in suite.tasks]
+    return SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
+
+
+def _solved(game: TaskGame, told: BenchProgress) -> tuple[BaselineRecord, ...]:
+    """Solve a game and score its baselines."""
+    records = score_baselines(game.table, game.solution, seats=game.seats)
+    told.write(f"solved    {game.task.name}: optimum {game.optimum[0]:.6f}")
+    return records
+
+
+def _task_record(
+    game: TaskGame,
+    baselines: tuple[BaselineRecord, ...],
+    runs: Sequence[Run],
+    ended: Mapping[str, Outcome],
+) -> TaskRecord:
+    ends = [ended[run.name] for run in runs if run.task.name == game.task.name]
+    value, lower, upper = game.optimum
+    return TaskRecord(
+        env=game.task.environment,
+        game=game.table.info.name,
+        parameters=dict(game.table.info.parameters),
+        optimum=value,
+        bracket=(lower, upper),
+        agents=tuple(one for one in ends if isinstance(one, AgentRecord)),
+        baselines=baselines,
+        task=game.task,
+        model_hash=game.table.model_hash,
+    )
+
+
+def _keep(folder: Path, name: str, told: BenchProgress) -> None:
+    """Tell what is kept of a run; nothing if its files are not as they should be.
+
+    Args:
+        folder: Of the run, which says itself what is wrong with it.
+        name: Of the run.
+        told: Whom to tell.
+    """
+    run = RunFolder(folder, {})
+    try:
+        finished = run.read()["result"] is not None
+        if finished:
+            last = read_curve(folder / "curve.csv", Evaluation)[-1]
+            told.keep(name, last, finished=True)
+    except (StoreError, IndexError):
+        return
+
+
+@contextmanager
+def _started(
+    out: Path, runs: Sequence[Run], workers: int, on: str | None, told: BenchProgress
+) -> Iterator[Iterator[tuple[str, Outcome]]]:
+    """Begin all runs; gives what has become of each, by its name, and stops them on an error."""
+    told.write(f"training  {len(runs)} runs, {on or workers} at the same time, into {out}")
+    # The last tasks are the longest; begun first, they leave no processor idle at the end.
+    order = list(reversed(runs))
+    if on is not None:
+        from solvent.benchmark.cluster import on_cluster
+
+        with on_cluster(on, out, order, told) as outcomes:
+            yield outcomes
+        return
+    context = multiprocessing.get_context("spawn")
+    events: multiprocessing.Queue[Event | None] = context.Queue()
+    stop = context.Event()
+    with (
+        _reader(events, told),
+        ProcessPoolExecutor(
+            workers, context, initializer=_begin_worker, initargs=(events, stop)
+        ) as pool,
+    ):
+        try:
+            yield _outcomes({pool.submit(_work, out, run): run for run in order}, told)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _outcomes(
+    futures: Mapping[Future[Outcome], Run], told: BenchProgress
+) -> Iterator[tuple[str, Outcome]]:
+    """What has become of each run, in the order in which they end."""
+    for future in as_completed(futures):
+        run = futures[future]
+        try:
+            outcome = future.result()
+        except BrokenProcessPool as error:
+            raise ChildProcessError(
+                "a process of the bench died, as one does that runs out of memory; what is "
+                "finished is kept, and the same command goes on from there"
+            ) from error
+        if isinstance(outcome, FailureRecord):
+            told.write(f"failed    {run.name}: {outcome.error}")
+        yield run.name, outcome
+
+
+def attempted(out: Path, run: Run, report: Callable[[Moment], None] | None) -> Outcome:
+    """Do a run; what goes wrong in it is its outcome.
+
+    Args:
+        out: The folder of the bench.
+        run: What is asked.
+        report: Called with how far it has come.
+    """
+    try:
+        return perform(out, run, report)
+    except Exception as error:  # An algorithm may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
+        return FailureRecord(run.task.name, run.algorithm, run.seed, what)
+
+
+@contextmanager
+def _reader(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> Iterator[None]:
+    """A thread that tells what the workers report."""
+
+    def tell() -> None:
+        while (event := events.get()) is not None:
+            name, what = event
+            if isinstance(what, Moment):
+                told.move(name, what)
+            else:
+                told.finish(name, what)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        events.put(None)
+        thread.join()
+
+
+_worker: dict[str, Any] = {}
+
+
+def _begin_worker(events: Any, stop: Any) -> None:
+    """Set a worker up: Ctrl-C is the parent's to handle, and no worker outlives its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+    _worker.update(events=events, stop=stop)
+
+
+def _work(out: Path, run: Run) -> Outcome:
+    """Do a run in a worker."""
+
+    def report(moment: Moment) -> None:
+        if _worker["stop"].is_set():
+            raise Stopped
+        _worker["events"].put((run.name, moment))
+
+    outcome = attempted(out, run, report)
+    _worker["events"].put((run.name, end_of(outcome)))
+    return outcome
+
+
+def end_of(outcome: Outcome) -> Finished:
+    """The end of a run as it is told."""
+    if isinstance(outcome, FailureRecord):
+        return Finished(None)
+    return Finished(outcome.mode_gap, outcome.cpu_seconds)

@@ -1,0 +1,183 @@
+"""What an algorithm returns, as tables that can be scored.
+
+Allowed are, for each seat that is learned,
+
+- a :class:`solvent.model.TabularPolicy`, or an array [S, A] of probabilities of actions;
+- a function from a batch of observations [n, D] to probabilities [n, A] or actions [n], which is
+  asked once about every state. What it gives to illegal actions counts for the lowest legal one, as
+  environments play it;
+- a :class:`Learned`, where the greedy policy is known to be another than the most probable actions.
+
+By self-play it is a pair, seat 0 first, or one function for both seats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from solvent.benchmark.records import figures
+from solvent.benchmark.task_game import TaskGame
+from solvent.envs.spaces import observations
+from solvent.exact import CertificateError, Score, Solution
+from solvent.exact.learning_curve import Evaluation
+from solvent.exact.scoring import LEARNED, comparable_score
+from solvent.model import TabularGame, TabularPolicy, project
+from solvent.model.parameters import shown
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A policy with its greedy one.
+
+    Attributes:
+        sampled: As actions are drawn from it.
+        mode: That takes the most probable actions.
+    """
+
+    sampled: TabularPolicy
+    mode: TabularPolicy
+
+
+def learned_policies(
+    game: TaskGame, returned: Any, *, name: str = "policy", observation: str = "vector"
+) -> tuple[Learned, ...]:
+    """What an algorithm returned, for each seat that is learned.
+
+    Args:
+        game: Of the task.
+        returned: As the module says.
+        name: For tables and figures.
+        observation: What functions are asked about.
+
+    Raises:
+        ValueError: If it is none of those allowed, or no policy for the game.
+    """
+    if len(game.seats) == 1:
+        parts = [returned]
+    elif callable(returned):
+        parts = [returned, returned]
+    elif isinstance(returned, (tuple, list)) and len(returned) == 2:
+        parts = list(returned)
+    else:
+        raise ValueError(
+            f"by self-play an algorithm returned {shown(returned)}; allowed are a pair of policies "
+            f"and a function for both seats"
+        )
+    return tuple(
+        _learned(game, part, seat, name, observation)
+        for part, seat in zip(parts, game.seats, strict=True)
+    )
+
+
+def _learned(game: TaskGame, part: Any, seat: int, name: str, observation: str) -> Learned:
+    """The policy of one seat. What else is to be scored finds its place here."""
+    if isinstance(part, Learned):
+        return Learned(_own(game, part.sampled, seat, name), _own(game, part.mode, seat, name))
+    if isinstance(part, TabularPolicy):
+        policy = _own(game, part, seat, name)
+    elif callable(part):
+        policy = _asked(game, part, seat, name, observation)
+    elif isinstance(part, np.ndarray):
+        policy = TabularPolicy.of(game.table, part, player=seat, name=name)
+    else:
+        raise ValueError(
+            f"an algorithm returned {shown(part)}; allowed are a TabularPolicy, an array [S, A] "
+            f"and a function of observations"
+        )
+    return Learned(policy, policy.mode())
+
+
+def _own(game: TaskGame, policy: TabularPolicy, seat: int, name: str) -> TabularPolicy:
+    """A policy for the game that is played, or for what an opponent leaves of it."""
+    if policy.player != seat:
+        raise ValueError(f"{policy.name} is a policy of player {policy.player}, not of {seat}")
+    if policy.model_hash == game.played.model_hash:
+        policy = replace(policy, model_hash=game.table.model_hash)
+    policy.check_is_for(game.table)
+    return replace(policy, name=name)
+
+
+def _asked(
+    game: TaskGame, function: Callable[[Any], Any], seat: int, name: str, observation: str
+) -> TabularPolicy:
+    """A function of observations as a table."""
+    table = game.table
+    mask, seen = table.mask[seat], observations(table, seat, observation)
+    live = np.flatnonzero(~table.terminal)
+    answer = np.asarray(function(seen[live, 0] if observation == "index" else seen[live]))
+    rows = np.zeros(mask.shape)
+    if answer.shape == (len(live),) and answer.dtype.kind in "iu":
+        if ((answer < 0) | (answer >= mask.shape[1])).any():
+            raise ValueError(f"{name} takes action {answer.max()}; there are {mask.shape[1]}")
+        rows[live, answer] = 1.0
+    elif answer.shape == (len(live), mask.shape[1]) and answer.dtype.kind == "f":
+        sums = answer.astype(float).sum(axis=1, keepdims=True)
+        # Probabilities of a network are float32; what is further from 1 is an error.
+        if not (np.abs(sums - 1) < 1e-4).all() or (answer < 0).any():
+            raise ValueError(f"{name} gives rows that are no probabilities")
+        rows[live] = answer / sums
+    else:
+        raise ValueError(
+            f"{name} gives {answer.dtype} of shape {answer.shape} for {len(live)} observations; "
+            f"allowed are whole numbers [n] and probabilities [n, {mask.shape[1]}]"
+        )
+    return TabularPolicy.of(table, project(rows, mask), player=seat, name=name)
+
+
+def recorded_score(
+    table: TabularGame, policy: TabularPolicy, solution: Solution, *, tolerance: float = LEARNED
+) -> Score:
+    """The score of a learned policy, which is never refused.
+
+    Of a policy that never ends an episode the value is minus infinity where that costs, and NaN
+    where rewards cancel; what could not be proved is NaN as well.
+
+    Args:
+        table: On which it is scored.
+        policy: Of one seat.
+        solution: Of `table`.
+        tolerance: Widest bracket accepted of a best response, in units of the largest payoff.
+
+    Raises:
+        ValueError: If the policy or the solution is for another game.
+    """
+    try:
+        return comparable_score(table, policy, solution, tolerance=tolerance)
+    except CertificateError:
+        optimum = (1 - 2 * policy.player) * solution.value
+        loss = nan if table.info.players == 2 else None
+        start = table.states[int(np.flatnonzero(table.initial)[0])]
+        return Score(nan, optimum, nan, loss, nan, nan, nan, start)
+
+
+def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:
+    """The scores of a policy for each seat that is learned.
+
+    Args:
+        game: Of the task.
+        policies: Seat 0 first.
+    """
+    return [recorded_score(game.table, policy, game.solution) for policy in policies]
+
+
+def evaluation(
+    game: TaskGame, policies: Sequence[Learned], timesteps: int, seconds: float
+) -> Evaluation:
+    """A point of a learning curve.
+
+    Args:
+        game: Of the task.
+        policies: Of each seat that is learned.
+        timesteps: Taken so far.
+        seconds: CPU time so far.
+    """
+    sampled = figures(scores_of(game, [one.sampled for one in policies]))
+    mode = figures(scores_of(game, [one.mode for one in policies]))
+    return Evaluation(
+        timesteps, sampled["value"], sampled["gap"], mode["value"], mode["gap"], seconds
+    )

@@ -1,0 +1,334 @@
+"""One run of an algorithm: what is kept of it, and how it goes on after an interruption.
+
+A run has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
+
+============================  ================================================================
+``run.json``                  what was asked, with which versions on which machine, and the result
+``curve.csv``                 the learning curve (:mod:`solvent.exact.learning_curve`)
+``policy.npz``                the policy that was returned, as a table
+``policy_mode.npz``           its greedy policy
+``own/``                      the algorithm's own files, such as checkpoints
+============================  ================================================================
+
+By self-play each seat has its files, ``policy_0.npz`` and so on.
+
+A run that was interrupted is begun again with what is in ``own/``. Whatever an algorithm finds
+there, equal seeds have to give equal policies; one that keeps nothing there begins anew. A finished
+run is read back, and its policies are scored again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from solvent.benchmark.algorithms import (
+    Algorithm,
+    Budget,
+    MakeEnv,
+    as_algorithm,
+    find_algorithm,
+)
+from solvent.benchmark.policies import (
+    Learned,
+    evaluation,
+    learned_policies,
+    scores_of,
+)
+from solvent.benchmark.progress import Moment, Report
+from solvent.benchmark.records import AgentRecord, figures
+from solvent.benchmark.run_folder import RunFolder
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import TaskGame, task_game
+from solvent.exact import StoreError, load_policy, save_policy
+from solvent.exact.layered.lock import FolderLock
+from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
+from solvent.model.parameters import check_integer, is_number
+
+
+@dataclass(frozen=True)
+class Run:
+    """A task, an algorithm and a seed.
+
+    Attributes:
+        task: What is learned.
+        algorithm: What it is called in tables and folders.
+        source: The algorithm, or its name or place as
+            :func:`solvent.benchmark.algorithms.find_algorithm` takes it.
+        seed: Of everything random in it.
+        budget: How long it may learn.
+    """
+
+    task: Task
+    algorithm: str
+    source: str | Callable[..., Any] | Algorithm = field(compare=False)
+    seed: int
+    budget: Budget
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, relative to those of the bench."""
+        return f"{self.task.name}/{self.algorithm}-{self.seed}"
+
+    @property
+    def name(self) -> str:
+        """What it is called while it goes on."""
+        return f"{self.task.name} {self.algorithm} {self.seed}"
+
+    def found(self) -> Algorithm:
+        """The algorithm.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        if isinstance(self.source, str):
+            return find_algorithm(self.source)
+        return as_algorithm(self.source, self.algorithm)
+
+
+class Stopped(BaseException):
+    """The bench has been told to stop; not an error that an algorithm could catch by mistake."""
+
+
+class OutOfTime(BaseException):
+    """The CPU time of the budget is spent; the policy scored last is the result."""
+
+
+class RunCallback:
+    """What an algorithm calls from time to time.
+
+    Args:
+        game: Of the task.
+        algorithm: That learns.
+        budget: How long it may.
+        folder: Of the run.
+        name: Of the policies, for tables and figures.
+        report: Called with how far it has come. What it raises ends the run.
+
+    Attributes:
+        folder: For the algorithm's own files, such as checkpoints.
+        curve: The learning curve so far; of an interrupted run, what it had come to.
+        hyperparameters: What the algorithm was set to.
+    """
+
+    def __init__(
+        self,
+        game: TaskGame,
+        algorithm: Algorithm,
+        budget: Budget,
+        folder: Path,
+        name: str,
+        report: Report | None = None,
+    ) -> None:
+        self._game, self._algorithm, self._budget = game, algorithm, budget
+        self._path, self._name, self._report = folder / "curve.csv", name, report
+        self.folder = folder / "own"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.hyperparameters = algorithm.hyperparameters()
+        self.curve: list[Evaluation] = (
+            list(read_curve(self._path, Evaluation)) if self._path.exists() else []
+        )
+        self.policies: tuple[Learned, ...] | None = None
+        self._began, self._before = time.process_time(), 0.0
+        self._told: int | None = None
+
+    @property
+    def seconds(self) -> float:
+        """CPU time of the run so far, that before an interruption and all evaluations included."""
+        return self._before + time.process_time() - self._began
+
+    def __call__(self, policy: Any, timesteps: int) -> Evaluation:
+        """Score a policy exactly and put it on the learning curve.
+
+        Args:
+            policy: As :mod:`solvent.benchmark.policies` takes it.
+            timesteps: Environment steps taken so far.
+
+        Returns:
+            The point of the curve.
+
+        Raises:
+            ValueError: If it is no policy for the game.
+            OutOfTime: If the CPU time of the budget is spent. That ends the run, with this policy.
+        """
+        self._go_on_from(timesteps, timesteps - 1)
+        point = self._evaluate(policy, timesteps)
+        self.progress(timesteps)
+        limit = self._budget.cpu_seconds
+        if limit is not None and point.seconds >= limit:
+            raise OutOfTime
+        return point
+
+    def progress(self, timesteps: int, latest: CurvePoint | None = None) -> None:
+        """Tell how far the run has come, without a score.
+
+        Args:
+            timesteps: Environment steps taken so far.
+            latest: The last point of the learning curve of an algorithm that keeps its own; that
+                of `curve` if left out.
+        """
+        self._go_on_from(timesteps, timesteps)
+        self._told = timesteps
+        if self._report is not None:
+            total = self._budget.timesteps
+            if latest is None and self.curve:
+                latest = self.curve[-1]
+            self._report(Moment(min(timesteps, total), total, latest))
+
+    def note(self, **hyperparameters: Any) -> None:
+        """Keep hyperparameters in the record that are not parameters of the function.
+
+        Args:
+            hyperparameters: By name; JSON-able.
+        """
+        self.hyperparameters |= hyperparameters
+
+    def adopt(self, curve: Iterable[Evaluation]) -> None:
+        """Take over the learning curve of an algorithm that scores its policies itself.
+
+        Args:
+            curve: All of it, with the CPU time of the whole run.
+        """
+        self.curve = [
+            Evaluation(at.timesteps, at.value, at.gap, at.mode_value, at.mode_gap, at.seconds)
+            for at in curve
+        ]
+        self._told = self.curve[-1].timesteps
+        self._before, self._began = self.curve[-1].seconds, time.process_time()
+
+    def end(self, policy: Any) -> tuple[Learned, ...]:
+        """Score the policy that was returned, as that of the last step that was told.
+
+        Args:
+            policy: As :mod:`solvent.benchmark.policies` takes it.
+        """
+        self._evaluate(policy, self._budget.timesteps if self._told is None else self._told)
+        assert self.policies is not None
+        return self.policies
+
+    def _evaluate(self, policy: Any, timesteps: int) -> Evaluation:
+        check_integer(timesteps, "timesteps", 0, 10**15)
+        seen = self._algorithm.observation
+        self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
+        point = evaluation(self._game, self.policies, timesteps, self.seconds)
+        self.curve = [one for one in self.curve if one.timesteps < timesteps] + [point]
+        write_curve(self._path, self.curve, Evaluation)
+        return point
+
+    def _go_on_from(self, timesteps: int, last: int) -> None:
+        """When first told of a step, forget what an interrupted run had come to after it."""
+        if self._told is None:
+            self._told = timesteps
+            self.curve = [one for one in self.curve if one.timesteps <= last]
+            self._before = self.curve[-1].seconds if self.curve else 0.0
+
+
+def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
+    """Do a run, or go on with it, or read it back if it is finished.
+
+    Args:
+        out: The folder of the bench.
+        run: What is asked.
+        report: Called with how far it has come. What it raises ends the run.
+
+    Raises:
+        ValueError: If the folder holds another run, or the algorithm returns no policy.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process is
+            at work in it.
+    """
+    algorithm, game = run.found(), task_game(run.task)
+    place = out / run.folder
+    folder = RunFolder(place, _request(run, algorithm, game))
+    if folder.can_be_read_back():
+        return _read_back(folder, run, algorithm, game)
+    with FolderLock(place):
+        if folder.open(resume=True):
+            return _read_back(folder, run, algorithm, game)
+        name = f"{run.algorithm} {run.seed}"
+        callback = RunCallback(game, algorithm, run.budget, place, name, report)
+        try:
+            returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
+            policies = callback.end(returned)
+        except OutOfTime:
+            assert callback.policies is not None
+            policies = callback.policies
+        for path, policy in zip(_files(place, game), _both(policies), strict=True):
+            save_policy(path, policy)
+        folder.write(
+            {
+                "timesteps": callback.curve[-1].timesteps,
+                "cpu_seconds": callback.curve[-1].seconds,
+                "hyperparameters": plain(callback.hyperparameters),
+            }
+        )
+    return _read_back(folder, run, algorithm, game)
+
+
+def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
+    """Hyperparameters as JSON has them: what it cannot say is told as text."""
+
+    def said(value: Any) -> Any:
+        if value is None or isinstance(value, (bool, str)) or is_number(value):
+            return value
+        if isinstance(value, (list, tuple)):
+            return [said(item) for item in value]
+        if isinstance(value, dict):
+            return {str(key): said(item) for key, item in value.items()}
+        return getattr(value, "__qualname__", None) or repr(value)
+
+    return {name: said(value) for name, value in hyperparameters.items()}
+
+
+def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
+    """What a run has to agree in to be gone on with."""
+    return {
+        "task": run.task.terms(),
+        "model_hash": game.table.model_hash,
+        "algorithm": run.algorithm,
+        "seed": run.seed,
+        "timesteps": run.budget.timesteps,
+        "hyperparameters": plain(algorithm.hyperparameters()),
+    }
+
+
+def _both(policies: Sequence[Learned]) -> list[Any]:
+    """The sampled policies of all seats, then the greedy ones."""
+    return [*(one.sampled for one in policies), *(one.mode for one in policies)]
+
+
+def _files(place: Path, game: TaskGame) -> list[Path]:
+    """The files of the sampled policies of all seats, then of the greedy ones."""
+    endings = ("",) if len(game.seats) == 1 else ("_0", "_1")
+    return [place / f"policy{kind}{end}.npz" for kind in ("", "_mode") for end in endings]
+
+
+def _read_back(folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame) -> AgentRecord:
+    """The record of a finished run, its figures computed from its policies."""
+    held = folder.read()
+    result = held["result"]
+    hyperparameters = result.get("hyperparameters")
+    system = {"versions": held.get("versions"), "hardware": held.get("hardware")}
+    for what in (hyperparameters, *system.values()):
+        if not isinstance(what, dict):
+            raise StoreError(f"{folder.record}: not the record of a run, or damaged")
+    policies = [load_policy(path, game.table) for path in _files(folder.folder, game)]
+    half = len(policies) // 2
+    mode = figures(scores_of(game, policies[half:]))
+    return AgentRecord(
+        name=f"{run.algorithm} {run.seed}",
+        algorithm=run.algorithm,
+        seed=run.seed,
+        **figures(scores_of(game, policies[:half])),
+        **{f"mode_{name}": figure for name, figure in mode.items()},
+        timesteps=result["timesteps"],
+        cpu_seconds=round(result["cpu_seconds"], 1),
+        folder=run.folder,
+        budget_timesteps=run.budget.timesteps,
+        budget_cpu_seconds=run.budget.cpu_seconds,
+        uses_model=algorithm.uses_model,
+        hyperparameters=hyperparameters,
+        system=system,
+    )

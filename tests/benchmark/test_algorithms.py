@@ -1,0 +1,259 @@
+"""Algorithms of anyone: found by name or place, asked for what they can do, scored exactly."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import own_algorithms
+import pytest
+
+from solvent.benchmark.algorithms import (
+    Algorithm,
+    Budget,
+    MakeEnv,
+    algorithm_points,
+    as_algorithm,
+    find_algorithm,
+    with_hyperparameters,
+)
+from solvent.benchmark.policies import Learned, learned_policies, recorded_score
+from solvent.benchmark.run import Run, RunCallback, perform
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import task_game
+from solvent.exact import score
+from solvent.exact.learning_curve import read_curve
+from solvent.model import TabularPolicy
+from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
+
+FILE = Path(own_algorithms.__file__)
+SMALL = {"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]}
+COMBAT = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=500, name="combat")
+GREED = Task(environment="solvent/GreedSmall-v0", timesteps=500)
+BOTH = Task(environment="solvent/GreedSmall-v0", self_play=True, timesteps=500)
+CLIFF = Task(environment="CliffWalking-v1", timesteps=500)
+
+
+def run_of(task: Task, source: Any, seed: int = 0) -> Run:
+    name = source if isinstance(source, str) else getattr(source, "__name__", "mine")
+    assert task.timesteps is not None
+    return Run(task, name, source, seed, Budget(task.timesteps, task.cpu_seconds))
+
+
+def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
+    pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    declared = pyproject["project"]["entry-points"]["solvent.algorithms"]
+    assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q"}
+    assert set(declared) <= set(algorithm_points())
+    for name in declared:
+        found = find_algorithm(name)
+        assert isinstance(found, Algorithm)
+        assert not found.uses_model
+
+
+def test_an_algorithm_is_found_where_it_is() -> None:
+    for place in (f"{FILE}:walk", "own_algorithms:walk"):
+        found = find_algorithm(place)
+        assert found.hyperparameters() == {"share": 0.5}
+        assert (found.one_seat, found.self_play, found.uses_model) == (True, False, False)
+    assert find_algorithm(f"{FILE}:takes_turns").self_play
+    assert find_algorithm(f"{FILE}:SWEEPS").uses_model
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pop", "algorithm is 'pop'"),
+        ("missing.py:walk", r"missing\.py: there is no such file"),
+        (f"{FILE}:none", "the algorithm .* cannot be loaded: AttributeError"),
+        (f"{FILE}", "for one function of the file"),
+        (f"{FILE}:FILE_", "cannot be loaded"),
+        ("own_algorithms:np", "allowed are a function of make, seed, budget, callback"),
+        ("own_algorithms:Algorithm", "allowed are a function"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        find_algorithm(name)
+
+
+def test_a_function_of_something_else_is_refused() -> None:
+    with pytest.raises(ValueError, match="the algorithm mine: an algorithm is a function of make"):
+        as_algorithm(lambda make, seed: None, "mine")
+    with pytest.raises(ValueError, match="parameters with defaults"):
+        as_algorithm(lambda make, seed, budget, callback, rate: None, "mine")
+
+
+def test_hyperparameters_are_changed_by_name(tmp_path: Path) -> None:
+    changed = with_hyperparameters(find_algorithm("own_algorithms:walk"), share=1.0)
+    record = perform(tmp_path, run_of(COMBAT, changed))
+    assert record.gap == record.mode_gap
+    with pytest.raises(ValueError, match="hyperparameter is 'rate'"):
+        with_hyperparameters(changed, rate=1)
+
+
+def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
+    record = perform(tmp_path, run_of(COMBAT, own_algorithms.walk))
+    game = task_game(COMBAT)
+    rows = np.tile([0.75, 0.25], (game.table.n_states, 1))
+    # What it gives to illegal actions is played as the lowest legal one.
+    rows = np.where(game.table.mask[0].all(axis=1)[:, None], rows, game.table.mask[0])
+    expected = score(game.table, TabularPolicy.of(game.table, rows), game.solution)
+    assert record.value == pytest.approx(expected.value, abs=1e-12)
+    assert record.hyperparameters == {"share": 0.5}
+    assert (record.budget_timesteps, record.timesteps) == (500, 500)
+    assert record.system["versions"]["solvent"]
+    assert record.system["hardware"]["processors"] >= 1
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert [point.timesteps for point in curve] == [500]
+    assert curve[-1].gap == record.gap
+    # Read back, not run again.
+    assert perform(tmp_path, run_of(COMBAT, own_algorithms.walk)) == record
+    with pytest.raises(ValueError, match=r"holds another training: its timesteps is 500"):
+        perform(tmp_path, Run(COMBAT, "walk", own_algorithms.walk, 0, Budget(501)))
+
+
+@pytest.mark.parametrize(
+    ("task", "source"),
+    [
+        (BOTH, own_algorithms.takes_turns),
+        (BOTH, "minimax_q"),
+        (GREED, "q_learning"),
+        (GREED, own_algorithms.SWEEPS),
+        (CLIFF, "q_learning"),
+    ],
+)
+def test_every_kind_of_task_is_scored(task: Task, source: Any, tmp_path: Path) -> None:
+    record = perform(tmp_path, run_of(task, source))
+    assert (record.exploitability is not None) == task.self_play
+    assert record.gap >= -1e-12
+    assert record.uses_model == (source is own_algorithms.SWEEPS)
+
+
+def test_a_policy_that_never_ends_has_lost_without_bound(tmp_path: Path) -> None:
+    game = task_game(CLIFF)
+    up = np.zeros((game.table.n_states, 4))
+    up[:, 0] = 1.0
+    found = recorded_score(game.table, TabularPolicy.of(game.table, up), game.solution)
+    assert (found.value, found.optimality_gap) == (-inf, inf)
+
+
+def test_seat_1_is_scored_for_its_player() -> None:
+    task = Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": 1})
+    game = task_game(task)
+    assert game.seats == (1,)
+    value, lower, upper = game.optimum
+    assert lower <= value <= upper
+    best = game.solution.policies[1]
+    found = recorded_score(game.table, best, game.solution)
+    assert found.value == pytest.approx(value, abs=1e-9)
+    assert found.optimality_gap == pytest.approx(0, abs=1e-9)
+
+
+def test_the_time_of_the_budget_ends_a_run(tmp_path: Path) -> None:
+    task = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=10, cpu_seconds=0.2)
+    record = perform(tmp_path, run_of(task, own_algorithms.spends))
+    assert record.budget_cpu_seconds == 0.2
+    assert record.cpu_seconds >= 0.2
+    assert record.timesteps >= 1
+
+
+def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
+    run = run_of(COMBAT, own_algorithms.checkpoints)
+    with pytest.raises(KeyboardInterrupt):
+        perform(tmp_path, run)
+    record = perform(tmp_path, run)
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
+    assert all(one.seconds <= two.seconds for one, two in pairwise(curve))
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (3, "returned 3; allowed are a TabularPolicy, an array"),
+        (lambda seen: np.full(len(seen), 9), "takes action 9; there are 2"),
+        (lambda seen: np.zeros((len(seen), 2)), "gives rows that are no probabilities"),
+        (lambda seen: np.zeros((len(seen), 3)), r"allowed are whole numbers \[n\]"),
+        (np.ones((3, 2)), "has shape"),
+    ],
+)
+def test_what_is_no_policy_is_refused(returned: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        learned_policies(task_game(COMBAT), returned)
+
+
+def test_self_play_returns_a_pair() -> None:
+    game = task_game(BOTH)
+    pair = tuple(TabularPolicy.uniform(game.table, player=p) for p in (0, 1))
+    found = learned_policies(game, pair)
+    assert [one.sampled.player for one in found] == [0, 1]
+    assert learned_policies(game, [Learned(one, one.mode()) for one in pair])[1].mode.player == 1
+    with pytest.raises(ValueError, match="allowed are a pair of policies"):
+        learned_policies(game, pair[0])
+    with pytest.raises(ValueError, match="is a policy of player 1, not of 0"):
+        learned_policies(game, pair[::-1])
+
+
+def test_environments_are_those_of_the_task() -> None:
+    one, two = (
+        MakeEnv(task_game(GREED), as_algorithm(own_algorithms.walk, "walk")),
+        MakeEnv(task_game(BOTH), as_algorithm(own_algorithms.takes_turns, "takes_turns")),
+    )
+    assert one(observation="index").observation_space.n == task_game(GREED).table.n_states
+    assert one.vector(3).num_envs == 3
+    assert two.aec().possible_agents
+    cliff = MakeEnv(task_game(CLIFF), as_algorithm(own_algorithms.SWEEPS, "sweeps"))
+    assert cliff.vector(2).num_envs == 2
+    assert cliff().reset(seed=0)[0] is not None
+    assert cliff.table is task_game(CLIFF).table or cliff.table.n_states
+    with pytest.raises(ValueError, match="says that it uses the model"):
+        _ = one.table
+    with pytest.raises(ValueError, match="is self-play and has"):
+        two()
+    with pytest.raises(ValueError, match="is for self-play"):
+        one.aec()
+
+
+def test_the_callback_tells_and_records(tmp_path: Path) -> None:
+    told: list[Any] = []
+    game, algorithm = task_game(COMBAT), as_algorithm(own_algorithms.walk, "walk")
+    callback = RunCallback(game, algorithm, Budget(1000), tmp_path, "mine", told.append)
+    uniform = TabularPolicy.uniform(game.table)
+    point = callback(uniform, 400)
+    callback.progress(600)
+    callback.note(rate=0.1)
+    assert callback.hyperparameters == {"share": 0.5, "rate": 0.1}
+    assert [(m.timesteps, m.total, m.evaluation) for m in told] == [
+        (400, 1000, point), (600, 1000, point),
+    ]  # fmt: skip
+    assert callback.folder.is_dir()
+    with pytest.raises(ValueError, match="timesteps is -1"):
+        callback(uniform, -1)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (Task(environment="solvent/FF-v0"), "task FF-v0: environment is 'solvent/FF-v0'"),
+        (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
+        (Task(environment="solvent/FFCombat-v0", self_play=True), "is a game for one"),
+        (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),
+        (Task(environment="Blackjack-v1"), "has no P"),
+        (
+            Task(environment="solvent/FFCombat-v0", env_kwargs={"opponents": 1}),
+            "parameter of ff-combat is 'opponents'",
+        ),
+        (
+            Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": "random"}),
+            "seat is 'random'",
+        ),
+    ],
+)
+def test_what_is_no_task_is_refused(task: Task, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        task_game(task)

@@ -1,0 +1,44 @@
+"""The page about the benchmark: its files work as they stand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from solvent.benchmark.bench import bench
+from solvent.benchmark.suites import Suite, Task, find_suite, suite_points
+
+PAGE = (Path(__file__).parents[2] / "docs" / "benchmark.md").read_text(encoding="utf-8")
+
+
+def block(title: str) -> str:
+    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', PAGE, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
+    ours = {name for name, at in suite_points().items() if at.value.startswith("solvent.")}
+    assert set(re.findall(r"^\| `([\w-]+)` \| [^|]*\|$", PAGE.split("## Alg")[0], re.M)) >= ours
+    file = tmp_path / "mine.toml"
+    file.write_text(block("mine.toml"))
+    assert [task.name for task in find_suite(str(file)).tasks] == [
+        "FFCombat-v0", "GreedSmall-v0-self-play",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_algorithm_of_the_page_is_entered(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(block("mine.py"))
+    task = Task(environment="solvent/FFCombat-v0", timesteps=3_000)
+    found = bench(
+        tmp_path / "out",
+        Suite("one", "One", (task,)),
+        [f"{tmp_path / 'mine.py'}:greedy_bandit"],
+        progress=False,
+    )
+    [agent] = found.tasks[0].agents
+    assert agent.hyperparameters == {"epsilon": 0.1}
+    assert agent.timesteps == 3_000

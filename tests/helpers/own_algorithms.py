@@ -1,0 +1,82 @@
+"""Algorithms of one's own, as somebody outside writes them, for the tests of the benchmark."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from solvent.benchmark.algorithms import Algorithm
+
+
+def walk(make: Any, seed: int, budget: Any, callback: Any, share: float = 0.5) -> Any:
+    """Plays uniformly, and returns a policy that prefers one action, as a function."""
+    env = make()
+    env.reset(seed=seed)
+    env.action_space.seed(seed)
+    for step in range(budget.timesteps):
+        *_, terminated, _, _ = env.step(env.action_space.sample())
+        if terminated:
+            env.reset()
+        if step % 100 == 0:
+            callback.progress(step)
+    n = env.action_space.n
+    rows = np.full(n, (1 - share) / n)
+    rows[seed % n] += share
+
+    def policy(observations: Any) -> Any:
+        return np.tile(rows, (len(observations), 1))
+
+    callback(policy, budget.timesteps)
+    return policy
+
+
+def fails(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    raise RuntimeError(f"no seed {seed}")
+
+
+def takes_turns(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """For two: always the first legal action, learned nowhere."""
+    env = make.aec()
+    env.reset(seed=seed)
+    return lambda observations: np.zeros(len(observations), np.int64)
+
+
+takes_turns.self_play = True  # type: ignore[attr-defined]
+takes_turns.one_seat = False  # type: ignore[attr-defined]
+
+
+def sweeps(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Uses the table: action values of one backup."""
+    table = make.table
+    rows = np.where(table.mask[0], 1.0, 0.0)
+    return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
+
+
+SWEEPS = Algorithm(sweeps, uses_model=True)
+
+
+def spends(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Never ends by itself."""
+    step = 0
+    while True:
+        step += 1
+        end = time.process_time() + 0.05
+        while time.process_time() < end:
+            pass
+        callback(lambda seen: np.zeros(len(seen), np.int64), step)
+
+
+def checkpoints(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Keeps how far it has come, and is interrupted once halfway."""
+    file = callback.folder / "step.txt"
+    step = int(file.read_text()) if file.exists() else 0
+    began = step
+    while step < budget.timesteps:
+        step += 100
+        callback(lambda seen: np.zeros(len(seen), np.int64), step)
+        file.write_text(str(step))
+        if began == 0 and step >= budget.timesteps // 2:
+            raise KeyboardInterrupt
+    return lambda seen: np.zeros(len(seen), np.int64)
