@@ -1,14 +1,19 @@
-"""The mean of an algorithm over seeds, and how far its runs are from each other.
+"""Algorithms over seeds and tasks: means with intervals, profiles, comparisons and times to a gap.
 
-The interquartile mean and its stratified bootstrap interval are those of R. Agarwal et al., "Deep
-reinforcement learning at the edge of the statistical precipice", NeurIPS 2021: the quarter of the
-runs at either end is left out; to bootstrap, runs are drawn with replacement within each task.
-Three runs bear no interval: of fewer than ten, the least and the largest are told instead.
+The statistics are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
+M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
+2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
+task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs bear no
+interval: of fewer than :data:`LEAST_SEEDS`, the least and the largest are told instead.
+
+The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
+without bound has the score minus infinity and is counted; then the ends are the range, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +23,23 @@ from solvent.model.arrays import Floats
 LEAST_SEEDS = 10
 """With fewer runs of a task there is no interval but the range of the runs."""
 REPETITIONS = 10_000
-"""Of the bootstrap."""
+"""Of the bootstrap of a number."""
+BAND_REPETITIONS = 2_000
+"""Of the bootstrap of a curve, at all of its points together."""
+
+Scores = Sequence[Sequence[float]]
+"""Of each task's runs."""
+
+Statistic = Callable[..., Floats]
+"""Of the scores of several tasks, given one by one, with the runs along `axis`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An interquartile mean over runs.
+    """A statistic over runs.
 
     Attributes:
-        mean: The mean.
+        mean: The interquartile mean, or what else was asked for.
         low: The least run, or the lower end of the interval.
         high: The largest run, or the upper end of the interval.
         is_interval: Whether `low` and `high` are the ends of the 95% bootstrap interval.
@@ -36,6 +49,47 @@ class Estimate:
     low: float
     high: float
     is_interval: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A curve over runs.
+
+    Attributes:
+        along: [n] where its points are: thresholds, or steps.
+        mean: [n] the curve.
+        low: [n] the lower ends of the intervals, or the least run; None if there is no band.
+        high: [n] the upper ends, or the largest run; None if there is no band.
+        is_interval: Whether the band is of 95% bootstrap intervals, each for its own point.
+    """
+
+    along: Floats
+    mean: Floats
+    low: Floats | None
+    high: Floats | None
+    is_interval: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """When runs first came to a gap.
+
+    A run that never did is censored: of its time only a lower bound is known. The median over all
+    runs needs no more than that bound as long as fewer than half of them are censored.
+
+    Attributes:
+        reached: How many runs came to the gap.
+        runs: How many there are.
+        median: Over all runs; infinite if half of them or more never came to the gap.
+        low: The least time.
+        high: The largest; infinite if a run never came to the gap.
+    """
+
+    reached: int
+    runs: int
+    median: float
+    low: float
+    high: float
 
 
 def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
@@ -51,32 +105,205 @@ def interquartile_mean(*tasks: Floats, axis: int = -1) -> Floats:
     return np.asarray(trim_mean(np.concatenate(tasks, axis=axis), 0.25, axis=axis))
 
 
-def estimate(tasks: Sequence[Sequence[float]]) -> Estimate | None:
-    """The interquartile mean over all runs of all tasks; the same scores give the same interval.
+def median_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
+    """Median over tasks of the mean over a task's runs.
 
     Args:
         tasks: The scores of each task's runs.
+        axis: Along which the runs are.
+    """
+    return np.asarray(np.median([scores.mean(axis=axis) for scores in tasks], axis=0))
+
+
+def mean_over_tasks(*tasks: Floats, axis: int = -1) -> Floats:
+    """Mean over tasks of the mean over a task's runs.
+
+    Args:
+        tasks: The scores of each task's runs.
+        axis: Along which the runs are.
+    """
+    return np.asarray(np.mean([scores.mean(axis=axis) for scores in tasks], axis=0))
+
+
+def estimate(tasks: Scores, statistic: Statistic = interquartile_mean) -> Estimate | None:
+    """A statistic over all runs of all tasks; the same scores give the same interval.
+
+    Args:
+        tasks: The scores of each task's runs; tasks without runs are left out.
+        statistic: :func:`interquartile_mean`, :func:`median_over_tasks` or
+            :func:`mean_over_tasks`.
 
     Returns:
-        With an interval if every task has :data:`LEAST_SEEDS` runs, else with the range of all
-        runs; None if there are no runs, or not all of them have a finite score.
+        With an interval if every task has :data:`LEAST_SEEDS` runs, all of them finite, else with
+        the range of all runs; None if there are no runs, or one of them has no score.
     """
     runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
-    if not runs or not all(np.isfinite(scores).all() for scores in runs):
+    if not runs or any(np.isnan(scores).any() for scores in runs):
         return None
-    mean = float(interquartile_mean(*runs))
+    mean = float(statistic(*runs))
+    if _bears_interval(runs):
+        low, high = _interval(runs, statistic, REPETITIONS)
+        return Estimate(mean, float(low), float(high), is_interval=True)
+    every = np.concatenate(runs)
+    return Estimate(mean, float(every.min()), float(every.max()), is_interval=False)
+
+
+def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
+    """The share of runs with a score above a threshold, for each threshold.
+
+    The mean over tasks of the share of a task's runs: the run-score distribution of section 4.2 of
+    the paper. The area between two profiles is the difference of their mean scores.
+
+    Args:
+        tasks: The scores of each task's runs; tasks without runs are left out.
+        thresholds: [n] ascending.
+
+    Returns:
+        With intervals if every task has :data:`LEAST_SEEDS` runs, else without a band.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    runs = [np.asarray(scores, float) for scores in tasks if len(scores)]
+    if not runs:
+        raise ValueError("a performance profile needs runs; there are none")
+    above = [(scores > np.asarray(thresholds)[:, None]).astype(float) for scores in runs]
+    mean = mean_over_tasks(*above)
     if min(map(len, runs)) < LEAST_SEEDS:
-        every = np.concatenate(runs)
-        return Estimate(mean, float(every.min()), float(every.max()), is_interval=False)
+        return Band(thresholds, mean, None, None, is_interval=False)
+    low, high = _interval(above, mean_over_tasks, BAND_REPETITIONS)
+    return Band(thresholds, mean, low, high, is_interval=True)
+
+
+def probability_of_improvement(first: Scores, second: Scores) -> Estimate | None:
+    """How probable it is that a run of one algorithm is better than one of another.
+
+    Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
+    a tie counting half: the statistic U of Mann and Whitney, divided by the number of pairs
+    (section 4.3 of the paper).
+
+    Args:
+        first: The scores of each task's runs.
+        second: Those of the other algorithm in the same tasks; tasks in which either has no runs
+            are left out.
+
+    Returns:
+        With an interval if both have :data:`LEAST_SEEDS` runs in every task, else with the number
+        itself as either end; None if there is no task left, or a run has no score.
+    """
+    pairs = [
+        (np.asarray(x, float), np.asarray(y, float))
+        for x, y in zip(first, second, strict=True)
+        if len(x) and len(y)
+    ]
+    runs = [scores for pair in pairs for scores in pair]
+    if not runs or any(np.isnan(scores).any() for scores in runs):
+        return None
+    mean = float(_improvement(*runs))
+    if min(map(len, runs)) < LEAST_SEEDS:
+        return Estimate(mean, mean, mean, is_interval=False)
+    low, high = _interval(runs, _improvement, REPETITIONS)
+    return Estimate(mean, float(low), float(high), is_interval=True)
+
+
+def time_to_gap(curves: Sequence[Sequence[tuple[float, float]]], gap: float) -> Reached:
+    """When runs first had at most some gap.
+
+    Args:
+        curves: The points of each run, times ascending, each with the gap at that time.
+        gap: What is to be reached.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    if not curves:
+        raise ValueError("a time to a gap needs runs; there are none")
+    times = sorted(next((time for time, own in curve if own <= gap), math.inf) for curve in curves)
+    # The larger of the two in the middle is infinite where half of the runs are censored.
+    middle = times[(len(times) - 1) // 2], times[len(times) // 2]
+    return Reached(
+        reached=sum(map(math.isfinite, times)),
+        runs=len(times),
+        median=sum(middle) / 2,
+        low=times[0],
+        high=times[-1],
+    )
+
+
+def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -> Band:
+    """The interquartile mean of curves over runs, with a band.
+
+    Args:
+        curves: The points of each run, times ascending, each with a number. Between two points a
+            run has the number of the earlier one, before the first that of the first.
+        along: [n] the times at which the curve is wanted.
+
+    Returns:
+        With intervals from :data:`LEAST_SEEDS` runs on, else with the range of the runs. Where a
+        run's number is not finite, nor is the curve.
+
+    Raises:
+        ValueError: If there are no runs.
+    """
+    if not curves:
+        raise ValueError("a band needs runs; there are none")
+    runs = np.array([_held(curve, along) for curve in curves]).T
+    finite = np.isfinite(runs).all(axis=1)
+    mean, low, high = (np.full(len(along), np.nan) for _ in range(3))
+    is_interval = len(curves) >= LEAST_SEEDS
+    known = runs[finite]
+    if len(known):
+        mean[finite] = interquartile_mean(known)
+        low[finite], high[finite] = (
+            _interval([known], interquartile_mean, BAND_REPETITIONS)
+            if is_interval
+            else (known.min(axis=1), known.max(axis=1))
+        )
+    return Band(np.asarray(along, float), mean, low, high, is_interval)
+
+
+def _held(curve: Sequence[tuple[float, float]], along: Floats) -> Floats:
+    """A run's numbers at some times, each from the last point that is not later."""
+    times, numbers = (np.asarray(column, float) for column in zip(*curve, strict=True))
+    place = np.searchsorted(times, along, side="right") - 1
+    return np.asarray(numbers[np.maximum(place, 0)])
+
+
+def _improvement(*runs: Floats, axis: int = -1) -> Floats:
+    """The probability of improvement; the two algorithms' runs in each task take turns."""
+    shares = []
+    for x, y in zip(runs[::2], runs[1::2], strict=True):
+        mine, other = np.moveaxis(x, axis, -1)[..., :, None], np.moveaxis(y, axis, -1)[..., None, :]
+        shares.append(((mine > other) + 0.5 * (mine == other)).mean(axis=(-2, -1)))
+    return np.asarray(np.mean(shares, axis=0))
+
+
+def _bears_interval(runs: Sequence[Floats]) -> bool:
+    enough = min(map(len, runs)) >= LEAST_SEEDS
+    return enough and all(np.isfinite(scores).all() for scores in runs)
+
+
+def _interval(
+    runs: Sequence[Floats], statistic: Statistic, repetitions: int
+) -> tuple[Floats, Floats]:
+    """The ends of the 95% stratified bootstrap interval.
+
+    Args:
+        runs: [..., runs] of each sample; all of a sample's rows are drawn alike.
+        statistic: Of the samples.
+        repetitions: How often runs are drawn.
+    """
     from scipy.stats import bootstrap
 
     # Runs of different tasks are samples of their own, drawn independently: that stratifies.
     interval = bootstrap(
         runs,
-        interquartile_mean,
-        n_resamples=REPETITIONS,
+        statistic,
+        n_resamples=repetitions,
+        batch=1_000,
         vectorized=True,
+        axis=-1,
         method="percentile",
         rng=np.random.default_rng(0),
     ).confidence_interval
-    return Estimate(mean, float(interval.low), float(interval.high), is_interval=True)
+    return np.asarray(interval.low), np.asarray(interval.high)

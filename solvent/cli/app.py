@@ -12,6 +12,7 @@ from rich.console import Console
 from solvent import __version__
 from solvent.cli.errors import interruptible
 from solvent.cli.groups import GameCommand, MainGroup
+from solvent.cli.submissions import leaderboard, submit
 from solvent.model.parameters import brief, check_choice, shown
 
 app = typer.Typer(
@@ -613,7 +614,7 @@ def bench(
             seeds=seeds, workers=workers, on=on,
         )  # fmt: skip
         with working("making the page"):
-            page = write_report(out, out / "report.html")
+            page = write_report(out, out / "report.html", summary=out)
     show_results(Console(emoji=False), record.tasks)
     typer.echo(f"\nreport: {page}")
     for failure in record.failures:
@@ -666,6 +667,14 @@ def report(
         Path | None,
         typer.Option("--in", metavar="DIR", help="A folder that `solvent bench` wrote."),
     ] = None,
+    summary: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="With --in: where to write its summary as CSV, JSON and LaTeX, and its charts as "
+            "SVG.",
+        ),
+    ] = None,
     game: Annotated[
         str | None,
         typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
@@ -700,5 +709,9 @@ def report(
         (results, ()) if results is not None else read_subject(game, solution, ctx.args)
     )
     with working("making the page"):
-        page = write_report(subject, out, sections=sections)
+        page = write_report(subject, out, sections=sections, summary=summary)
     typer.echo(f"report: {page}")
+
+
+app.add_typer(submit, name="submit")
+app.command()(leaderboard)

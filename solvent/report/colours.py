@@ -17,6 +17,9 @@ from zlib import crc32
 ALGORITHMS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """For pictures that stand alone. On a page they are ``--series-0`` and so on, and fit the dark."""
 
+FURTHER = ("#332288", "#882255", "#999933")
+"""The same for ``--series-6`` and so on."""
+
 SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
     "M-3.6-3.6h7.2v7.2h-7.2z",

@@ -21,8 +21,10 @@ def exact(value: float) -> str:
 
 
 def brief(value: float) -> str:
-    """A value beside others that bound it, with four decimals."""
-    return f"{value:z.4f}".replace("-", "−") if math.isfinite(value) else "–"
+    """A value beside others that bound it, with four decimals; what is not known is a dash."""
+    if math.isnan(value):
+        return "–"
+    return f"{value:z.4f}".replace("-", "−").replace("inf", "∞")
 
 
 def small(value: float) -> str:

@@ -12,9 +12,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from solvent import __version__
 from solvent.baselines import baselines_of
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, read_results
+from solvent.benchmark.citation import bibtex
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, read_bench
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
+from solvent.benchmark.summary import (
+    PREFIXES,
+    Improvement,
+    Row,
+    Summary,
+    algorithms_of,
+    normalized_scores,
+    summarize,
+    write_summary,
+)
 from solvent.exact import SolvedGame, SolvedTable, solve, write_atomically
+from solvent.exact.learning_curve import Evaluation
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
 from solvent.report.colours import BASELINE_SHAPE, Mark, algorithm_marks
@@ -23,7 +35,9 @@ from solvent.report.curves import ends, named, panels
 from solvent.report.distances import distances, rows_of
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
 from solvent.report.numbers import brief, exact, small, whole
+from solvent.report.panel import Panel, write_pictures
 from solvent.report.sections import Section, Untabled, beside
+from solvent.report.seeds import gap_band_panel, pictures, profile_panel
 from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 
@@ -82,7 +96,9 @@ class TaskView:
 
     Of a game without a table `states` and `model_hash` are None. `optima` are the values of optimal
     play to each seat's own player. `agents` and `baselines` are in the order of their gaps.
-    `curve_ends` says which curves do not end where their agents are.
+    `curve_ends` says which curves do not end where their agents are. `times` are the rows of
+    algorithms and policies that have times to a gap, and `bands` the charts of algorithms with
+    several seeds.
     """
 
     anchor: str
@@ -100,6 +116,8 @@ class TaskView:
     distances: str
     curves: tuple[str, ...]
     curve_ends: tuple[str, ...]
+    times: tuple[Row, ...]
+    bands: tuple[str, ...]
     attributions: tuple[tuple[AgentRecord, str, GapAttribution], ...]
     cross_play: CrossPlayMatrix | None
     sections: tuple[Section, ...]
@@ -122,6 +140,7 @@ def write_report(
     out: str | Path,
     *,
     sections: Sequence[Section] = (),
+    summary: str | Path | None = None,
 ) -> Path:
     """Write the page about the results of a bench, or about a game.
 
@@ -131,17 +150,29 @@ def write_report(
             nothing is trained.
         out: The page.
         sections: Put after the game's own.
+        summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`)
+            and its charts as SVG; if left out, none are written.
 
     Returns:
         `out`.
 
     Raises:
-        StoreError: If the folder does not hold results, they contradict the policies, or the page
+        StoreError: If the folder does not hold results, they contradict the policies, or a file
             cannot be written.
-        ValueError: If there is no such game, or it cannot be solved.
+        ValueError: If there is no such game, it cannot be solved, or a summary is asked for of what
+            is no bench.
     """
     out = Path(out)
-    write_atomically(out, render(subject, sections=sections).encode())
+    if not isinstance(subject, str | Path):
+        if summary is not None:
+            raise ValueError("a summary is of a bench; a game alone has none")
+        write_atomically(out, render(subject, sections=sections).encode())
+        return out
+    bench = _solve_bench(Path(subject))
+    write_atomically(out, _page_of_bench(bench, sections).encode())
+    if summary is not None:
+        write_summary(summary, bench.summary)
+        write_pictures(summary, pictures([one.task for one in bench.tasks], bench.curves))
     return out
 
 
@@ -153,16 +184,71 @@ def render(subject: str | Path | Game | SolvedGame, *, sections: Sequence[Sectio
         sections: Put after the game's own.
     """
     if isinstance(subject, str | Path):
-        folder = Path(subject)
-        tasks = read_results(folder)
-        marks = algorithm_marks(agent.algorithm for task in tasks for agent in task.agents)
-        views = [_view(solve_task(task, folder), marks) for task in tasks]
-    else:
-        views = [_view_game(subject)]
-    return _page([replace(view, sections=(*view.sections, *sections)) for view in views])
+        return _page_of_bench(_solve_bench(Path(subject)), sections)
+    return _page(_with([_view_game(subject)], sections))
 
 
-def _page(views: Sequence[TaskView]) -> str:
+@dataclass(frozen=True, eq=False)
+class _Bench:
+    """A bench with its games solved and its policies scored."""
+
+    tasks: tuple[SolvedTask, ...]
+    summary: Summary
+
+    @property
+    def curves(self) -> dict[str, dict[str, Sequence[Evaluation]]]:
+        """The learning curves as recorded, by the name of the task and of the agent."""
+        return {
+            one.task.name: {item.agent.name: item.curve for item in one.agents}
+            for one in self.tasks
+        }
+
+
+def _solve_bench(folder: Path) -> _Bench:
+    bench = read_bench(folder)
+    tasks = tuple(solve_task(task, folder) for task in bench.tasks)
+    curves = {(one.task.name, item.agent.name): item.curve for one in tasks for item in one.agents}
+    return _Bench(tasks, summarize([one.task for one in tasks], bench.suite, curves))
+
+
+def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
+    tasks = [one.task for one in bench.tasks]
+    marks = algorithm_marks(algorithms_of(tasks))
+    views = [_view(one, marks, bench.summary) for one in bench.tasks]
+    # Over all tasks only who was in more than one is compared.
+    compared = [
+        name for name in algorithms_of(tasks) if sum(map(bool, normalized_scores(tasks, name))) > 1
+    ]
+    return _page(
+        _with(views, sections),
+        overall=[_both(bench.summary, name) for name in compared],
+        profiles=None if len(tasks) == 1 else profile_panel(tasks, marks),
+        improvements=[
+            one
+            for one in bench.summary.improvements
+            if one.first in compared and one.second in compared
+        ],
+        citation=bibtex(bench.summary.suite),
+    )
+
+
+def _with(views: Sequence[TaskView], sections: Sequence[Section]) -> list[TaskView]:
+    return [replace(view, sections=(*view.sections, *sections)) for view in views]
+
+
+def _both(summary: Summary, algorithm: str) -> tuple[Row | None, Row | None]:
+    """The rows of an algorithm over all tasks: of the greedy policies, and as sampled."""
+    return summary.row(algorithm), summary.row(algorithm, policy="sampled")
+
+
+def _page(
+    views: Sequence[TaskView],
+    *,
+    overall: Sequence[tuple[Row | None, Row | None]] = (),
+    profiles: Panel | None = None,
+    improvements: Sequence[Improvement] = (),
+    citation: str = "",
+) -> str:
     environment = Environment(
         loader=PackageLoader("solvent.report", "."),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -171,21 +257,27 @@ def _page(views: Sequence[TaskView]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals |= {"isfinite": isfinite}
+    environment.globals |= {"isfinite": isfinite, "two_digits": "{:.2f}".format}
+    environment.globals["percent"] = lambda share: f"{100 * share:g}%"
     environment.globals |= {"baseline_shape": BASELINE_SHAPE, "least_seeds": LEAST_SEEDS}
     scripts = dict.fromkeys(s.script for view in views for s in view.sections if s.script)
     one = views[0].task.title if len(views) == 1 else None
     return environment.get_template("page.html.j2").render(
         title=one or f"Bench of {len(views)} environments",
         tasks=views,
-        overall=_overall(tuple(view.task for view in views)),
+        overall=overall,
+        profiles="" if profiles is None else profiles.drawn(),
+        improvements={(one.first, one.second): one for one in improvements},
+        citation=citation,
         scripts=[*scripts, beside(__file__, "save.js")],
         style=beside(__file__, "page.css"),
         version=__version__,
     )
 
 
-def _view(solved: SolvedTask, marks: Mapping[str, Mark]) -> TaskView:
+def _view(
+    solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None = None
+) -> TaskView:
     task = solved.task
     curves = {item.agent.name: item.curve for item in solved.agents}
     view = _general(task, solved.game, solved.solution.method, marks)
@@ -197,6 +289,12 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark]) -> TaskView:
         algorithms=_algorithms(task),
         curves=panels(task, curves, marks, meaning) if curves else (),
         curve_ends=ends(task, curves),
+        times=tuple(
+            row for row in (summary.rows if summary else ()) if row.task == task.name and row.times
+        ),
+        bands=tuple(gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES)
+        if _several_seeds(task)
+        else (),
         attributions=tuple(
             (
                 item.agent,
@@ -248,6 +346,8 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         else "",
         curves=(),
         curve_ends=(),
+        times=(),
+        bands=(),
         attributions=(),
         cross_play=None,
         sections=(),
@@ -331,13 +431,6 @@ def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
     return tuple(rows)
 
 
-def _overall(tasks: tuple[TaskRecord, ...]) -> tuple[AlgorithmRow, ...]:
-    """Normalized scores over all tasks of the algorithms with agents in more than one."""
-    rows = []
-    for name in dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents):
-        scores = [[a.mode_normalized for a in task.agents if a.algorithm == name] for task in tasks]
-        # Where uniform play is optimal, nothing can be normalized.
-        scores = [own for own in scores if own and all(map(isfinite, own))]
-        if len(scores) > 1:
-            rows.append(AlgorithmRow(name, sum(map(len, scores)), None, estimate(scores)))
-    return tuple(rows)
+def _several_seeds(task: TaskRecord) -> bool:
+    """Whether an algorithm has more than one agent."""
+    return len(task.agents) > len(algorithms_of([task]))

@@ -199,6 +199,26 @@ class Panel:
 
         self.parts.append(drawn)
 
+    def band(
+        self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
+    ) -> None:
+        """The room between two curves over the same points.
+
+        Args:
+            xs: Of the points.
+            low: Of the lower curve.
+            high: Of the upper curve.
+            colour: Of the band, which lets through what is behind it.
+        """
+
+        def drawn() -> str:
+            there = [*zip(xs, high, strict=True)]
+            back = [*zip(xs, low, strict=True)]
+            points = " ".join(f"{self._x(x):.1f},{self._y(y):.1f}" for x, y in there + back[::-1])
+            return f'<polygon fill="{colour}" fill-opacity=".18" points="{points}"/>'
+
+        self.parts.append(drawn)
+
     def dots(self, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
         """Points of one kind."""
 
@@ -216,6 +236,20 @@ class Panel:
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img">'
             f"{self.inside()}{legend}</svg>"
+        )
+
+    def alone(self, style: str = STYLE) -> str:
+        """The whole chart with its legend, as an SVG that needs nothing else.
+
+        Args:
+            style: Of its classes.
+        """
+        legend, height = self._legend()
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}" role="img" font-size="12" '
+            f'font-family="system-ui, sans-serif"><style>{escape(style)}</style>'
+            f'<rect width="100%" height="100%" fill="#fff"/>{self.inside()}{legend}</svg>'
         )
 
     def inside(self) -> str:

@@ -53,7 +53,6 @@ def test_what_cannot_be_averaged_has_no_estimate() -> None:
     assert estimate([]) is None
     assert estimate([[]]) is None
     assert estimate([[0.1, math.nan]]) is None
-    assert estimate([[0.1, math.inf]]) is None
 
 
 def test_an_interval_holds_its_mean_and_shrinks_with_more_seeds() -> None:

@@ -1,0 +1,361 @@
+"""A bench in numbers that a paper prints: each algorithm over its seeds and tasks.
+
+:func:`summarize` makes the rows, and the functions after it write them: ``summary.csv`` with a row
+for each algorithm, task and policy and one over all tasks, ``summary.json`` with the same and the
+probabilities of improvement, and ``summary.tex`` with tables for LaTeX (package booktabs). The
+statistics are those of :mod:`solvent.benchmark.statistics`.
+
+Times to a gap are from the learning curves as recorded: the first evaluation at which the gap of
+the policy is at most a share of the distance between uniform and optimal play. Runs that never got
+there are counted, not left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from solvent.benchmark.citation import bibtex
+from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
+from solvent.benchmark.statistics import (
+    Estimate,
+    Reached,
+    estimate,
+    mean_over_tasks,
+    median_over_tasks,
+    probability_of_improvement,
+    time_to_gap,
+)
+from solvent.exact.learning_curve import Evaluation
+from solvent.exact.store import write_atomically
+
+FILES = ("summary.csv", "summary.json", "summary.tex")
+"""The names of the files."""
+
+GAPS = (0.1, 0.01, 0.001)
+"""Shares of the distance between uniform and optimal play."""
+
+PREFIXES = {"greedy": "mode_", "sampled": ""}
+"""What the names of a policy's figures begin with, by the policy."""
+
+Curves = Mapping[tuple[str, str], Sequence[Evaluation]]
+"""The learning curves by the names of the task and the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeToGap:
+    """When the runs of an algorithm first came to a gap.
+
+    Attributes:
+        share: The gap, of the distance between uniform and optimal play.
+        steps: In environment steps.
+        cpu_seconds: In seconds of CPU, evaluations included.
+    """
+
+    share: float
+    steps: Reached
+    cpu_seconds: Reached
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An algorithm on a task, or on all.
+
+    Attributes:
+        algorithm: Its name.
+        task: The name of the task; None for all tasks.
+        policy: ``"greedy"`` or ``"sampled"``.
+        runs: How many there are.
+        iqm: The interquartile mean of the normalized score.
+        median: The median over tasks of the mean over runs; of one task None.
+        mean: The mean over tasks of the mean over runs.
+        gap: The interquartile mean of the gap; over all tasks None.
+        worst_start_gap: The largest gap of a run from a single start; over all tasks None.
+        timesteps: Mean over runs, as recorded.
+        cpu_seconds: Mean over runs, as recorded.
+        times: To the gaps of :data:`GAPS`; none where curves or the uniform policy's score are
+            not known, and over all tasks.
+    """
+
+    algorithm: str
+    task: str | None
+    policy: str
+    runs: int
+    iqm: Estimate | None
+    median: Estimate | None
+    mean: Estimate | None
+    gap: Estimate | None
+    worst_start_gap: float | None
+    timesteps: float
+    cpu_seconds: float
+    times: tuple[TimeToGap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """How probable it is that the greedy policy of `first` is better than that of `second`."""
+
+    first: str
+    second: str
+    probability: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A bench in numbers.
+
+    Attributes:
+        suite: Whose tasks they are, if they are those of one.
+        rows: Those over all tasks first, then task by task.
+        improvements: Of every two algorithms, either way round.
+    """
+
+    suite: SuiteRecord | None
+    rows: tuple[Row, ...]
+    improvements: tuple[Improvement, ...]
+
+    def row(self, algorithm: str, task: str | None = None, policy: str = "greedy") -> Row | None:
+        """The row of an algorithm, if there is one.
+
+        Args:
+            algorithm: Its name.
+            task: The name of the task; None for all tasks.
+            policy: ``"greedy"`` or ``"sampled"``.
+        """
+        asked = (algorithm, task, policy)
+        return next((r for r in self.rows if (r.algorithm, r.task, r.policy) == asked), None)
+
+
+def algorithms_of(tasks: Sequence[TaskRecord]) -> tuple[str, ...]:
+    """The algorithms of some tasks, in the order in which they are met."""
+    return tuple(dict.fromkeys(agent.algorithm for task in tasks for agent in task.agents))
+
+
+def normalized_scores(
+    tasks: Sequence[TaskRecord], algorithm: str, policy: str = "greedy"
+) -> list[list[float]]:
+    """The normalized scores of an algorithm's runs, a list for each task.
+
+    Of a task on which nothing can be normalized, since uniform play is optimal, the list is empty.
+
+    Args:
+        tasks: The tasks.
+        algorithm: Its name.
+        policy: ``"greedy"`` or ``"sampled"``.
+    """
+    found = [_figures(task, algorithm, policy, "normalized") for task in tasks]
+    return [[] if any(map(math.isnan, scores)) else scores for scores in found]
+
+
+def summarize(
+    tasks: Sequence[TaskRecord], suite: SuiteRecord | None = None, curves: Curves | None = None
+) -> Summary:
+    """The statistics of a bench.
+
+    Args:
+        tasks: Their records.
+        suite: Whose tasks they are, if they are those of one.
+        curves: The learning curves, as recorded; without, there are no times to a gap.
+    """
+    algorithms = algorithms_of(tasks)
+    rows = [
+        _row(tasks, None, name, policy, curves or {}) for name in algorithms for policy in PREFIXES
+    ]
+    for task in tasks:
+        rows += [
+            _row([task], task.name, name, policy, curves or {})
+            for name in algorithms_of([task])
+            for policy in PREFIXES
+        ]
+    scores = {name: normalized_scores(tasks, name) for name in algorithms}
+    improvements = (
+        Improvement(first, second, found)
+        for first, second in permutations(algorithms, 2)
+        if (found := probability_of_improvement(scores[first], scores[second])) is not None
+    )
+    return Summary(suite, tuple(rows), tuple(improvements))
+
+
+def write_summary(folder: str | Path, summary: Summary) -> list[Path]:
+    """Write the files of a summary.
+
+    Args:
+        folder: Where to.
+        summary: What they are to hold.
+
+    Returns:
+        The files.
+
+    Raises:
+        StoreError: If one cannot be written.
+    """
+    texts = (as_csv(summary), as_json(summary), as_latex(summary))
+    places = [Path(folder) / name for name in FILES]
+    for place, text in zip(places, texts, strict=True):
+        write_atomically(place, text.encode())
+    return places
+
+
+def as_csv(summary: Summary) -> str:
+    """The rows as CSV; what is not known is empty, and a task that is empty stands for all."""
+    records = [dict(_cells(row)) for row in summary.rows]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def as_json(summary: Summary) -> str:
+    """Everything as JSON; what is not known, or has no bound, is null."""
+    from solvent import __version__
+
+    content = {
+        "format": 1,
+        "solvent": __version__,
+        **asdict(summary),
+        "citation": bibtex(summary.suite),
+    }
+    return json.dumps(_finite(content), indent=2, allow_nan=False) + "\n"
+
+
+def as_latex(summary: Summary) -> str:
+    """Two tables for LaTeX: each algorithm over all tasks, and the interquartile means by task."""
+    overall = [row for row in summary.rows if row.task is None]
+    parts = [
+        "% Normalized scores, 0 for uniform play and 1 for optimal play.",
+        "% In brackets: 95% stratified bootstrap intervals, or with fewer than ten seeds the range",
+        "% of the runs.",
+        r"\begin{tabular}{lrlll}",
+        r"\toprule",
+        r"algorithm (policy) & runs & IQM & median & mean \\",
+        r"\midrule",
+        *(
+            f"{latex(row.algorithm)} ({row.policy}) & {row.runs} & {_latex(row.iqm)} & "
+            rf"{_latex(row.median)} & {_latex(row.mean)} \\"
+            for row in overall
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+        "",
+    ]
+    names = list(dict.fromkeys(row.algorithm for row in overall))
+    tasks = list(dict.fromkeys(row.task for row in summary.rows if row.task is not None))
+    parts += [
+        "% Interquartile means of the greedy policies by task.",
+        rf"\begin{{tabular}}{{l{'l' * len(names)}}}",
+        r"\toprule",
+        rf"task & {' & '.join(map(latex, names))} \\",
+        r"\midrule",
+    ]
+    for task in tasks:
+        rows = [summary.row(name, task) for name in names]
+        cells = " & ".join("--" if row is None else _latex(row.iqm) for row in rows)
+        parts.append(rf"{latex(task)} & {cells} \\")
+    return "\n".join([*parts, r"\bottomrule", r"\end{tabular}", ""])
+
+
+_LATEX = {character: "\\" + character for character in "&%$#_{}"}
+_LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def latex(text: str) -> str:
+    """A text in which nothing means anything to LaTeX."""
+    return re.sub(r"[&%$#_{}\\~^]", lambda found: _LATEX[found[0]], text)
+
+
+def _latex(found: Estimate | None) -> str:
+    if found is None:
+        return "--"
+    mean, low, high = (
+        f"{number:z.3f}".replace("inf", r"\infty") for number in (found.mean, found.low, found.high)
+    )
+    return f"${mean}$" if found.low == found.high else f"${mean}$ $[{low}, {high}]$"
+
+
+def _row(
+    tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: str, curves: Curves
+) -> Row:
+    scores = normalized_scores(tasks, algorithm, policy)
+    agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
+    worst = [getattr(agent, PREFIXES[policy] + "worst_start_gap") for agent in agents]
+    return Row(
+        algorithm=algorithm,
+        task=name,
+        policy=policy,
+        runs=len(agents),
+        iqm=estimate(scores),
+        median=estimate(scores, median_over_tasks) if name is None else None,
+        mean=estimate(scores, mean_over_tasks),
+        gap=None if name is None else estimate([_figures(tasks[0], algorithm, policy, "gap")]),
+        worst_start_gap=None if name is None else max(worst),
+        timesteps=sum(agent.timesteps for agent in agents) / len(agents),
+        cpu_seconds=sum(agent.cpu_seconds for agent in agents) / len(agents),
+        times=() if name is None else _times(tasks[0], agents, policy, curves),
+    )
+
+
+def _times(
+    task: TaskRecord, agents: Sequence[AgentRecord], policy: str, curves: Curves
+) -> tuple[TimeToGap, ...]:
+    own = [curves.get((task.name, agent.name)) for agent in agents]
+    distance = next((one.gap for one in task.baselines if one.name == "uniform"), math.nan)
+    if any(curve is None for curve in own) or not 0 < distance < math.inf:
+        return ()
+    gap = PREFIXES[policy] + "gap"
+
+    def reached(time: str, share: float) -> Reached:
+        points = [
+            [(float(getattr(point, time)), float(getattr(point, gap))) for point in curve or ()]
+            for curve in own
+        ]
+        return time_to_gap(points, share * distance)
+
+    return tuple(
+        TimeToGap(share, reached("timesteps", share), reached("seconds", share)) for share in GAPS
+    )
+
+
+def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[float]:
+    attribute = PREFIXES[policy] + name
+    return [getattr(agent, attribute) for agent in task.agents if agent.algorithm == algorithm]
+
+
+def _cells(row: Row) -> Iterator[tuple[str, Any]]:
+    """The columns of a row with what stands in them."""
+    yield from (("task", row.task or ""), ("algorithm", row.algorithm), ("policy", row.policy))
+    yield "runs", row.runs
+    for name in ("iqm", "median", "mean", "gap"):
+        found: Estimate | None = getattr(row, name)
+        ends = "" if found is None else "interval" if found.is_interval else "range"
+        yield name, "" if found is None else found.mean
+        yield f"{name}_low", "" if found is None else found.low
+        yield f"{name}_high", "" if found is None else found.high
+        yield f"{name}_ends", ends
+    yield "worst_start_gap", "" if row.worst_start_gap is None else row.worst_start_gap
+    yield "timesteps", row.timesteps
+    yield "cpu_seconds", row.cpu_seconds
+    for time in row.times:
+        percent = f"{time.share:.1%}".replace(".0%", "%")
+        yield f"reached {percent}", time.steps.reached
+        yield f"median steps to {percent}", time.steps.median
+        yield f"median CPU s to {percent}", time.cpu_seconds.median
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return content

@@ -1,0 +1,158 @@
+"""The commands about submissions: packing and checking one, and the leaderboard of many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from solvent.benchmark.submissions import Submission
+    from solvent.benchmark.suites import Suite
+
+submit = typer.Typer(
+    no_args_is_help=True,
+    help="Pack what an algorithm has learned for a leaderboard, or check what somebody packed.",
+    rich_markup_mode="rich",
+)
+
+SuiteFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--suite", metavar="FILE", help="The file of the suite, where no package declares it."
+    ),
+]
+
+
+@submit.command()
+def pack(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="A folder that `solvent bench` wrote.")
+    ],
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Whose runs.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the submission.")],
+    authors: Annotated[str, typer.Option(metavar="TEXT", help="Who submits it.")],
+    code: Annotated[
+        str, typer.Option(metavar="LINK", help="Where the code is, https://…; none if left out.")
+    ] = "",
+    budget: Annotated[
+        str, typer.Option(metavar="TEXT", help="What a run was allowed, in words.")
+    ] = "as the suite says",
+    hardware: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What it ran on, in words; as recorded if left out."),
+    ] = None,
+    uses_model: Annotated[
+        bool,
+        typer.Option("--uses-model", help="A learner was given more of its game than samples."),
+    ] = False,
+    saw_solution: Annotated[
+        bool,
+        typer.Option("--saw-solution", help="A learner, or who tuned it, saw the solution."),
+    ] = False,
+    suite: SuiteFile = None,
+) -> None:
+    r"""Make a submission of an algorithm's runs in a bench: its policies, and a card.
+
+    [dim]solvent submit pack runs/core --algorithm ppo --authors "A. Author" \
+    --code https://example.org/ppo --out submissions/ppo[/]
+    """
+    from solvent.benchmark.submissions import pack_submission
+
+    packed = pack_submission(
+        results,
+        algorithm,
+        out,
+        _suite(suite),
+        authors=authors,
+        code=code,
+        budget=budget,
+        uses_model=uses_model,
+        saw_solution=saw_solution,
+        **({} if hardware is None else {"hardware": hardware}),
+    )
+    _show(packed)
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    typer.echo(f"\nsubmission: {out}, {size / 1e6:.1f} MB")
+
+
+@submit.command()
+def check(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a submission.")],
+    suite: SuiteFile = None,
+) -> None:
+    """Score every policy of a submission again, and show what a leaderboard would.
+
+    What does not fit is refused, with the file, the task and the seed.
+    """
+    from solvent.benchmark.submissions import check_submission
+    from solvent.cli.progress import working
+
+    with working("scoring"):
+        checked = check_submission(folder, _suite(suite))
+    _show(checked)
+    typer.echo("\nevery figure is that of the policies")
+
+
+def leaderboard(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="The folders of submissions.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")],
+    suite: SuiteFile = None,
+) -> None:
+    """Check submissions and write one HTML page that compares them, complete in itself."""
+    from solvent.cli.progress import working
+    from solvent.report.leaderboard import write_leaderboard
+
+    with working("scoring"):
+        page = write_leaderboard(folders, out, _suite(suite))
+    typer.echo(f"leaderboard: {page}")
+
+
+def _suite(file: Path | None) -> Suite | None:
+    from solvent.benchmark.suites import read_suite
+
+    return None if file is None else read_suite(file)
+
+
+def _show(submission: Submission) -> None:
+    """What a leaderboard shows of a submission; the terminal takes nothing in it for markup."""
+    from solvent.benchmark.records import SuiteRecord
+    from solvent.benchmark.statistics import Estimate
+    from solvent.benchmark.summary import summarize
+
+    card = submission.card
+    summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
+    console = Console()
+    for name, text in (
+        ("algorithm", card.algorithm),
+        ("suite", f"{card.suite} {card.suite_hash[:16]}"),
+        ("seeds", ", ".join(map(str, card.seeds))),
+        ("authors", card.authors),
+        ("code", card.code or "–"),
+        ("budget", card.budget),
+        ("hardware", card.hardware),
+        ("uses the model", "yes" if card.uses_model else "no"),
+        ("saw the solution", "yes" if card.saw_solution else "no"),
+    ):
+        console.print(f"[dim]{name:<16}[/] {escape(text)}", highlight=False)
+
+    def told(found: Estimate | None) -> str:
+        if found is None:
+            return "–"
+        ends = f" [{found.low:.4f}, {found.high:.4f}]" if found.low < found.high else ""
+        return escape(f"{found.mean:z.4f}{ends}")
+
+    table = Table("task", "policy", "IQM", "gap", "worst start", box=None, pad_edge=False)
+    for row in summary.rows:
+        worst = "" if row.worst_start_gap is None else f"{row.worst_start_gap:.3g}"
+        gap = "" if row.task is None else told(row.gap)
+        name = "[bold]all tasks[/]" if row.task is None else escape(row.task)
+        table.add_row(name, row.policy, told(row.iqm), gap, worst)
+    console.print()
+    console.print(table)

@@ -1,0 +1,284 @@
+"""The leaderboard: submissions in, one HTML file out that needs nothing else.
+
+Every figure on it was computed from the policies of a submission just before. What is somebody's
+word (names, links, budgets, steps, CPU time) is called *stated* there, and escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from math import isfinite, isnan
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from solvent import __version__
+from solvent.benchmark.card import Card
+from solvent.benchmark.citation import bibtex
+from solvent.benchmark.records import SuiteRecord, TaskRecord
+from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
+from solvent.benchmark.submissions import Submission, check_submission
+from solvent.benchmark.suites import Suite
+from solvent.benchmark.summary import Improvement, Row, Summary, summarize
+from solvent.exact import write_atomically
+from solvent.report.colours import Mark, algorithm_marks
+from solvent.report.numbers import brief, exact, small, whole
+from solvent.report.sections import beside
+from solvent.report.seeds import profile_panel
+
+KINDS = {
+    False: "Learned from samples",
+    True: "Given the model, or with sight of the solution",
+}
+"""The headings of the two tables, by whether more than samples was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A submission on the board.
+
+    Attributes:
+        name: What it is called on the page: the algorithm, and a number if several have that name.
+        card: What it says of itself.
+        greedy: Over all tasks, by the greedy policies.
+        sampled: Over all tasks, by the policies as sampled.
+        steps: Of all its runs, as stated.
+        cpu_seconds: Of all its runs, as stated.
+    """
+
+    name: str
+    card: Card
+    greedy: Row
+    sampled: Row
+    steps: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBoard:
+    """A task with the rows of every submission: of the greedy policy, and of the sampled one."""
+
+    task: TaskRecord
+    rows: tuple[tuple[Row, Row], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The submissions to a suite.
+
+    Attributes:
+        suite: The suite.
+        tables: The places under each heading, the best first.
+        tasks: In the order of the suite.
+        improvements: Of every two submissions.
+        profiles: The chart of the performance profiles, or empty.
+        marks: Of each name.
+        citation: An entry for a bibliography.
+    """
+
+    suite: SuiteRecord
+    tables: tuple[tuple[str, tuple[Place, ...]], ...]
+    tasks: tuple[TaskBoard, ...]
+    improvements: dict[tuple[str, str], Improvement]
+    profiles: str
+    marks: dict[str, Mark]
+    citation: str
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all places, in their order."""
+        return [place.name for _, places in self.tables for place in places]
+
+
+def write_leaderboard(
+    folders: Sequence[str | Path], out: str | Path, suite: Suite | None = None
+) -> Path:
+    """Check submissions and write the page.
+
+    Args:
+        folders: Of the submissions.
+        out: The page.
+        suite: That they are for; the installed ones of the names on the cards if left out.
+
+    Returns:
+        `out`.
+
+    Raises:
+        StoreError: If a submission is refused, or the page cannot be written.
+        ValueError: If there is no submission, or no such suite.
+    """
+    out = Path(out)
+    text = render_leaderboard([check_submission(folder, suite) for folder in folders])
+    write_atomically(out, text.encode())
+    return out
+
+
+def render_leaderboard(submissions: Sequence[Submission]) -> str:
+    """The page of some submissions that were checked.
+
+    Args:
+        submissions: In any order.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    environment = Environment(
+        loader=PackageLoader("solvent.report", "."),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    environment.globals["two_digits"] = "{:.2f}".format
+    return environment.get_template("leaderboard.html.j2").render(
+        boards=boards_of(submissions),
+        least_seeds=LEAST_SEEDS,
+        scripts=[beside(__file__, "save.js")],
+        style=beside(__file__, "page.css"),
+        version=__version__,
+    )
+
+
+def boards_of(submissions: Sequence[Submission]) -> list[Board]:
+    """A board for each suite; of suites whose hashes differ, nothing is compared.
+
+    Args:
+        submissions: With the figures that are to be shown.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    if not submissions:
+        raise ValueError("a leaderboard needs submissions; there are none")
+    suites = sorted({(one.card.suite, one.card.suite_hash) for one in submissions})
+    return [
+        _board(
+            SuiteRecord(*suite),
+            [one for one in submissions if (one.card.suite, one.card.suite_hash) == suite],
+        )
+        for suite in suites
+    ]
+
+
+def markdown(board: Board) -> str:
+    """The tables of a board for a page of documentation.
+
+    Args:
+        board: The board.
+    """
+    lines = []
+    for heading, places in board.tables:
+        lines += [
+            f"**{heading}**",
+            "",
+            "| algorithm | IQM | median | mean | sampled, IQM | seeds | steps, stated |",
+            "|---|--:|--:|--:|--:|--:|--:|",
+            *(
+                f"| {_cell(place.name)} | {_interval(place.greedy.iqm)} | "
+                f"{_interval(place.greedy.median)} | {_interval(place.greedy.mean)} | "
+                f"{_interval(place.sampled.iqm)} | {len(place.card.seeds)} | {place.steps:,} |"
+                for place in places
+            ),
+            "",
+        ]
+    names = board.names
+    lines += [
+        f"| task, IQM of the greedy policy | {' | '.join(map(_cell, names))} |",
+        f"|---|{'--:|' * len(names)}",
+    ]
+    for item in board.tasks:
+        cells = " | ".join(_interval(greedy.iqm) for greedy, _ in item.rows)
+        lines.append(f"| {_cell(item.task.name)} | {cells} |")
+    return "\n".join([*lines, ""])
+
+
+def _cell(text: str) -> str:
+    return escape(text).replace("|", "\\|")
+
+
+def _interval(found: Estimate | None) -> str:
+    if found is None:
+        return "–"
+    ends = f" [{brief(found.low)}, {brief(found.high)}]" if found.low < found.high else ""
+    return f"{brief(found.mean)}{ends}"
+
+
+def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> Board:
+    names = _names(submissions)
+    tasks = [
+        replace(
+            task,
+            agents=tuple(
+                replace(agent, algorithm=name)
+                for name, one in zip(names, submissions, strict=True)
+                for agent in one.tasks[number].agents
+            ),
+        )
+        for number, task in enumerate(submissions[0].tasks)
+    ]
+    summary = summarize(tasks, suite)
+    places = sorted(
+        (_place(name, one, summary) for name, one in zip(names, submissions, strict=True)),
+        key=lambda place: (_largest_first(place.greedy.iqm), place.name),
+    )
+    tables = []
+    for more, heading in KINDS.items():
+        own = tuple(p for p in places if (p.card.uses_model or p.card.saw_solution) == more)
+        if own:
+            tables.append((heading, own))
+    in_order = [place.name for _, own in tables for place in own]
+    marks = algorithm_marks(names)
+    panel = profile_panel(tasks, marks)
+    return Board(
+        suite=suite,
+        tables=tuple(tables),
+        tasks=tuple(
+            TaskBoard(task, tuple(_rows(summary, name, task.name) for name in in_order))
+            for task in tasks
+        ),
+        improvements={(one.first, one.second): one for one in summary.improvements},
+        profiles="" if panel is None else panel.drawn(),
+        marks=marks,
+        citation=bibtex(suite),
+    )
+
+
+def _names(submissions: Sequence[Submission]) -> list[str]:
+    """The algorithms, with a number after those that are there more than once."""
+    names: list[str] = []
+    for one in submissions:
+        name, number = one.card.algorithm, 2
+        while name in names:
+            name, number = f"{one.card.algorithm} ({number})", number + 1
+        names.append(name)
+    return names
+
+
+def _place(name: str, submission: Submission, summary: Summary) -> Place:
+    greedy, sampled = _rows(summary, name, None)
+    agents = [agent for task in submission.tasks for agent in task.agents]
+    return Place(
+        name,
+        submission.card,
+        greedy,
+        sampled,
+        sum(agent.timesteps for agent in agents),
+        sum(agent.cpu_seconds for agent in agents),
+    )
+
+
+def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, Row]:
+    greedy, sampled = (summary.row(name, task, policy) for policy in ("greedy", "sampled"))
+    assert greedy is not None
+    assert sampled is not None
+    return greedy, sampled
+
+
+def _largest_first(found: Estimate | None) -> float:
+    """A key to sort by; what nobody can tell comes last."""
+    if found is None or isnan(found.mean):
+        return float("inf")
+    return -found.mean if isfinite(found.mean) else float("inf")

@@ -1,0 +1,41 @@
+"""A bench of two algorithms on two tasks, and the submissions that are packed from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from submitted import SUITE, write_bench
+
+from solvent.benchmark.submissions import pack_submission
+
+WORDS: dict[str, Any] = {
+    "authors": "A. Author",
+    "code": "https://example.org/code",
+    "budget": "as the suite says",
+    "hardware": "one processor",
+    "uses_model": False,
+    "saw_solution": False,
+}
+
+
+@pytest.fixture(scope="session")
+def bench_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bench")
+    write_bench(folder, 10)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def submission(bench_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("submissions") / "steady"
+    pack_submission(bench_folder, "steady", folder, SUITE, **WORDS)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wild_submission(bench_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("submissions") / "wild"
+    pack_submission(bench_folder, "wild_one", folder, SUITE, **{**WORDS, "uses_model": True})
+    return folder

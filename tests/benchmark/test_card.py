@@ -1,0 +1,107 @@
+"""A card is words and numbers; a hostile one is refused, or harmless where it is shown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from solvent.benchmark.card import LARGEST_CARD, Card, read_card, write_card
+from solvent.exact import StoreError
+
+CARD = Card(
+    algorithm="ppo",
+    suite="core",
+    suite_hash="ab" * 32,
+    seeds=(0, 1, 5),
+    authors="Ä. Author & others",
+    code="https://example.org/ppo?a=1#b",
+    budget="a million steps",
+    hardware="one processor",
+    uses_model=False,
+    saw_solution=True,
+    solvent="0.2.0",
+)
+
+
+def test_a_card_comes_back(tmp_path: Path) -> None:
+    write_card(tmp_path, CARD)
+    assert read_card(tmp_path) == CARD
+    write_card(tmp_path, replace(CARD, code=""))
+    assert read_card(tmp_path).code == ""
+    assert set(json.loads((tmp_path / "card.json").read_text())) == {"format", *asdict(CARD)}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"algorithm": "<script>alert(1)</script>"}, "algorithm is '<script>"),
+        ({"algorithm": "../../etc/passwd"}, "algorithm is '../../etc/passwd'; allowed are letters"),
+        ({"algorithm": ""}, "algorithm is ''; expected a text"),
+        ({"code": " "}, "code is ' '; expected a text"),
+        ({"algorithm": "x" * 61}, "algorithm has 61 characters; at most 60"),
+        ({"suite": "/tmp/own.toml"}, "suite is '/tmp/own.toml'; allowed are letters"),
+        ({"suite_hash": "AB" * 32}, "suite_hash is 'ABAB"),
+        ({"code": "javascript:alert(1)"}, "code is 'javascript:alert(1)'; expected a link"),
+        ({"code": 'https://x" onclick="alert(1)'}, "expected a link"),
+        ({"code": "https://x/" + "y" * 300}, "code has 310 characters; at most 300"),
+        ({"authors": "a\nb"}, "authors is 'a\\nb'; expected characters that can be printed"),
+        ({"authors": "a\u202eb"}, "expected characters that can be printed"),
+        ({"hardware": "\x1b[2J"}, "expected characters that can be printed"),
+        ({"budget": 7}, "budget is 7; expected a text"),
+        ({"uses_model": "no"}, "uses_model is 'no'; expected true or false"),
+        ({"saw_solution": 0}, "saw_solution is 0; expected true or false"),
+        ({"seeds": []}, "seeds is []; allowed are 1 to 1000 whole numbers"),
+        ({"seeds": [0, 10**400]}, "seeds is "),
+        ({"seeds": [0, True]}, "seeds is [0, True]"),
+        ({"seeds": [0.0]}, "seeds is [0.0]"),
+        ({"seeds": [-1]}, "seeds is [-1]"),
+        ({"seeds": [1, 0]}, "expected each once, in ascending order"),
+        ({"seeds": [1, 1]}, "expected each once, in ascending order"),
+        ({"seeds": list(range(1001))}, "allowed are 1 to 1000"),
+        ({"seeds": {"0": 1}}, "expected a list"),
+        ({"format": 2}, "format is 2; this version reads 1"),
+        ({"run": "rm -rf"}, "has the entry 'run', which no card has"),
+    ],
+)
+def test_a_card_that_is_not_allowed(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    write_card(tmp_path, CARD)
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(StoreError) as caught:
+        read_card(tmp_path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 300 + len(str(path))
+
+
+@pytest.mark.parametrize("name", sorted(asdict(CARD)))
+def test_a_card_lacks_nothing(tmp_path: Path, name: str) -> None:
+    write_card(tmp_path, CARD)
+    path = tmp_path / "card.json"
+    content = json.loads(path.read_text())
+    content.pop(name)
+    path.write_text(json.dumps(content))
+    with pytest.raises(StoreError, match=f"lacks {name}"):
+        read_card(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{",
+        '{"format": NaN}',
+        '{"format": 1e999}',
+        "[" * 100_000,
+        " " * LARGEST_CARD + "{}",
+    ],
+)
+def test_what_is_no_card(tmp_path: Path, content: str) -> None:
+    (tmp_path / "card.json").write_text(content)
+    with pytest.raises(StoreError, match=r"card\.json: (not JSON|is \[\]|cannot be read)"):
+        read_card(tmp_path)

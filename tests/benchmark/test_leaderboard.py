@@ -1,0 +1,186 @@
+"""The leaderboard shows what was computed, in order, and nothing of it runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from submitted import SUITE
+from typer.testing import CliRunner
+
+from solvent.benchmark.statistics import estimate
+from solvent.benchmark.submissions import check_submission
+from solvent.cli.app import app
+from solvent.exact import StoreError
+from solvent.report.leaderboard import (
+    KINDS,
+    boards_of,
+    markdown,
+    render_leaderboard,
+    write_leaderboard,
+)
+from solvent.report.numbers import brief
+
+GREED = SUITE.tasks[1].name
+
+
+@pytest.fixture(scope="module")
+def page(submission: Path, wild_submission: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    out = tmp_path_factory.mktemp("page") / "page.html"
+    folders = [wild_submission, submission, submission]
+    return write_leaderboard(folders, out, SUITE).read_text()
+
+
+def test_the_numbers_are_those_of_the_policies(page: str, submission: Path) -> None:
+    checked = check_submission(submission, SUITE)
+    scores = [[agent.mode_normalized for agent in task.agents] for task in checked.tasks]
+    expected = estimate(scores)
+    assert expected is not None
+    assert expected.is_interval
+    [row] = re.findall(r'<tr data-place="steady">(.*?)</tr>', page, re.DOTALL)
+    assert f'data-value="{expected.mean}"' in row
+    assert f"[{brief(expected.low)}, {brief(expected.high)}]" in row
+    [table] = re.findall(rf'data-task="{GREED}">(.*?)</table>', page, re.DOTALL)
+    worst = max(agent.mode_worst_start_gap for agent in checked.tasks[1].agents)
+    assert f'data-value="{worst}"' in table
+
+
+def test_the_model_and_the_solution_are_apart(page: str) -> None:
+    parts = re.split(r"<h3>(.*?)</h3>", page)
+    tables = dict(zip(parts[1::2], parts[2::2], strict=True))
+    places = {name: re.findall(r'data-place="([^"]+)"', tables[name]) for name in KINDS.values()}
+    assert places == {KINDS[False]: ["steady", "steady (2)"], KINDS[True]: ["wild_one"]}
+    assert "uses the model" in tables[KINDS[True]]
+
+
+def test_the_best_comes_first(submission: Path, wild_submission: Path, tmp_path: Path) -> None:
+    wild = Path(shutil.copytree(wild_submission, tmp_path / "wild"))
+    path = wild / "card.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"uses_model": False}))
+    checked = [check_submission(one, SUITE) for one in (wild, submission)]
+    [board] = boards_of(checked)
+    [(_, places)] = board.tables
+    means = [place.greedy.iqm.mean for place in places if place.greedy.iqm is not None]
+    assert [place.name for place in places] == ["steady", "wild_one"]
+    assert means == sorted(means, reverse=True)
+    better = board.improvements["steady", "wild_one"].probability
+    assert better.mean > 0.5
+    for text in (brief(means[0]), "| task, IQM of the greedy policy | steady | wild_one |", GREED):
+        assert text in markdown(board)
+
+
+def test_suites_with_another_hash_are_not_compared(submission: Path) -> None:
+    from dataclasses import replace
+
+    checked = check_submission(submission, SUITE)
+    other = replace(checked, card=replace(checked.card, suite_hash="0" * 64))
+    assert [len(board.names) for board in boards_of([checked, other])] == [1, 1]
+    with pytest.raises(ValueError, match="needs submissions; there are none"):
+        boards_of([])
+
+
+class Seen(HTMLParser):
+    """What a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.handlers: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+
+def seen(text: str) -> Seen:
+    parser = Seen()
+    parser.feed(text)
+    return parser
+
+
+def test_a_hostile_card_is_harmless(submission: Path, page: str, tmp_path: Path) -> None:
+    hostile = "</span><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7 * 7 }}"
+    folder = Path(shutil.copytree(submission, tmp_path / "hostile"))
+    words: dict[str, Any] = dict.fromkeys(("authors", "budget", "hardware"), hostile)
+    path = folder / "card.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | words))
+    # Names that no table shows, and numbers that fill a page, in the claims.
+    claims = folder / "results.json"
+    content = json.loads(claims.read_text())
+    for agent in content["tasks"][0]["agents"]:
+        agent |= {"name": hostile, "cpu_seconds": 1e300, "folder": "x"}
+        agent["hyperparameters"] = {hostile: hostile}
+    content["tasks"][0] |= {"game": hostile, "parameters": {hostile: hostile}}
+    claims.write_text(json.dumps(content))
+    text = render_leaderboard([check_submission(folder, SUITE)])
+    own, plain = seen(text), seen(page)
+    assert own.tags.count("script") == plain.tags.count("script") == 1
+    assert "img" not in own.tags
+    assert own.handlers == []
+    assert set(own.links) == {"https://example.org/code"}
+    assert "&lt;script&gt;alert(1)" in text
+    assert "{{ 7 * 7 }}" in text
+    shown = CliRunner().invoke(app, ["submit", "check", str(folder)])
+    assert shown.exit_code == 2
+
+
+def test_the_page_needs_nothing_else(page: str) -> None:
+    links = set(seen(page).links)
+    assert links == {"https://example.org/code"}
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_the_page_refuses_what_the_check_refuses(submission: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(submission, tmp_path / "copy"))
+    (folder / "more.txt").write_text("")
+    with pytest.raises(StoreError, match=r"has 'more\.txt'"):
+        write_leaderboard([submission, folder], tmp_path / "page.html", SUITE)
+    assert not (tmp_path / "page.html").exists()
+
+
+TOML = """
+format = 1
+name = "small"
+title = "Two"
+[[tasks]]
+environment = "solvent/FFCombat-v0"
+timesteps = 1_000
+[[tasks]]
+environment = "solvent/GreedSmall-v0"
+self_play = true
+env_kwargs = { limit = 9, sides = 4 }
+timesteps = 2_000
+"""
+
+
+def test_the_commands(bench_folder: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "small.toml"
+    suite.write_text(TOML)
+    out, page = tmp_path / "steady", tmp_path / "page.html"
+    words = ["--authors", "[red]A", "--code", "https://example.org", "--suite", str(suite)]
+    packed = CliRunner().invoke(
+        app,
+        ["submit", "pack", str(bench_folder), "--algorithm", "steady", "--out", str(out), *words],
+    )
+    assert packed.exit_code == 0, packed.output
+    assert "authors          [red]A" in packed.stdout
+    checked = CliRunner().invoke(app, ["submit", "check", str(out), "--suite", str(suite)])
+    assert checked.exit_code == 0, checked.output
+    assert "every figure is that of the policies" in checked.stdout
+    made = CliRunner().invoke(
+        app, ["leaderboard", str(out), "--out", str(page), "--suite", str(suite)]
+    )
+    assert made.exit_code == 0, made.output
+    assert 'data-place="steady"' in page.read_text()
+    (out / "policies" / f"{GREED}.npz").unlink()
+    refused = CliRunner().invoke(app, ["submit", "check", str(out), "--suite", str(suite)])
+    assert refused.exit_code == 2
+    assert f"lacks {GREED}.npz" in refused.stderr.replace("\n", " ")

@@ -1,0 +1,100 @@
+"""The report of a bench with ten seeds, and the files that it writes beside."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from submitted import NOISE, SUITE
+
+from solvent import make_game
+from solvent.benchmark.citation import bibtex
+from solvent.benchmark.records import read_bench
+from solvent.benchmark.summary import FILES, as_csv, summarize
+from solvent.report import write_report
+from solvent.report.numbers import brief
+
+TASKS = [task.name for task in SUITE.tasks]
+
+
+@pytest.fixture(scope="module")
+def written(bench_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report")
+    write_report(bench_folder, out / "page.html", summary=out / "summary")
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(written: Path) -> str:
+    return (written / "page.html").read_text()
+
+
+def test_the_files_are_beside(written: Path) -> None:
+    names = {path.name for path in (written / "summary").iterdir()}
+    curves = {f"curves-{task}-{policy}.svg" for task in TASKS for policy in ("greedy", "sampled")}
+    assert names == {*FILES, *curves, "profiles.svg"}
+
+
+def test_the_page_has_the_means_of_the_summary(bench_folder: Path, page: str) -> None:
+    bench = read_bench(bench_folder)
+    summary = summarize(bench.tasks, bench.suite)
+    for algorithm in NOISE:
+        [row] = re.findall(rf'<tr data-overall="{algorithm}">(.*?)</tr>', page, re.DOTALL)
+        greedy, sampled = (summary.row(algorithm, policy=name) for name in ("greedy", "sampled"))
+        assert greedy is not None
+        assert sampled is not None
+        shown = [float(value) for value in re.findall(r'data-value="([^"]+)"', row)]
+        expected = [greedy.iqm, greedy.median, greedy.mean, sampled.iqm]
+        assert shown == pytest.approx([one.mean for one in expected if one is not None])
+        for one in expected:
+            assert one is not None
+            assert f"[{brief(one.low)}, {brief(one.high)}]" in row
+    [matrix] = re.findall(r'<table class="narrow improvement">(.*?)</table>', page, re.DOTALL)
+    shown = [float(value) for value in re.findall(r'data-value="([^"]+)"', matrix)]
+    assert shown == pytest.approx([one.probability.mean for one in summary.improvements])
+    assert bibtex(bench.suite) in page
+
+
+def test_the_page_tells_how_many_runs_came_to_a_gap(page: str) -> None:
+    reached = 0
+    tables = re.findall(r'<table class="narrow times">(.*?)</table>', page, re.DOTALL)
+    assert len(tables) == len(TASKS)
+    for table, task in zip(tables, SUITE.tasks, strict=True):
+        rows = re.findall(r'<tr data-times="[^"]+">(.*?)</tr>', table, re.DOTALL)
+        assert len(rows) == 2 * len(NOISE)
+        counts = [list(map(int, re.findall(r">(\d+) of 10<", row))) for row in rows]
+        # What has come to a smaller gap has come to the larger ones.
+        assert all(len(row) == 3 and row == sorted(row, reverse=True) for row in counts)
+        # Runs are at their gap after the last step, or never; those that are optimal at once.
+        assert task.timesteps is not None
+        for row, own in zip(rows, counts, strict=True):
+            medians = re.findall(r'of 10</td><td class="n"(?: data-value="([^"]+)")?>', row)
+            assert [bool(median) for median in medians] == [count > 5 for count in own]
+            assert all(0 <= float(median) <= task.timesteps for median in medians if median)
+            reached += own[0] > 5
+    assert reached
+
+
+def test_the_summary_is_of_the_policies_and_not_of_the_claims(
+    bench_folder: Path, written: Path, tmp_path: Path
+) -> None:
+    """Figures that are not those of the policies are refused before anything is written."""
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    path = folder / "results.json"
+    text = path.read_text()
+    number = re.search(r'"mode_normalized": ([\d.]+)', text)
+    assert number is not None
+    path.write_text(text.replace(number[0], '"mode_normalized": 1.5', 1))
+    with pytest.raises(ValueError, match=r"mode_normalized is stated as 1\.5"):
+        write_report(folder, tmp_path / "page.html", summary=tmp_path / "summary")
+    assert not (tmp_path / "summary").exists()
+    bench = read_bench(bench_folder)
+    rows = (written / "summary" / "summary.csv").read_text().splitlines()
+    assert len(rows) == len(as_csv(summarize(bench.tasks)).splitlines())
+
+
+def test_a_game_has_no_summary(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a summary is of a bench"):
+        write_report(make_game("pig", target=5), tmp_path / "page.html", summary=tmp_path)

@@ -1,0 +1,373 @@
+"""A submission is what it says, or is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from submitted import SUITE
+
+from solvent.benchmark import submissions
+from solvent.benchmark.policy_arrays import POLICIES, UNIT, Decisions
+from solvent.benchmark.records import read_bench
+from solvent.benchmark.submissions import check_submission, pack_submission, read_submission
+from solvent.benchmark.suites import Suite
+from solvent.benchmark.task_game import task_game
+from solvent.exact import StoreError, load_policy
+from solvent.exact.archive import read_archive, write_archive
+from solvent.model import TabularPolicy
+
+WORDS: dict[str, Any] = {
+    "authors": "A. Author",
+    "code": "https://example.org/code",
+    "budget": "as the suite says",
+    "hardware": "one processor",
+    "uses_model": False,
+    "saw_solution": False,
+}
+COMBAT, GREED = (task.name for task in SUITE.tasks)
+
+
+@pytest.fixture
+def copy(submission: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(submission, tmp_path / "submission"))
+
+
+def test_what_is_packed_is_what_was_learned(bench_folder: Path, submission: Path) -> None:
+    stated, checked = read_submission(submission), check_submission(submission, SUITE)
+    assert stated.card.seeds == tuple(range(10))
+    assert stated.card.algorithm == "steady"
+    bench = read_bench(bench_folder)
+    for own, claimed, found in zip(bench.tasks, stated.tasks, checked.tasks, strict=True):
+        learned = [agent for agent in own.agents if agent.algorithm == "steady"]
+        assert found.optimum == pytest.approx(own.optimum, abs=1e-12)
+        for one, two, three in zip(learned, claimed.agents, found.agents, strict=True):
+            # The greedy policies are the same; the sampled ones are rounded to 1/65535.
+            assert two.mode_value == pytest.approx(one.mode_value, abs=1e-12)
+            assert two.value == pytest.approx(one.value, abs=1e-3)
+            assert two.value != one.value
+            assert three.value == pytest.approx(two.value, abs=1e-12)
+            assert (three.timesteps, three.cpu_seconds) == (one.timesteps, one.cpu_seconds)
+
+
+def test_a_sample_is_a_part_of_it(submission: Path) -> None:
+    found = check_submission(submission, SUITE, sample={GREED: [3, 7]})
+    assert [(task.name, [a.seed for a in task.agents]) for task in found.tasks] == [(GREED, [3, 7])]
+
+
+def test_ten_seeds_are_small(submission: Path) -> None:
+    assert sum(file.stat().st_size for file in submission.rglob("*.*")) < 300_000
+
+
+def test_rounding_keeps_a_distribution_near_to_what_it_was() -> None:
+    game = task_game(SUITE.tasks[1]).table
+    decided = Decisions(game, 1)
+    random = np.random.default_rng(0)
+    mixed = random.random(game.mask[1].shape) ** 6 * game.mask[1]
+    policy = TabularPolicy.of(
+        game, mixed / np.maximum(mixed.sum(1, keepdims=True), 1e-300), player=1
+    )
+    back = decided.sampled(decided.shares_of(policy))
+    assert np.abs(back.probabilities - policy.probabilities).max() < 1 / UNIT
+    assert np.array_equal(decided.greedy(decided.greedy_of(policy.mode())).probabilities,
+                          policy.mode().probabilities)  # fmt: skip
+    # A third each: what is left over goes somewhere, and nothing is lost.
+    uniform = TabularPolicy.uniform(game, player=1)
+    shares = decided.shares_of(uniform)
+    assert (np.add.reduceat(shares.astype(int), decided.begins) == UNIT).all()
+
+
+def edit(name: str, change: Callable[[Any], None]) -> Callable[[Path], None]:
+    def tamper(folder: Path) -> None:
+        content = json.loads((folder / name).read_text())
+        change(content)
+        (folder / name).write_text(json.dumps(content))
+
+    return tamper
+
+
+def agent(change: dict[str, Any]) -> Callable[[Path], None]:
+    """Change the claims of seed 4 on the first task."""
+    return edit("results.json", lambda c: c["tasks"][0]["agents"][4].update(change))
+
+
+def flattered(name: str, by: float) -> Callable[[Path], None]:
+    def change(content: Any) -> None:
+        content["tasks"][0]["agents"][4][name] += by
+
+    return edit("results.json", change)
+
+
+def arrays(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Callable[[Path], None]:
+    """Change the policies of the first task; the checksum is made anew, as anybody can."""
+
+    def tamper(folder: Path) -> None:
+        path = folder / "policies" / f"{COMBAT}.npz"
+        header, held = read_archive(path, POLICIES)
+        change(header, held)
+        write_archive(path, header, held)
+
+    return tamper
+
+
+def entry(name: str, value: Any) -> Callable[[Path], None]:
+    def change(header: dict[str, Any], held: dict[str, Any]) -> None:
+        held[name] = value(held[name]) if callable(value) else value
+
+    return arrays(change)
+
+
+def set_item(place: tuple[int, int], value: int) -> Callable[[Any], Any]:
+    def change(array: Any) -> Any:
+        array = array.copy()
+        array[place] = value
+        return array
+
+    return change
+
+
+def linked(folder: Path) -> None:
+    path = folder / "policies" / f"{COMBAT}.npz"
+    path.rename(folder.parent / "elsewhere.npz")
+    path.symlink_to(folder.parent / "elsewhere.npz")
+
+
+def linked_folder(folder: Path) -> None:
+    (folder / "policies").rename(folder.parent / "elsewhere")
+    (folder / "policies").symlink_to(folder.parent / "elsewhere")
+
+
+def bomb(folder: Path) -> None:
+    """Twenty megabytes of zeros in a small file, in the place of an array."""
+    path = folder / "policies" / f"{COMBAT}.npz"
+    with zipfile.ZipFile(path) as archive:
+        members = {info.filename: archive.read(info) for info in archive.infolist()}
+    text = BytesIO()
+    np.lib.format.write_array_header_1_0(
+        text, {"descr": "<u2", "fortran_order": False, "shape": (10, 10**6)}
+    )
+    members["sampled_0.npy"] = text.getvalue() + bytes(2 * 10**7)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    assert path.stat().st_size < 200_000
+
+
+def pickled(folder: Path) -> None:
+    np.savez(folder / "policies" / f"{COMBAT}.npz", header=np.array([{"a": 1}], object))
+
+
+def large(folder: Path) -> None:
+    with (folder / "policies" / f"{COMBAT}.npz").open("ab") as file:
+        file.truncate(submissions.LARGEST_FILE + 1)
+
+
+def both_hashes(folder: Path) -> None:
+    edit("card.json", lambda c: c.update(suite_hash="0" * 64))(folder)
+    edit("results.json", lambda c: c["suite"].update(hash="0" * 64))(folder)
+
+
+def card(**change: Any) -> Callable[[Path], None]:
+    return edit("card.json", lambda c: c.update(change))
+
+
+TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a program": (
+        lambda f: (f / "train.py").write_text("import os"),
+        "has 'train.py'; a submission has card.json, results.json and policies/ alone",
+    ),
+    "a folder": (lambda f: (f / "more").mkdir(), "has 'more'"),
+    "a policy of no task": (
+        lambda f: shutil.copy(f / "policies" / f"{COMBAT}.npz", f / "policies" / "x.npz"),
+        "has 'x.npz', which is of no task",
+    ),
+    "a missing policy": (
+        lambda f: (f / "policies" / f"{COMBAT}.npz").unlink(),
+        f"lacks {COMBAT}.npz",
+    ),
+    "a link": (linked, "is a link; expected a file"),
+    "a linked folder": (linked_folder, "'policies' is a link; expected a file"),
+    "a pipe": (
+        lambda f: ((f / "card.json").unlink(), os.mkfifo(f / "card.json")),
+        "'card.json' is no regular file",
+    ),
+    "no card": (lambda f: (f / "card.json").unlink(), "lacks card.json"),
+    "a large file": (large, "bytes; at most"),
+    "an archive bomb": (bomb, "sampled_0 has the shape (10, 1000000); expected"),
+    "a pickle": (pickled, "not a file of solvent's, or damaged"),
+    "half a file": (
+        lambda f: (p := f / "policies" / f"{COMBAT}.npz").write_bytes(p.read_bytes()[:900]),
+        f"{COMBAT}.npz: ",
+    ),
+    "another suite's hash on the card": (
+        card(suite_hash="0" * 64),
+        "the card says small 000000000000",
+    ),
+    "another suite": (both_hashes, "was made for the suite small 000000000000; this one is"),
+    "a missing seed": (
+        edit("results.json", lambda c: c["tasks"][1]["agents"].pop(3)),
+        f"'{GREED}' lacks seed 3 of the card",
+    ),
+    "a seed twice": (
+        edit("results.json", lambda c: c["tasks"][1]["agents"].append(c["tasks"][1]["agents"][0])),
+        f"'{GREED}' has the seeds",
+    ),
+    "a run that failed": (
+        edit("results.json", lambda c: c["failures"].append(
+            {"task": COMBAT, "algorithm": "steady", "seed": 10, "error": "x"})),
+        "the run of seed 10",
+    ),
+    "a missing task": (
+        lambda f: (
+            edit("results.json", lambda c: c["tasks"].pop())(f),
+            (f / "policies" / f"{GREED}.npz").unlink(),
+        ),
+        f"tasks are ['{COMBAT}']; those of small are",
+    ),
+    "another algorithm": (agent({"algorithm": "ppo"}), "seed 4: is of 'ppo', not of steady"),
+    "another game": (
+        edit("results.json", lambda c: c["tasks"][0].update(model_hash="0" * 64)),
+        f"{COMBAT}: is of 'solvent/FFCombat-v0', model '0000",
+    ),
+    "easier terms": (
+        edit("results.json", lambda c: c["tasks"][0]["task"].update(exploring_starts=0.5)),
+        f"{COMBAT}: was asked",
+    ),
+    "another optimum": (
+        edit("results.json", lambda c: c["tasks"][0].update(optimum=0.5)),
+        "optimum is claimed as 0.5, but computed as",
+    ),
+    "a greater value": (flattered("value", 1e-5), "seed 4: value is claimed as"),
+    "a greater score": (flattered("mode_normalized", 1e-5), "mode_normalized is claimed as"),
+    "a score without bound": (agent({"normalized": float("inf")}), "normalized is claimed as inf"),
+    "a score that is no number": (agent({"normalized": float("nan")}), "is claimed as nan"),
+    "a smaller exploitability": (
+        edit("results.json", lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0, 0])),
+        "seed 0: exploitability is claimed as 0.0",
+    ),
+    "no exploitability": (
+        edit("results.json", lambda c: c["tasks"][1]["agents"][0].pop("exploitability")),
+        "seed 0: exploitability is claimed as nan",
+    ),
+    "more steps than allowed": (
+        agent({"timesteps": 1_000 + 2**15 + 1}),
+        "seed 4: took 33,769 steps; the suite allows 1,000",
+    ),
+    "the model, unsaid": (
+        agent({"uses_model": True}),
+        "seed 4: uses the model; the card says that no learner did",
+    ),
+    "steps below 0": (agent({"timesteps": -1}), "timesteps is -1"),
+    "time that is no number": (agent({"cpu_seconds": float("nan")}), "cpu_seconds is nan"),
+    "probabilities that do not sum to 1": (
+        entry("sampled_0", set_item((4, 0), 7)),
+        "seed 4, seat 0: gives shares that sum to",
+    ),
+    "an illegal action": (
+        entry("greedy_0", set_item((4, 0), 255)),
+        "seed 4, seat 0: takes the action 255 in state",
+    ),
+    "a greedy policy of another": (
+        entry("greedy_0", lambda array: 1 - array),
+        "seed 0, seat 0: is greedy with what is not the most probable action in state",
+    ),
+    "numbers of another type": (
+        entry("greedy_0", lambda array: array.astype(float)),
+        "greedy_0 is float64; expected uint8",
+    ),
+    "a policy of fewer states": (
+        entry("greedy_0", lambda array: array[:, :-1]),
+        "greedy_0 has the shape",
+    ),
+    "a further array": (entry("greedy_1", np.zeros((10, 3), np.uint8)), "would take 30 bytes"),
+    "a missing array": (arrays(lambda header, held: held.pop("sampled_0")), "lacks sampled_0"),
+    "policies of other seeds": (
+        arrays(lambda header, held: header.update(seeds=list(range(1, 11)))),
+        "seeds is [1, 2",
+    ),
+    "policies of another model": (
+        arrays(lambda header, held: header.update(model_hash="0" * 64)),
+        "model_hash is '0000",
+    ),
+    "the policies of another run": (
+        entry("sampled_0", lambda array: np.roll(array, 1, axis=0)),
+        "seed 0, seat 0: is greedy with what is not the most probable action",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_what_was_tampered_with_is_refused_with_the_reason(copy: Path, name: str) -> None:
+    tamper, reason = TAMPERED[name]
+    tamper(copy)
+    with pytest.raises(StoreError) as caught:
+        check_submission(copy, SUITE)
+    message = str(caught.value)
+    assert reason in message
+    assert str(copy) in message
+    assert "\n" not in message
+    assert len(message) < 500 + len(str(copy))
+
+
+def test_swapped_runs_are_refused(copy: Path) -> None:
+    """Both policies of a run in the place of another's: the figures tell."""
+
+    def swap(header: dict[str, Any], held: dict[str, Any]) -> None:
+        for name in held:
+            held[name] = np.roll(held[name], 1, axis=0)
+
+    arrays(swap)(copy)
+    with pytest.raises(StoreError, match=r"seed 0: value is claimed as"):
+        check_submission(copy, SUITE)
+
+
+def test_a_suite_is_an_installed_one_or_one_that_the_caller_names(copy: Path) -> None:
+    with pytest.raises(StoreError, match="suite is 'small'; allowed are"):
+        check_submission(copy)
+    other = Suite("other", SUITE.title, SUITE.tasks)
+    with pytest.raises(StoreError, match="is for the suite small, not for other"):
+        check_submission(copy, other)
+
+
+def test_a_suite_whose_terms_have_changed(copy: Path) -> None:
+    longer = replace(SUITE.tasks[0], timesteps=2_000)
+    with pytest.raises(StoreError, match="so that their figures cannot be compared"):
+        check_submission(copy, Suite("small", SUITE.title, (longer, SUITE.tasks[1])))
+
+
+def test_packing_wants_every_seed_everywhere(bench_folder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    edit("results.json", lambda c: c["tasks"][1]["agents"].pop(0))(folder)
+    with pytest.raises(StoreError, match=f"steady has the seeds .* in {GREED}; expected"):
+        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
+
+
+def test_packing_wants_a_suite_and_an_empty_folder(bench_folder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    with pytest.raises(StoreError, match="is not an empty folder"):
+        pack_submission(folder, "steady", folder, SUITE, **WORDS)
+    with pytest.raises(ValueError, match="algorithm is 'stady'; allowed are steady, wild_one"):
+        pack_submission(folder, "stady", tmp_path / "out", SUITE, **WORDS)
+    edit("results.json", lambda c: c.pop("suite"))(folder)
+    with pytest.raises(StoreError, match="names no suite"):
+        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
+
+
+def test_a_policy_in_the_bench_is_checked_when_it_is_packed(
+    bench_folder: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    path = folder / COMBAT / "steady-3" / "policy.npz"
+    shutil.copy(folder / GREED / "steady-3" / "policy_0.npz", path)
+    with pytest.raises(StoreError, match="was made for the model"):
+        pack_submission(folder, "steady", tmp_path / "out", SUITE, **WORDS)
+    assert load_policy(path).player == 0

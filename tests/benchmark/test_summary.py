@@ -1,0 +1,202 @@
+"""The files of a bench say what its records and curves say."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+from submitted import NOISE, SUITE
+
+from solvent import __version__
+from solvent.benchmark.citation import bibtex
+from solvent.benchmark.records import BenchRecord, SuiteRecord, read_bench
+from solvent.benchmark.statistics import (
+    estimate,
+    mean_over_tasks,
+    median_over_tasks,
+    probability_of_improvement,
+)
+from solvent.benchmark.summary import (
+    FILES,
+    Curves,
+    Summary,
+    as_csv,
+    as_json,
+    as_latex,
+    latex,
+    summarize,
+    write_summary,
+)
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.report.colours import ALGORITHMS, FURTHER
+from solvent.report.seeds import pictures
+
+ROOT = Path(__file__).parents[2]
+COMBAT, GREED = (task.name for task in SUITE.tasks)
+
+
+@pytest.fixture(scope="module")
+def bench(bench_folder: Path) -> BenchRecord:
+    return read_bench(bench_folder)
+
+
+@pytest.fixture(scope="module")
+def curves(bench_folder: Path, bench: BenchRecord) -> Curves:
+    return {
+        (task.name, agent.name): read_curve(bench_folder / agent.folder / "curve.csv", Evaluation)
+        for task in bench.tasks
+        for agent in task.agents
+    }
+
+
+@pytest.fixture(scope="module")
+def summary(bench: BenchRecord, curves: Curves) -> Summary:
+    return summarize(bench.tasks, bench.suite, curves)
+
+
+def test_the_rows_are_the_statistics_of_the_records(bench: BenchRecord, summary: Summary) -> None:
+    for algorithm in NOISE:
+        own = [[a for a in task.agents if a.algorithm == algorithm] for task in bench.tasks]
+        for policy, prefix in (("greedy", "mode_"), ("sampled", "")):
+            scores = [[getattr(a, f"{prefix}normalized") for a in agents] for agents in own]
+            row = summary.row(algorithm, policy=policy)
+            assert row is not None
+            assert row.runs == 20
+            assert row.iqm == estimate(scores)
+            assert row.median == estimate(scores, median_over_tasks)
+            assert row.mean == estimate(scores, mean_over_tasks)
+            assert row.gap is None
+            of_task = summary.row(algorithm, GREED, policy)
+            assert of_task is not None
+            assert of_task.iqm == estimate(scores[1:])
+            assert of_task.gap == estimate([[getattr(a, f"{prefix}gap") for a in own[1]]])
+            worst = [getattr(a, f"{prefix}worst_start_gap") for a in own[1]]
+            assert of_task.worst_start_gap == max(worst)
+    [one, other] = summary.improvements
+    assert (one.first, one.second) == (other.second, other.first) == tuple(NOISE)
+    both = [
+        [[a.mode_normalized for a in t.agents if a.algorithm == name] for t in bench.tasks]
+        for name in NOISE
+    ]
+    assert one.probability == probability_of_improvement(*both)
+
+
+def test_the_time_to_a_gap_is_read_from_the_curves(
+    bench: BenchRecord, curves: Curves, summary: Summary
+) -> None:
+    """Runs are at their gap after all their steps, and at three times as much before."""
+    for task in bench.tasks:
+        [uniform] = [one.gap for one in task.baselines]
+        for algorithm in NOISE:
+            row = summary.row(algorithm, task.name, "sampled")
+            assert row is not None
+            assert [time.share for time in row.times] == [0.1, 0.01, 0.001]
+            gaps = [agent.gap for agent in task.agents if agent.algorithm == algorithm]
+            for time in row.times:
+                there = sum(gap <= time.share * uniform for gap in gaps)
+                assert time.steps.reached == time.cpu_seconds.reached == there
+                assert time.steps.runs == 10
+                if there < 5:
+                    assert math.isinf(time.steps.median)
+
+
+def test_an_unknown_uniform_policy_leaves_no_times(bench: BenchRecord, curves: Curves) -> None:
+    tasks = [replace(task, baselines=()) for task in bench.tasks]
+    assert all(not row.times for row in summarize(tasks, None, curves).rows)
+
+
+def test_csv_has_every_row(summary: Summary) -> None:
+    rows = list(csv.DictReader(io.StringIO(as_csv(summary))))
+    assert len(rows) == 2 * 2 * 3
+    first = rows[0]
+    found = summary.rows[0].iqm
+    assert found is not None
+    assert (first["task"], first["algorithm"], first["policy"]) == ("", "steady", "greedy")
+    assert float(first["iqm"]) == found.mean
+    assert first["iqm_ends"] == "interval"
+    assert rows[4]["reached 10%"].isdecimal()
+    assert first["gap"] == ""
+
+
+def test_json_is_strict_and_complete(summary: Summary) -> None:
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    content = json.loads(as_json(summary), parse_constant=refuse)
+    assert content["solvent"] == __version__
+    assert content["suite"]["name"] == "small"
+    assert len(content["rows"]) == len(summary.rows)
+    assert content["rows"][0]["iqm"]["mean"] == summary.rows[0].iqm.mean  # type: ignore[union-attr]
+    assert content["citation"] == bibtex(summary.suite)
+
+
+def test_latex_has_tables_that_add_up(summary: Summary) -> None:
+    text = as_latex(summary)
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+    for tabular, rows in zip(re.findall(r"\\begin.*?\\end", text, re.DOTALL), (4, 2), strict=True):
+        columns = re.search(r"{([lr]+)}", tabular)
+        assert columns is not None
+        lines = [line for line in tabular.splitlines() if line.endswith(r"\\")]
+        assert len(lines) == 1 + rows
+        assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
+    assert r"wild\_one (greedy)" in text
+    assert latex("a_b%{c}\\~") == r"a\_b\%\{c\}\textbackslash{}\textasciitilde{}"
+
+
+def test_the_files_are_written(summary: Summary, tmp_path: Path) -> None:
+    assert [path.name for path in write_summary(tmp_path, summary)] == list(FILES)
+    assert (tmp_path / "summary.csv").read_text() == as_csv(summary)
+
+
+def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
+    by_task = {
+        task.name: {agent.name: curves[task.name, agent.name] for agent in task.agents}
+        for task in bench.tasks
+    }
+    found = pictures(bench.tasks, by_task)
+    assert sorted(found) == sorted(
+        ["profiles.svg"]
+        + [
+            f"curves-{name}-{policy}.svg"
+            for name in (COMBAT, GREED)
+            for policy in ("greedy", "sampled")
+        ]
+    )
+    from xml.etree import ElementTree
+
+    for text in found.values():
+        root = ElementTree.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        # A curve and a mark each.
+        assert len(root.findall(".//{*}polyline")) == 4
+        assert len(root.findall(".//{*}polygon")) == 2
+        # Every colour that is used is said.
+        for name in re.findall(r"var\((--[\w-]+)\)", text):
+            assert f"{name}:" in text
+
+
+def test_series_have_the_colours_of_the_page() -> None:
+    css = (ROOT / "solvent" / "report" / "page.css").read_text()
+    light = css.partition("@media")[0]
+    assert tuple(re.findall(r"--series-\d: (#\w+);", light)) == (*ALGORITHMS, *FURTHER)
+
+
+def test_the_citation_has_the_facts_of_the_file() -> None:
+    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    text = bibtex(SuiteRecord("core", "ab" * 32))
+    assert f"{{{{{facts['title']}}}}}" in text
+    assert facts["authors"] == [{"name": "The Solvent authors"}]
+    assert "author = {{The Solvent authors}}" in text
+    assert f"version = {{{facts['version']}}}" in text
+    assert "suite core abababababababab" in text
+    assert text.count("{") == text.count("}")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert facts["version"] == version == __version__
