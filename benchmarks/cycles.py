@@ -27,7 +27,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import solvent
-from solvent.model import GameInfo, TabularGame
+from solvent.model import GameInfo, TabularGame, to_storm
 from solvent.model.arrays import Floats, Ints
 
 AGREE = 1e-8
@@ -119,48 +119,17 @@ def grid_problem(m: int) -> Problem:
 def storm(problem: Problem, method: str) -> Callable[[], float]:
     """What computes the value at the start with Storm, the model being built here."""
     import stormpy
-    from stormpy import datastructures, environments, models
+    from stormpy import environments
 
-    n, rows = problem.n, problem.target.shape[0]
-    moves = problem.gamma * problem.moves()
-    exits = csr_array(
-        (np.full(rows, 1 - problem.gamma), (np.arange(rows), np.full(rows, n))), shape=(rows, n + 1)
-    )
-    matrix = csr_array(moves + exits)
-    matrix.sum_duplicates()
-    matrix.sort_indices()
-    builder = datastructures.SparseMatrixBuilder[float](
-        rows=rows + 1, columns=n + 1, entries=matrix.nnz + 1, has_custom_row_grouping=True,
-        row_groups=n + 1,
-    )  # fmt: skip
-    builder.add_next_values(
-        [*np.repeat(np.arange(rows), np.diff(matrix.indptr)).tolist(), rows],
-        [*matrix.indices.tolist(), n],
-        [*matrix.data.tolist(), 1.0],
-        [*range(0, rows + 1, rows // n)],
-    )
-    labels = models.StateLabeling(n + 1)
-    labels.add_label("init")
-    labels.add_label_to_state("init", 0)
-    labels.add_label("done")
-    labels.add_label_to_state("done", n)
     raised = max(0.0, -float(problem.reward.min()))
-    rewards = models.SparseRewardModel[float](
-        optional_state_action_reward_vector=[*(problem.reward + raised).tolist(), 0.0]
-    )
-    model = models.SparseMdp[float](
-        models.SparseModelComponents[float](
-            transition_matrix=builder.build(),
-            state_labeling=labels,
-            reward_models={"r": rewards},
-        )
-    )
+    table = problem.table()
+    model = to_storm(replace(table, outcome_reward=table.outcome_reward + raised))
     environment = environments.Environment()
     solver = environment.solver().min_max()
     solver.method = getattr(environments.MinMaxMethod, method)
     solver.precision = stormpy.Rational(PRECISION)
     solver.relative_termination_criterion = False
-    wanted = stormpy.parse_properties('R{"r"}max=? [F "done"]')[0]
+    wanted = stormpy.parse_property('R{"reward"}max=? [F "end"]')
 
     def run() -> float:
         result = stormpy.model_checking(model, wanted, environment=environment)
