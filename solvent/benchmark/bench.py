@@ -40,7 +40,7 @@ from solvent.benchmark.records import (
     TaskRecord,
     write_results,
 )
-from solvent.benchmark.run import Run, Stopped, perform
+from solvent.benchmark.run import Outcome, Run, Stopped, attempted, end_of
 from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash
 from solvent.benchmark.task_game import TaskGame, task_game
@@ -48,19 +48,13 @@ from solvent.exact import StoreError
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.store import remove_temporary
-from solvent.model.parameters import brief, check_integer, shown
+from solvent.model.parameters import check_integer, shown
 
 Event = tuple[str, Moment | Finished]
 """What a worker reports: the name of a run, and how far it has come."""
 
 Source = str | Callable[..., Any] | Algorithm
 """An algorithm, or its name or place."""
-
-Outcome = AgentRecord | FailureRecord
-"""What has become of a run."""
-
-LONGEST_ERROR = 1000
-"""Characters that are kept of what an algorithm raised."""
 
 
 def bench(
@@ -315,21 +309,6 @@ def _outcomes(
         yield run.name, outcome
 
 
-def attempted(out: Path, run: Run, report: Callable[[Moment], None] | None) -> Outcome:
-    """Do a run; what goes wrong in it is its outcome.
-
-    Args:
-        out: The folder of the bench.
-        run: What is asked.
-        report: Called with how far it has come.
-    """
-    try:
-        return perform(out, run, report)
-    except Exception as error:  # An algorithm may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
-        return FailureRecord(run.task.name, run.algorithm, run.seed, what)
-
-
 @contextmanager
 def _reader(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> Iterator[None]:
     """A thread that tells what the workers report."""
@@ -379,10 +358,3 @@ def _work(out: Path, run: Run) -> Outcome:
     outcome = attempted(out, run, report)
     _worker["events"].put((run.name, end_of(outcome)))
     return outcome
-
-
-def end_of(outcome: Outcome) -> Finished:
-    """The end of a run as it is told."""
-    if isinstance(outcome, FailureRecord):
-        return Finished(None)
-    return Finished(outcome.mode_gap, outcome.cpu_seconds)

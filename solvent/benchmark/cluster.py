@@ -14,10 +14,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from solvent.benchmark.bench import Outcome, attempted, end_of
 from solvent.benchmark.bench_progress import BenchProgress
 from solvent.benchmark.records import FailureRecord
-from solvent.benchmark.run import Run
+from solvent.benchmark.run import Outcome, Run, attempted, end_of
 from solvent.exact.layered.build import Build, this_build
 from solvent.exact.layered.cluster import RayWorkers, check_build
 from solvent.exact.store import write_atomically
@@ -77,7 +76,7 @@ def _do(asked: Asked) -> tuple[int, Outcome, Files]:
         for name, content in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
-        outcome = attempted(Path(place), run, None)
+        outcome = attempted(Path(place), run)
         finished = not isinstance(outcome, FailureRecord)
         return number, outcome, files_in(folder) if finished else {}
 

@@ -32,6 +32,7 @@ from solvent.benchmark.algorithms import (
     as_algorithm,
     find_algorithm,
 )
+from solvent.benchmark.bench_progress import Finished
 from solvent.benchmark.policies import (
     Learned,
     evaluation,
@@ -39,14 +40,20 @@ from solvent.benchmark.policies import (
     scores_of,
 )
 from solvent.benchmark.progress import Moment, Report
-from solvent.benchmark.records import AgentRecord, figures
+from solvent.benchmark.records import AgentRecord, FailureRecord, figures
 from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import StoreError, load_policy, save_policy
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
-from solvent.model.parameters import check_integer, is_number
+from solvent.model.parameters import brief, check_integer, is_number
+
+Outcome = AgentRecord | FailureRecord
+"""What has become of a run."""
+
+LONGEST_ERROR = 1000
+"""Characters that are kept of what an algorithm raised."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +272,28 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
             }
         )
     return _read_back(folder, run, algorithm, game)
+
+
+def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
+    """Do a run; what goes wrong in it is its outcome.
+
+    Args:
+        out: The folder of the bench.
+        run: What is asked.
+        report: Called with how far it has come.
+    """
+    try:
+        return perform(out, run, report)
+    except Exception as error:  # An algorithm may raise anything.
+        what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
+        return FailureRecord(run.task.name, run.algorithm, run.seed, what)
+
+
+def end_of(outcome: Outcome) -> Finished:
+    """The end of a run as it is told."""
+    if isinstance(outcome, FailureRecord):
+        return Finished(None)
+    return Finished(outcome.mode_gap, outcome.cpu_seconds)
 
 
 def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
