@@ -380,9 +380,11 @@ def _bound(
     Returns:
         The arrays, and where something still rises, if anywhere.
     """
-    added = []
+    added: list[Floats] = []
     for _ in range(LEVELS):
-        added.append(total(rise + 2 * rounding, 0.5 * rounding))
+        # Where nothing rises and nothing is rounded, what is added has a rounding of its own.
+        spare = float((rise + rounding).max()) if added else 0.0
+        added.append(total(rise + 2 * rounding + spare, 0.5 * (rounding + spare)))
         more, blur = change(added[-1])
         rise, rounding = rise + more, rounding + blur
         falls = rise + rounding <= 0

@@ -91,6 +91,13 @@ PUBLISHED = (
             'Pmin=? [F "wrong"]': Fraction(2476099, 640242476099),
         },
     ),
+    # Its tables have states in which nothing is rounded, beside others in which everything is.
+    Published(
+        "zeroconf.prism",
+        "N=1000,K=8",
+        None,
+        {'Pmax=? [F "wrong"]': Fraction(3074024910421, 64024003074024910421)},
+    ),
     Published("israeli-jalfon-3.prism", "", 7, {'Pmax=? [F "stable"]': Fraction(1)}),
     Published("herman-7.prism", "", None, {'R{"steps"}=? [F "stable"]': Fraction(48, 7)}),
     Published(
