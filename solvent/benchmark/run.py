@@ -262,6 +262,11 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
         except OutOfTime:
             assert callback.policies is not None
             policies = callback.policies
+        except Exception:
+            # With nothing kept, the run may begin anew with an algorithm that has been mended.
+            if not any(callback.folder.iterdir()):
+                folder.record.unlink(missing_ok=True)
+            raise
         for path, policy in zip(_files(place, game), _both(policies), strict=True):
             save_policy(path, policy)
         folder.write(

@@ -125,8 +125,8 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     Args:
         kind: Its class.
         figures: In the order of :func:`columns`. Steps are a whole number and time is finite; the
-            others may be NaN, since not all can be proved, or infinite, of a policy that never
-            ends.
+            others may be NaN, since not all can be proved. Of a policy that never ends a value may
+            be minus infinity, and a gap infinity.
 
     Raises:
         ValueError: If they are not such figures.
@@ -135,7 +135,10 @@ def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
     if type(held["timesteps"]) is not int or held["timesteps"] < 0:
         raise ValueError(f"timesteps is {shown(held['timesteps'])}")
     for name, figure in held.items():
-        unbounded = isinstance(figure, float) and not math.isfinite(figure) and name != "seconds"
-        if not unbounded and not is_number(figure):
+        lost = math.inf if "gap" in name or "exploitability" in name else -math.inf
+        known = name == "seconds" or not isinstance(figure, float)
+        if not known and (math.isnan(figure) or figure == lost):
+            continue
+        if not is_number(figure):
             raise ValueError(f"{name} is {shown(figure)}")
     return kind(**held)
