@@ -178,7 +178,7 @@ def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
         (3, "returned 3; allowed are a TabularPolicy, an array"),
         (lambda seen: np.full(len(seen), 9), r"takes an action in state .*: 9; there are 2"),
         (lambda seen: np.zeros((len(seen), 2)), "gives probabilities that sum to 0, not to 1"),
-        (lambda seen: np.zeros((len(seen), 3)), r"allowed are whole numbers \[n\]"),
+        (lambda seen: np.zeros((len(seen), 3)), r"expected are probabilities of shape"),
         (np.ones((3, 2)), "has shape"),
     ],
 )
