@@ -215,9 +215,10 @@ def train(
         exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
             (:mod:`solvent.training.exploring_starts`): for one seat, in any state in proportion to
             the importance of its choice, against one opponent as in a game for one; with self-play,
-            where both have a choice, or if there is no such state anywhere. If left out, 0 for one
-            seat; with self-play 0.1, or where the learner takes both seats 0.5. Against several
-            opponents and without a table it has to be 0. Scores are from the game's own start.
+            where both have a choice, or if there is no such state anywhere. If left out, as tuned;
+            if it is not, 0 for one seat, with self-play 0.1, or where the learner takes both seats
+            0.5. Against several opponents and without a table it has to be 0. Scores are from the
+            game's own start.
         snapshots: With self-play, how many are in the pool at most; with 0 the learner takes both
             seats of every episode. If left out, 0 where both ever act at once and otherwise 3;
             without a table 5.
@@ -250,6 +251,7 @@ def train(
     chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
     setup = prepare(raw, chosen.model)
+    _share(setup.exploring_starts, "exploring_starts")
     asked = TrainingRequest(
         game=env_id or game,
         algorithm=chosen,
@@ -258,7 +260,8 @@ def train(
         record={
             "algorithm": algorithm,
             "seed": check_integer(seed, "seed", 0, 2**31 - 1),
-            "hyperparameters": raw,
+            # What is used of it stands by itself.
+            "hyperparameters": {k: v for k, v in raw.items() if k != "exploring_starts"},
         },
         self_play=self_play,
         exploring_starts=_share(exploring_starts, "exploring_starts"),

@@ -172,13 +172,15 @@ class OneSeat(WithTable):
         self.players = self.game.info.players
         name = asked.name(self.left)
         self.title = f"{name} {asked.record['algorithm']}"
-        self._share = asked.exploring_starts or 0.0
+        share = asked.exploring_starts
         several = self.left is self.game and isinstance(self._env.unwrapped, SeatVectorEnv)
-        if self._share and several:
+        if share and several:
             raise ValueError(
-                f"exploring_starts is {shown(self._share)}; it has to be 0 against several "
-                f"opponents"
+                f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
             )
+        if share is None and not several:
+            share = asked.setup.exploring_starts
+        self._share = share or 0.0
         self.request = {
             **asked.record,
             "environment": name,
@@ -247,6 +249,8 @@ class SelfPlay(WithTable):
         if refresh is None:
             steps = asked.setup.n_timesteps // MOST_AVERAGED
             refresh = 50_000 if snapshots else max(50_000, steps)
+        if share is None:
+            share = asked.setup.exploring_starts
         if share is None:
             share = 0.1 if snapshots else 0.5
         self.request = {

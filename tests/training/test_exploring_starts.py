@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,50 @@ def test_against_one_opponent_the_stakes_are_those_of_the_best_answer_to_it(tmp_
     own = replace(result.policy, model_hash=left.model_hash)
     assert result.score.value == pytest.approx(score(left, own).value, abs=1e-12)
     assert result.score.optimum == pytest.approx(-solve(left).value)
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments", "used"),
+    [
+        ("tuned", {}, 0.5),
+        ("0 by the caller", {"exploring_starts": 0}, 0),
+        ("0.25 by the caller", {"exploring_starts": 0.25}, 0.25),
+        ("0.75 as a hyperparameter", {"hyperparameters": {"exploring_starts": 0.75}}, 0.75),
+    ],
+)
+def test_a_task_that_needs_them_has_them(
+    said: str, arguments: dict[str, Any], used: float, tmp_path: Path
+) -> None:
+    """The drive begins with them by itself, and what was used is on record."""
+    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64} | arguments.pop("hyperparameters", {})
+    train(
+        "solvent/FootballDrive-v0",
+        timesteps=128,
+        env_kwargs={"start": 20, "field": 20},
+        hyperparameters=small,
+        evaluations=1,
+        folder=tmp_path,
+        progress=False,
+        **arguments,
+    )
+    request = json.loads((tmp_path / "run.json").read_text())["request"]
+    assert request["stakes"] == used
+    assert "exploring_starts" not in request["hyperparameters"]
+
+
+def test_a_tuned_share_is_checked(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
+        train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
+
+
+def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> None:
+    several = {"opponent": {"uniform": 1, "paper-agent": 1}, "to_goal": 4}
+    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    train(
+        "solvent/FootballAgent-v0", "maskable_ppo", timesteps=128, env_kwargs=several,
+        hyperparameters=small, evaluations=1, folder=tmp_path, progress=False,
+    )  # fmt: skip
+    assert json.loads((tmp_path / "run.json").read_text())["request"]["stakes"] == 0
 
 
 def test_among_several_opponents_there_are_no_stakes(tmp_path: Path) -> None:

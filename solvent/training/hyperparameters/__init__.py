@@ -7,6 +7,9 @@ rate or clip range such as ``lin_0.002`` falls linearly from that value to 0. ``
 be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. What
 is not there has the settings of ``default.yml``, which stands beside this file and has an entry for
 each algorithm.
+
+One key is unknown to rl-baselines3-zoo: ``exploring_starts``, as for
+:func:`~solvent.training.train.train`. It stands where an environment is not learned without.
 """
 
 from __future__ import annotations
@@ -43,12 +46,15 @@ class Hyperparameters:
         n_timesteps: Steps in all environments together.
         policy: Name of the kind of network.
         arguments: The other keyword arguments of the algorithm.
+        exploring_starts: Share of exploring starts where the caller of a training names none;
+            None if it is not tuned.
     """
 
     n_envs: int
     n_timesteps: int
     policy: str
     arguments: dict[str, Any]
+    exploring_starts: float | None = None
 
 
 def tuned(file: str, env_id: str | None) -> dict[str, Any]:
@@ -115,9 +121,11 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     """
     # The class itself takes the network and the environment; these are given by the training.
     own = set(inspect.signature(model).parameters) - {"env", "seed", "device", "tensorboard_log"}
+    of_training = {"n_envs", "n_timesteps", "exploring_starts"}
     for name in raw:
-        check_choice(name, f"hyperparameter of {model.__name__}", own | {"n_envs", "n_timesteps"})
+        check_choice(name, f"hyperparameter of {model.__name__}", own | of_training)
     arguments = dict(raw)
+    share = arguments.pop("exploring_starts", None)
     n_envs = check_integer(arguments.pop("n_envs", 1), "n_envs", 1, 2**20)
     if "n_timesteps" not in arguments:
         raise ValueError("hyperparameters lack n_timesteps")
@@ -129,7 +137,7 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
             arguments[name] = _schedule(name, arguments[name])
     if isinstance(arguments.get("policy_kwargs"), str):
         arguments["policy_kwargs"] = _dictionary("policy_kwargs", arguments["policy_kwargs"])
-    return Hyperparameters(n_envs, n_timesteps, policy, arguments)
+    return Hyperparameters(n_envs, n_timesteps, policy, arguments, share)
 
 
 def _schedule(name: str, text: str) -> LinearSchedule:
