@@ -1,15 +1,24 @@
 """How close to the optimum each algorithm comes, exactly, and at what cost.
 
-Trains every algorithm with several seeds on the tuned hyperparameters and prints, for each task,
-a row per training and for each algorithm the interquartile mean of the normalized value with its
-stratified bootstrap interval. All values and gaps are exact; only the seeds differ. CPU seconds
-depend on the machine, so compare them within one run.
+Trains every algorithm with several seeds on the tuned hyperparameters and prints, for each task and
+algorithm, a row per training and the interquartile mean of the normalized value with its stratified
+bootstrap interval. All values and gaps are exact; only the seeds differ. CPU seconds depend on the
+machine, so compare them within one run.
 
 Interrupted and run again with the same --out, it goes on where it was.
 
 With --plain it compares instead what trains PPO here, which evaluates its network once for each
 distinct observation, with Stable-Baselines3's own PPO on the same environment: the same seeds in
 turns, a row for each, with exact gaps and CPU seconds.
+
+With --env alone one environment is trained with the algorithms named by --algorithms.
+
+With --expected networks learn from expectations, by approximate policy iteration as classification
+(Lagoudakis and Parr 2003, *Reinforcement learning as classification*): in turns the greedy policy
+is evaluated exactly, and the network is fitted to the action that is best if that policy goes on.
+A state has the weight of what its worst action loses, plus that times how often the policy is
+there. The optimum is not known to it, but the model is. It says what a network of this size can
+reach without the noise of samples.
 """
 
 from __future__ import annotations
@@ -17,20 +26,46 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 from stable_baselines3 import PPO
+from torch import nn
 
+from solvent import TabularPolicy, policy_value, state_visitation
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import TaskRecord
-from solvent.benchmark.statistics import estimate
+from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task
+from solvent.envs.spaces import observations
+from solvent.exact import Score, cached_solution, score
+from solvent.exact.evaluation import expectation
+from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
 from solvent.training.algorithms import Algorithm
+from solvent.training.environments import game_of
+from solvent.training.learning import one_thread
+
+EARLIER = {
+    "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
+}  # fmt: skip
+"""What --plain compares with: combat's settings when the comparison was first made."""
+ITERATIONS = {
+    "solvent/FFCombat-v0": 10,
+    "solvent/FFCombatRandom-v0": 20,
+    "solvent/FootballDrive-v0": 10,
+    "solvent/NinthTide-v0": 40,
+}
+"""Policies that are evaluated with --expected."""
+STEPS, BATCH, UNITS, RATE = 100, 2048, 128, 2e-3
+"""Gradient steps after each, states in each step, units in each of two layers, and Adam's learning
+rate, which falls to 0 in a line."""
 
 
 def main() -> None:
@@ -41,13 +76,20 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2, help="trainings at the same time")
     parser.add_argument("--out", type=Path, help="keep the results in this folder")
     parser.add_argument("--plain", action="store_true", help="against Stable-Baselines3's PPO")
-    parser.add_argument("--env", default="solvent/FFCombat-v0", help="with --plain")
+    parser.add_argument("--expected", action="store_true", help="learn from expectations")
+    parser.add_argument("--env", help="train in this environment only")
+    parser.add_argument("--algorithms", nargs="+", default=["ppo"], help="with --env")
     arguments = parser.parse_args()
+    console, env, seeds = Console(width=100), arguments.env, arguments.seeds
     if arguments.plain:
-        compare(Console(width=100), arguments.env, arguments.seeds, arguments.timesteps)
+        compare(console, env or "solvent/FFCombat-v0", seeds, arguments.timesteps)
+        return
+    if arguments.expected:
+        for name in [env] if env else ITERATIONS:
+            iterate(console, name, seeds)
         return
 
-    seeds, few = arguments.seeds, arguments.random_seeds
+    few = arguments.random_seeds
     tasks = [
         Task(
             environment="solvent/FFCombat-v0",
@@ -60,15 +102,122 @@ def main() -> None:
             seeds={"ppo": few, "dqn": few},
         ),
     ]
+    if env:
+        each = dict.fromkeys(arguments.algorithms, seeds)
+        tasks = [Task(environment=env, timesteps=arguments.timesteps, seeds=each)]
     out = arguments.out or Path(tempfile.mkdtemp(prefix="solvent-learning-"))
     try:
         results = bench(out, tasks, workers=arguments.processes).tasks
     finally:
         if arguments.out is None:
             shutil.rmtree(out)
-    console = Console()
     for item in results:
         show(console, item)
+
+
+def iterate(console: Console, env: str, seeds: int) -> None:
+    """Train by approximate policy iteration, and show what came of it."""
+    game = game_of(env)
+    rows = {}
+    with one_thread():
+        for seed in range(seeds):
+            begun = time.process_time()
+            mode, sampled = improve(game, seed, ITERATIONS.get(env, 10))
+            rows[str(seed)] = figures(mode, sampled, time.process_time() - begun)
+    show_figures(console, f"{env} by expectations: exact gaps", rows)
+
+
+def improve(game: TabularGame, seed: int, iterations: int) -> tuple[Score, Score]:
+    """Approximate policy iteration with a network.
+
+    Args:
+        game: A game in which only player 0 has a choice.
+        seed: Of everything random.
+        iterations: How many policies are evaluated.
+
+    Returns:
+        The scores of the network's mode and of the network as it is sampled.
+    """
+    solution = cached_solution(game)
+    choice = np.flatnonzero(np.bincount(game.row_state, minlength=game.n_states) > 1)
+    seen = torch.from_numpy(observations(game, 0, "onehot")[choice].astype(np.uint8))
+    mask = game.mask[0][choice]
+    legal, n_actions = torch.from_numpy(mask), mask.shape[1]
+    torch.manual_seed(seed)
+    random = np.random.default_rng(seed)
+    network = nn.Sequential(
+        nn.Linear(seen.shape[1], UNITS), nn.ReLU(),
+        nn.Linear(UNITS, UNITS), nn.ReLU(),
+        nn.Linear(UNITS, n_actions),
+    )  # fmt: skip
+    adam = torch.optim.Adam(network.parameters(), lr=RATE)
+    rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, iterations * STEPS)
+
+    def logits(at: torch.Tensor) -> torch.Tensor:
+        return network(seen[at].float()).masked_fill(~legal[at], -np.inf)
+
+    def policies() -> tuple[TabularPolicy, TabularPolicy]:
+        """The mode, and the network as it is sampled."""
+        with torch.no_grad():
+            parts = torch.arange(len(choice)).split(8192)
+            chance = torch.cat([logits(at).softmax(dim=1) for at in parts]).double().numpy()
+        best = np.eye(n_actions)[chance.argmax(axis=1)]
+        found = []
+        for own in (best, chance / chance.sum(axis=1, keepdims=True)):
+            table = TabularPolicy.uniform(game).probabilities.copy()
+            table[choice] = own
+            found.append(TabularPolicy.of(game, table))
+        return found[0], found[1]
+
+    value = np.full((game.n_states, n_actions), -np.inf)
+    for _ in range(iterations):
+        mode, sampled = policies()
+        value[game.row_state, game.row_action[0]] = expectation(game, policy_value(game, mode))
+        own = value[choice]
+        most = np.where(mask, own.max(axis=1, keepdims=True) - own, 0).max(axis=1)
+        # What is lost matters in all states, and as much again where the policy comes to.
+        there = most * state_visitation(game, sampled)[choice]
+        wanted = most / most.sum() + there / there.sum()
+        drawn = wanted + 1 / len(choice)
+        weight = torch.from_numpy(wanted / drawn).float()
+        best, until = torch.from_numpy(own.argmax(axis=1)), drawn.cumsum() / drawn.sum()
+        for _ in range(STEPS):
+            at = torch.from_numpy(until.searchsorted(random.random(BATCH)))
+            losses = nn.functional.cross_entropy(logits(at), best[at], reduction="none")
+            adam.zero_grad()
+            (weight[at] * losses).mean().backward()
+            adam.step()
+            rate.step()
+    mode, sampled = policies()
+    return score(game, mode, solution), score(game, sampled, solution)
+
+
+def figures(mode: Score, sampled: Score, seconds: float) -> list[float]:
+    """A row of :func:`show_figures`."""
+    return [
+        mode.optimality_gap, mode.worst_start_gap,
+        sampled.optimality_gap, sampled.worst_start_gap, seconds,
+    ]  # fmt: skip
+
+
+def show_figures(console: Console, title: str, rows: Mapping[str, Sequence[float]]) -> None:
+    """A row for each seed, and over all of them."""
+    table = Table(title=title)
+    table.add_column("seed", justify="right")
+    for name in ("mode", "worst start", "sampled", "worst start", "CPU s"):
+        table.add_column(name, justify="right")
+    found = np.array(list(rows.values()))
+    over = {
+        "mean": found.mean(axis=0),
+        "median": np.median(found, axis=0),
+        "IQM": interquartile_mean(found, axis=0),
+        "least": found.min(axis=0),
+        "most": found.max(axis=0),
+    }
+    for name, row in {**rows, **over}.items():
+        # A gap of nothing is not to be shown as less than nothing.
+        table.add_row(name, *(f"{max(gap, 0):.5f}" for gap in row[:-1]), f"{row[-1]:.0f}")
+    console.print(table)
 
 
 def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> None:
@@ -85,7 +234,7 @@ def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> No
             ):
                 result = train(
                     env, "ppo", seed=max(seed, 0), timesteps=steps, folder=Path(out) / "run",
-                    progress=False,
+                    hyperparameters=EARLIER, progress=False,
                 )  # fmt: skip
             if seed >= 0:
                 results.append(result)
@@ -115,36 +264,24 @@ def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> No
 
 
 def show(console: Console, item: TaskRecord) -> None:
-    runs = Table(title=f"{item.env}, optimum {item.optimum:.5f}: exact gaps")
-    runs.add_column("training")
-    for name in ("mode", "sampled", "worst start (mode)", "timesteps", "CPU s"):
-        runs.add_column(name, justify="right")
-    for agent in item.agents:
-        runs.add_row(
-            agent.name,
-            f"{agent.mode_gap:.5f}",
-            f"{agent.gap:.5f}",
-            f"{agent.mode_worst_start_gap:.4f}",
-            f"{agent.timesteps:,}",
-            f"{agent.cpu_seconds:.0f}",
-        )
-    console.print(runs)
-
-    means = Table(title="over seeds")
-    means.add_column("algorithm")
-    for name in ("median gap (mode)", "normalized value (mode), IQM", "95% interval", "CPU s"):
-        means.add_column(name, justify="right")
     for algorithm in dict.fromkeys(agent.algorithm for agent in item.agents):
         agents = [agent for agent in item.agents if agent.algorithm == algorithm]
+        rows = {
+            str(agent.seed): [
+                agent.mode_gap, agent.mode_worst_start_gap,
+                agent.gap, agent.worst_start_gap, agent.cpu_seconds,
+            ]
+            for agent in agents
+        }  # fmt: skip
+        steps = f"{agents[0].timesteps:,} steps"
+        show_figures(console, f"{item.env}, {algorithm}, {steps}: exact gaps", rows)
         iqm = estimate([[agent.mode_normalized for agent in agents]])
-        means.add_row(
-            algorithm,
-            f"{np.median([agent.mode_gap for agent in agents]):.5f}",
-            "too few seeds" if iqm is None else f"{iqm.mean:.4f}",
-            "" if iqm is None else f"{iqm.low:.4f} to {iqm.high:.4f}",
-            f"{np.mean([agent.cpu_seconds for agent in agents]):.0f}",
-        )
-    console.print(means)
+        if iqm is not None:
+            kind = "95% interval" if iqm.is_interval else "range"
+            console.print(
+                f"normalized value of the mode, IQM and {kind}: {iqm.mean:.4f} "
+                f"({iqm.low:.4f} to {iqm.high:.4f})"
+            )
 
 
 if __name__ == "__main__":

@@ -278,7 +278,7 @@ def train(
             "--stakes",
             metavar="SHARE",
             help="Share of episodes, 0 to 1, that begin elsewhere: where a choice matters much, or "
-            "with --self-play where both players have one.",
+            "with --self-play where both players have one; as tuned if left out.",
         ),
     ] = None,
     self_play: Annotated[

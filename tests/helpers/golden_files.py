@@ -35,7 +35,14 @@ Figures = dict[str, Any]
 
 NARROW = {"policy_kwargs": "dict(net_arch=[8])"}
 PPO_RUN: dict[str, Any] = {
-    "hyperparameters": {"n_envs": 8, "n_steps": 16, "batch_size": 64, "n_epochs": 2, **NARROW}
+    "hyperparameters": {
+        "n_envs": 8,
+        "n_steps": 16,
+        "batch_size": 64,
+        "n_epochs": 2,
+        "clip_range": "lin_0.2",
+        **NARROW,
+    }
 }
 DQN_RUN: dict[str, Any] = {
     "hyperparameters": {
@@ -105,8 +112,18 @@ def bench_again(folder: Path) -> list[Figures]:
     from solvent.benchmark.records import figures
 
     tuned = {"hyperparameters": None, "evaluations": None, "progress": no_more, "seed": 0}
+    # What was tuned in 0.1.
+    combat = {
+        "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
+    }  # fmt: skip
     found = [
-        train(folder / "bench" / "FFCombat-v0" / "ppo-0", FF, "ppo", FIGHT, **tuned),
+        train(
+            folder / "bench" / "FFCombat-v0" / "ppo-0",
+            FF,
+            "ppo",
+            FIGHT,
+            **tuned | {"hyperparameters": combat},
+        ),
         self_play(
             folder / "bench" / "Greed-v0" / "maskable_ppo-0",
             GREED_ID,

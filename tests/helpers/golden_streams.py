@@ -282,6 +282,8 @@ class Training(NamedTuple):
 
 
 PPO: dict[str, Any] = {"n_envs": 16, "n_steps": 16, "batch_size": 64, "n_epochs": 2}
+# As combat was tuned in 0.1.
+FF_PPO: dict[str, Any] = {**PPO, "clip_range": "lin_0.2"}
 DQN: dict[str, Any] = {
     "n_envs": 16,
     "batch_size": 32,
@@ -299,7 +301,8 @@ def train(
     """Train on an environment for one, or one seat, for 512 steps."""
     from solvent.training import train
 
-    tuned = {"hyperparameters": DQN if algorithm.endswith("dqn") else PPO}
+    ppo = FF_PPO if game == FF else PPO
+    tuned = {"hyperparameters": DQN if algorithm.endswith("dqn") else ppo}
     arguments = {"seed": 3, "timesteps": 512, "evaluations": 2, "progress": False, **arguments}
     return train(game, algorithm, folder=folder, env_kwargs=env_kwargs, **(tuned | arguments))
 

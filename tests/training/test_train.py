@@ -192,15 +192,15 @@ def test_a_small_combat_is_learned_almost_perfectly(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "bound"), [("ppo", 0.002), ("dqn", 0.006)])
+@pytest.mark.parametrize(("name", "bound"), [("ppo", 0.001), ("dqn", 0.006)])
 def test_tuned_training_comes_close_to_the_optimum(name: str, bound: float, tmp_path: Path) -> None:
-    gaps = [
-        train(
-            "solvent/FFCombat-v0", name, seed=seed, folder=tmp_path / str(seed), progress=False
-        ).mode_score.optimality_gap
+    results = [
+        train("solvent/FFCombat-v0", name, seed=seed, folder=tmp_path / str(seed), progress=False)
         for seed in range(3)
     ]
-    assert np.median(gaps) < bound
+    assert np.median([result.mode_score.optimality_gap for result in results]) < bound
+    # What is sampled is hardly worse.
+    assert np.median([result.score.optimality_gap for result in results]) < bound + 0.001
 
 
 @pytest.mark.parametrize(
