@@ -1,0 +1,194 @@
+"""Learners of stage games: steps as in the papers, exact values, and less and less to exploit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_games import KINDS, RandomGame
+from reduced_football import CHART, MIXED, reduced
+
+from solvent.baselines.fictitious_play import FictitiousPlay
+from solvent.baselines.mirror_descent import MirrorDescentSweeps
+from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import Policies, StageGames
+from solvent.exact import exploitability, policy_value, solve
+from solvent.games import FightingFantasy
+from solvent.games.greed.rules import Greed
+from solvent.model import GameInfo, TabularGame, compile_game
+
+Make = Callable[[TabularGame], StageGames]
+
+
+def plain_regret_matching(game: TabularGame) -> RegretMatching:
+    return RegretMatching(game, plus=False)
+
+
+LEARNERS: dict[str, Make] = {
+    "regret-matching": plain_regret_matching,
+    "regret-matching+": RegretMatching,
+    "fictitious-play": FictitiousPlay,
+    "mirror-descent": MirrorDescentSweeps,
+}
+GAMES = {
+    "greed": compile_game(Greed(12, 4)),
+    "drive": compile_game(reduced("drive", MIXED)),
+    "drive with penalties": compile_game(reduced("drive", CHART)),
+}
+PAGE = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+PENNIES = np.array([[3.0, 0.0], [0.0, 1.0]])
+"""Row 2 is played three times in four, and so is column 2; the value is 3/4."""
+
+
+def matrix_game(payoff: np.ndarray) -> TabularGame:
+    """A game of one move."""
+    m, n = payoff.shape
+    rows = payoff.size
+    return TabularGame(
+        info=GameInfo(
+            name="matrix",
+            players=2,
+            actions=(("row",) * m, ("column",) * n),
+            acyclic=True,
+            reward_range=(float(payoff.min()), float(payoff.max())),
+            sources=(),
+        ),
+        states=("choose", "over"),
+        row_start=np.array([0, rows, rows]),
+        outcome_start=np.arange(rows + 1),
+        next_state=np.ones(rows, np.int64),
+        probability=np.ones(rows),
+        outcome_reward=payoff.ravel().astype(float),
+        mask=(np.array([[True] * m, [False] * m]), np.array([[True] * n, [False] * n])),
+        initial=np.array([1.0, 0.0]),
+    )
+
+
+def lost(learner: StageGames) -> float:
+    """The mean exploitability of both players."""
+    solution = solve(learner.game)
+    return sum(exploitability(learner.game, learner.policy(p), solution) for p in (0, 1)) / 2
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("name", LEARNERS)
+def test_exploitability_falls_towards_0(name: str, game: str) -> None:
+    learner = LEARNERS[name](GAMES[game])
+    spread = solve(GAMES[game]).action_values
+    unit = float(spread.max() - spread.min())
+    learner.learn(100)
+    early = lost(learner)
+    learner.learn(1_900)
+    late = lost(learner)
+    assert late < early / 3
+    assert late < 0.01 * unit
+
+
+@pytest.mark.parametrize("kind", KINDS[2:])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_values_are_those_of_the_policies_in_games_without_cycles(name: str, kind: str) -> None:
+    for seed in range(3):
+        game = compile_game(RandomGame(seed, kind, cyclic=False))
+        learner = LEARNERS[name](game)
+        for _ in range(3):
+            learner.learn(1)
+            exact = policy_value(game, learner.policy(0), learner.policy(1))
+            np.testing.assert_allclose(learner.values, exact, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_games_with_cycles_are_learned_too(name: str) -> None:
+    game = compile_game(RandomGame(1, "simultaneous", cyclic=True))
+    learner = LEARNERS[name](game)
+    learner.learn(3_000)
+    assert game.at_start(learner.values) == pytest.approx(solve(game).value, abs=0.02)
+
+
+def test_regret_matching_takes_the_steps_of_the_paper() -> None:
+    learner = RegretMatching(matrix_game(PENNIES), plus=False)
+    learner.learn(1)
+    # Both begin uniform: rows get 3/2 and 1/2, so that the first regrets +1/2, the second -1/2.
+    assert learner.policy(0).probabilities[0].tolist() == [0.5, 0.5]
+    learner.learn(1)
+    # The second strategies are row 1 and column 2, and the average has both steps once.
+    assert learner.policy(0).probabilities[0].tolist() == [0.75, 0.25]
+    assert learner.policy(1).probabilities[0].tolist() == [0.25, 0.75]
+    learner.learn(1)
+    # Row 2 would have gained 1 then: regrets 1/2 and 1/2. Column 2 stays.
+    assert learner.policy(0).probabilities[0] == pytest.approx([2 / 3, 1 / 3])
+    assert learner.policy(1).probabilities[0] == pytest.approx([1 / 6, 5 / 6])
+
+
+def test_regret_matching_plus_takes_turns_and_weighs_by_time() -> None:
+    learner = RegretMatching(matrix_game(PENNIES))
+    learner.learn(1)
+    # Row 1 gains against uniform play; column 2 is the response to it.
+    assert learner.policy(0).probabilities[0].tolist() == [1, 0]
+    assert learner.policy(1).probabilities[0].tolist() == [0, 1]
+    learner.learn(1)
+    # Against column 2 row 2 gains 1 over row 1, whose regret is 1/2: strategy (1/3, 2/3), which
+    # counts twice.
+    assert learner.policy(0).probabilities[0] == pytest.approx([1 / 3 + 2 / 9, 4 / 9])
+
+
+def test_fictitious_play_responds_to_averages_in_turn() -> None:
+    learner = FictitiousPlay(matrix_game(PENNIES))
+    learner.learn(1)
+    # Row 1 against uniform play; then column 2, since rows were (3/4, 1/4) on average.
+    assert learner.policy(0).probabilities[0].tolist() == [0.75, 0.25]
+    assert learner.policy(1).probabilities[0].tolist() == [0.25, 0.75]
+
+
+def test_mirror_descent_takes_the_step_of_the_paper() -> None:
+    learner = MirrorDescentSweeps(matrix_game(PENNIES))
+    learner.learn(1)
+    # Step 4 and temperature 1 in ranges of 3 points: 4 (3/2 - 1/2) / 3 / (1 + 4) apart.
+    ratio = np.exp(4 / 3 / 5)
+    x = np.array([ratio, 1]) / (ratio + 1)
+    assert learner.policy(0).probabilities[0] == pytest.approx(x)
+    gap = 4 * (3 * x[0] - x[1]) / 3 / 5
+    y = 1 / (1 + np.exp(gap))
+    assert learner.policy(1).probabilities[0] == pytest.approx([y, 1 - y])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_sweeps_can_be_divided_and_watched(name: str) -> None:
+    game = GAMES["drive"]
+    whole, parts = LEARNERS[name](game), LEARNERS[name](game)
+    seen: list[tuple[int, float]] = []
+
+    def watch(policies: Policies, sweep: int) -> None:
+        assert [policy.player for policy in policies] == [0, 1]
+        seen.append((sweep, game.at_start(policy_value(game, *policies))))
+
+    whole.learn(5)
+    parts.learn(2, watch)
+    parts.learn(3, watch)
+    assert [sweep for sweep, _ in seen] == [1, 2, 3, 4, 5]
+    assert parts.sweeps == 5
+    assert len({value for _, value in seen}) > 1
+    for player in (0, 1):
+        assert (whole.policy(player).probabilities == parts.policy(player).probabilities).all()
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_page_says_how_close_sweeps_come(name: str) -> None:
+    row = re.search(
+        rf"^\| 20, 4 \| {re.escape(name)} \| ([\d.]+) \| ([\d.]+) \|", PAGE, re.MULTILINE
+    )
+    assert row is not None
+    learner = LEARNERS[name](compile_game(Greed(20, 4)))
+    for stated in map(float, row.groups()):
+        learner.learn(10 if learner.sweeps == 0 else 90)
+        assert lost(learner) == pytest.approx(stated, rel=0.05, abs=1e-5)
+
+
+def test_games_for_one_and_impossible_numbers_are_refused() -> None:
+    combat = compile_game(FightingFantasy())
+    with pytest.raises(ValueError, match=r"is for two players; .* is a game for 1"):
+        RegretMatching(combat)
+    with pytest.raises(ValueError, match="sweeps is 0"):
+        FictitiousPlay(GAMES["greed"]).learn(0)
