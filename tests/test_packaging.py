@@ -48,7 +48,7 @@ def requirements(extras: Iterable[str] | None = None) -> list[Requirement]:
     lines = []
     if extras is None:
         lines = [*project["dependencies"], *PYPROJECT["build-system"]["requires"]]
-        extras = project["optional-dependencies"].keys() - TOOLS
+        extras = sorted(project["optional-dependencies"].keys() - TOOLS)
     for extra in extras:
         lines += project["optional-dependencies"][extra]
     return [r for line in lines if (r := Requirement(line)).name != "solvent"]
@@ -59,7 +59,7 @@ def test_every_requirement_is_pinned_at_a_version_it_allows(requirement: Require
     assert pins()[canonicalize_name(requirement.name)] in requirement.specifier
 
 
-@pytest.mark.parametrize("extra", TOOLS)
+@pytest.mark.parametrize("extra", sorted(TOOLS))
 def test_tools_are_pinned_where_they_need_other_versions(extra: str) -> None:
     own = pins(f"tests/tools/constraints-{extra}.txt")
     assert own.items().isdisjoint(pins().items())
