@@ -1,6 +1,6 @@
-"""What networks learn of football, in exact points: PPO, self-play, and DQN.
+"""What is learned of football, in exact points: PPO, self-play, DQN, and tables.
 
-Four parts, of the drive of Football Strategy; `--part` chooses among them.
+Five parts, of the drive of Football Strategy; `--part` chooses among them.
 
 - `agent`: MaskablePPO as offence against the published agent, which a best response beats by far.
 - `equilibrium`: MaskablePPO as offence against the optimal defence, and how exploitable it is then.
@@ -10,6 +10,8 @@ Four parts, of the drive of Football Strategy; `--part` chooses among them.
 - `dqn`: MaskedDQN as offence against the agent and against the optimal defence. Its policy is
   deterministic, and so exploitable by construction; the lines below it are the Boltzmann policies
   of the same action values.
+- `tables`: regret matching+ by sweeps over the table of the drive, and of models of it that were
+  learned from so many samples of every pair of calls. Only the latter have seeds.
 
 Uniform play is the measure. All figures are exact; only the seeds differ. CPU seconds depend on the
 machine, so compare them within one run.
@@ -21,7 +23,9 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +33,14 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.baselines import make_baseline
+from solvent.baselines.learned_model import learned_model
+from solvent.baselines.regret_matching import RegretMatching
 from solvent.exact import Solution, best_response, policy_value, solve
+from solvent.games.football.baselines.losses import FootballLosses
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import solve_points
+from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.training import (
     TrainingResult,
@@ -61,6 +72,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--timesteps", type=int, help="instead of the tuned number, for a try")
     parser.add_argument("--evaluations", type=int, default=4)
+    parser.add_argument("--sweeps", type=int, nargs="+", default=[100, 300], help="over tables")
+    parser.add_argument("--samples", type=int, nargs="*", default=[4], help="of each pair of calls")
     parser.add_argument("--out", type=Path, help="keep the trainings in this folder")
     arguments = parser.parse_args()
     game = table_named(OPTIMUM, {})
@@ -151,11 +164,42 @@ def deterministic(
     return table
 
 
+def tables(
+    arguments: argparse.Namespace, game: TabularGame, solution: Solution, out: Path
+) -> Table:
+    table = Table(title="regret matching+ by sweeps: exploitability of both seats")
+    for name in ("samples", "seed", "sweeps", "exploitability", "CPU s"):
+        table.add_column(name, justify="right")
+    football = FootballTable.of(game, FootballStrategy("standard"))
+    points = solve_points(football.rules).expected_points(football.rules)
+    losses = FootballLosses(football.rules, points, Situation(1, 10, 80))
+    runs = [(samples, seed) for samples in arguments.samples for seed in arguments.seeds]
+    for samples, seed in [(None, None), *runs]:
+        begin = time.process_time()
+        learner = RegretMatching(learned_model(game, samples, seed=seed) if samples else game)
+        seconds = time.process_time() - begin
+        for sweeps in arguments.sweeps:
+            begin = time.process_time()
+            learner.learn(sweeps - learner.sweeps)
+            seconds += time.process_time() - begin
+            first, second = (
+                football.strategies(replace(learner.policy(p), model_hash=game.model_hash))
+                for p in (0, 1)
+            )
+            figures = pair([losses.of_offence(first), losses.of_defence(second)])
+            total = f"{samples * game.n_rows:,}" if samples else "told the model"
+            table.add_row(
+                total, "" if seed is None else str(seed), f"{sweeps:,}", figures, f"{seconds:.0f}"
+            )
+    return table
+
+
 PARTS: dict[str, Callable[[argparse.Namespace, TabularGame, Solution, Path], Table]] = {
     "agent": against_the_agent,
     "equilibrium": against_the_equilibrium,
     "self-play": both_seats,
     "dqn": deterministic,
+    "tables": tables,
 }
 
 

@@ -5,9 +5,9 @@ Two parts; `--part` chooses among them.
 - `sweeps`: regret matching, fictitious play and mirror descent in the stage game of every state
   (`solvent.baselines.stage_games`). They are told the model and draw no random numbers, so that
   there are no seeds.
-- `samples`: learners that are not told it. Minimax-Q in self-play, half of whose episodes are
-  exploring starts from all states alike, and the optimum of a model learned from samples of
-  every joint action (`solvent.baselines.learned_model`). A row has the statistics of all seeds.
+- `samples`: learners that are not told it. Minimax-Q in self-play, most of whose episodes are
+  exploring starts from all states alike, and the optimum of a model learned from samples of every
+  joint action (`solvent.baselines.learned_model`). A row has the statistics of all seeds.
 
 Figures are means over both seats. CPU seconds are those of learning, without compilation of the
 loops and scores, and depend on the machine, so compare them within one run.
@@ -52,6 +52,9 @@ def main() -> None:
     parser.add_argument("--games", nargs="+", default=["20,4", "100,6"], help="limit,sides")
     parser.add_argument("--sweeps", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--moves", type=int, nargs="*", default=[1_000_000, 10_000_000])
+    parser.add_argument(
+        "--exploring", type=float, default=0.9, help="share of Minimax-Q's episodes"
+    )
     parser.add_argument("--samples", type=int, nargs="*", default=[10, 100])
     parser.add_argument("--seeds", type=int, default=10)
     arguments = parser.parse_args()
@@ -95,7 +98,8 @@ def samples(arguments: argparse.Namespace, text: str, game: TabularGame) -> Tabl
     table = Table(title=f"Greed {text}, not told the model: {arguments.seeds} seeds")
     for name in ("learner", "samples", "mean", "median", "IQM", "least to most", "CPU s"):
         table.add_column(name, justify="right")
-    jobs = [("minimax-q", minimax_q, moves, moves) for moves in arguments.moves]
+    play = partial(minimax_q, arguments.exploring)
+    jobs = [("minimax-q", play, moves, moves) for moves in arguments.moves]
     jobs += [("learned model", certain, n, n * game.n_rows) for n in arguments.samples]
     for name, learn, number, total in jobs:
         runs = [learn(game, number, seed) for seed in range(arguments.seeds)]
@@ -108,10 +112,13 @@ def samples(arguments: argparse.Namespace, text: str, game: TabularGame) -> Tabl
     return table
 
 
-def minimax_q(game: TabularGame, moves: int, seed: int) -> tuple[float, float]:
-    """Exploitability of Minimax-Q after so many moves, and the CPU seconds."""
+def minimax_q(share: float, game: TabularGame, moves: int, seed: int) -> tuple[float, float]:
+    """Exploitability of Minimax-Q after so many moves, and the CPU seconds.
+
+    A share of the episodes are exploring starts.
+    """
     begin = time.process_time()
-    learner = MinimaxQ(exploring_starts(game, 0.5, free_choice(game)), seed=seed)
+    learner = MinimaxQ(exploring_starts(game, share, free_choice(game)), seed=seed)
     learner.learn(moves)
     seconds = time.process_time() - begin
     return lost(game, [learner.policy(p).probabilities for p in (0, 1)]), seconds
