@@ -1,6 +1,6 @@
 """Colours that all readers can tell apart, on paper too.
 
-Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page three
+Series have the colours of M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five
 more of P. Tol, "Colour Schemes" (2021). Algorithms have a shape each besides. Quantities have
 viridis and cividis (S. van der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and
 R. S. Renslow 2018), which are even in lightness; they are interpolated here between nine of their
@@ -17,7 +17,7 @@ from zlib import crc32
 ALGORITHMS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """For pictures that stand alone. On a page they are ``--series-0`` and so on, and fit the dark."""
 
-FURTHER = ("#332288", "#882255", "#999933")
+FURTHER = ("#332288", "#882255", "#999933", "#aa4499", "#666633")
 """The same for ``--series-6`` and so on."""
 
 SHAPES = (
@@ -27,8 +27,12 @@ SHAPES = (
     "M0 4.8L4.6-3.4H-4.6z",
     "M-1.5-4.5h3v3h3v3h-3v3h-3v-3h-3v-3h3z",
     "M0-5.4L1.6-1.6L5.4 0L1.6 1.6L0 5.4L-1.6 1.6L-5.4 0L-1.6-1.6z",
+    "M4.8 0L-3.4 4.6V-4.6z",
+    "M-4.8 0L3.4 4.6V-4.6z",
+    "M-4.2-2.1L-2.1-4.2 0-2.1 2.1-4.2 4.2-2.1 2.1 0 4.2 2.1 2.1 4.2 0 2.1-2.1 4.2-4.2 2.1-2.1 0z",
 )
-"""Paths around the origin, a little over 8 wide: circle, square, two triangles, cross, star."""
+"""Paths around the origin, a little over 8 wide: circle, square, two triangles, cross, star,
+two more triangles, diagonal cross."""
 
 BASELINE_SHAPE = "M0-4.4L4.4 0L0 4.4L-4.4 0z"
 """A diamond, which no algorithm has."""
@@ -46,10 +50,12 @@ class Mark(NamedTuple):
     shape: str
 
 
-OWN_MARKS = ("ppo", "dqn", "maskable_ppo", "masked_dqn", "mirror_descent")
+OWN_MARKS = (
+    "ppo", "dqn", "maskable_ppo", "masked_dqn", "mirror_descent", "a2c", "trpo", "qr_dqn",
+)  # fmt: skip
 """Algorithms with a colour and a shape of their own, in the order of both."""
 
-OTHER_COLOURS = range(5, 9)
+OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
 """The numbers of the colours that all other algorithms share."""
 
 

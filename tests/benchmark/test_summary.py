@@ -186,7 +186,7 @@ def test_the_pictures_stand_alone(bench: BenchRecord, curves: Curves) -> None:
 def test_series_have_the_colours_of_the_page() -> None:
     css = (ROOT / "solvent" / "report" / "page.css").read_text()
     light = css.partition("@media")[0]
-    assert tuple(re.findall(r"--series-\d: (#\w+);", light)) == (*ALGORITHMS, *FURTHER)
+    assert tuple(re.findall(r"--series-\d+: (#\w+);", light)) == (*ALGORITHMS, *FURTHER)
 
 
 def test_the_citation_has_the_facts_of_the_file() -> None:

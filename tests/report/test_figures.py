@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvent import report
 from solvent.benchmark.records import AgentRecord, TaskRecord
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.exact import locate_gap, solve
@@ -19,7 +21,15 @@ from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.choices import choice_text
-from solvent.report.colours import CIVIDIS, OWN_MARKS, VIRIDIS, algorithm_marks, shade
+from solvent.report.colours import (
+    ALGORITHMS,
+    CIVIDIS,
+    FURTHER,
+    OWN_MARKS,
+    VIRIDIS,
+    algorithm_marks,
+    shade,
+)
 from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.numbers import brief, exact, small, tick, whole
@@ -126,7 +136,7 @@ def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
 
 
 def test_every_algorithm_has_one_mark_on_all_pages() -> None:
-    names = [*OWN_MARKS, "a2c", "sac", "trpo", "my own"]
+    names = [*OWN_MARKS, "minimax_q", "q_learning", "td3", "my own"]
     marks = algorithm_marks(names)
     assert len(set(marks.values())) == len(names)
     assert len({marks[name].colour for name in OWN_MARKS}) == len(OWN_MARKS)
@@ -134,6 +144,27 @@ def test_every_algorithm_has_one_mark_on_all_pages() -> None:
     for name in names:
         assert algorithm_marks([name])[name] == marks[name]
         assert (marks[name].colour in own) == (name in OWN_MARKS)
+
+
+@pytest.mark.parametrize(("scheme", "least"), [("light", 2.2), ("dark", 5.9)])
+def test_series_stand_out_from_the_page(scheme: str, least: float) -> None:
+    css = (Path(report.__file__).parent / "page.css").read_text()
+    light, _, dark = css.partition("@media")
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", light if scheme == "light" else dark))
+    paper = luminance(colours["paper"])
+    for number in range(len(ALGORITHMS) + len(FURTHER)):
+        colour = luminance(colours[f"series-{number}"])
+        assert (max(paper, colour) + 0.05) / (min(paper, colour) + 0.05) > least, number
+
+
+def luminance(colour: str) -> float:
+    """Relative, as the contrast of W3C's Web Content Accessibility Guidelines 2.2 has it."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    light = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (byte / 255 for byte in bytes.fromhex(digits))
+    ]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), light, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,7 @@ def test_python_in_the_file_is_read_like_a_literal() -> None:
 
 
 def test_every_algorithm_has_a_colour_and_a_shape_in_reports() -> None:
-    assert set(OWN_MARKS) <= set(SELF_PLAY_ALGORITHMS)
-    marks = algorithm_marks(SELF_PLAY_ALGORITHMS)
-    assert len(set(marks.values())) == len(SELF_PLAY_ALGORITHMS)
+    assert set(OWN_MARKS) == set(SELF_PLAY_ALGORITHMS)
+    marks = algorithm_marks(SELF_PLAY_ALGORITHMS).values()
+    assert len({mark.colour for mark in marks}) == len(SELF_PLAY_ALGORITHMS)
+    assert len({mark.shape for mark in marks}) == len(SELF_PLAY_ALGORITHMS)
