@@ -217,8 +217,10 @@ def _subject(game: Any, player: int | None) -> _Subject:
     if isinstance(game, Game):
         table = cached_table(game)
         return _Subject(table, table, player)
+    hint = "; of an environment of PettingZoo's, pass env.unwrapped.game, and player="
     raise ValueError(
-        f"game is {shown(game)}; allowed are a game, its table, an environment, and the id of one"
+        f"game is {shown(game)}; allowed are a game, its table, an environment of Gymnasium's, and "
+        f"the id of one{hint if hasattr(game, 'possible_agents') else ''}"
     )
 
 
@@ -257,6 +259,8 @@ def _check_wrappers(env: Any) -> None:
     """Refuse what changes observations or actions on the way."""
     import gymnasium as gym
 
+    from solvent.envs.mask_observation import MaskObservation
+
     changing: tuple[type, ...] = (
         gym.ObservationWrapper,
         gym.ActionWrapper,
@@ -268,9 +272,15 @@ def _check_wrappers(env: Any) -> None:
     )
     native, layer = env.unwrapped, env
     while layer is not native:
+        if isinstance(layer, MaskObservation):
+            raise ValueError(
+                "MaskObservation around the environment puts the mask beside what is seen; pass "
+                "env.unwrapped, and with takes_mask=True a function of both: "
+                "lambda observations, mask: ..."
+            )
         spaces = ("observation_space", "action_space")
         if isinstance(layer, changing) or any(
-            getattr(layer, space) != getattr(native, space) for space in spaces
+            getattr(layer, space) != getattr(layer.env, space) for space in spaces
         ):
             raise ValueError(
                 f"{type(layer).__name__} around the environment changes what is seen or played; "

@@ -10,7 +10,14 @@ import pytest
 from gymnasium import wrappers
 
 import solvent
-from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent import exact
+from solvent.envs import (
+    MaskObservation,
+    SeatEnv,
+    TabularEnv,
+    TabularVectorEnv,
+    pettingzoo_games,
+)
 from solvent.exact import score as score_table
 from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
@@ -203,13 +210,38 @@ def test_what_changes_observations_or_actions_on_the_way_is_refused() -> None:
     for wrap in changed:
         env = wrap(gym.make(COMBAT))
         for outer in (env, wrappers.RecordEpisodeStatistics(env)):
-            with pytest.raises(ValueError, match="changes what is seen or played"):
+            blamed = f"^{type(env).__name__} around .* changes what is seen or played"
+            with pytest.raises(ValueError, match=blamed):
                 solvent.score(outer, f, outputs="logits")
     plain = wrappers.RecordEpisodeStatistics(wrappers.TimeLimit(gym.make(COMBAT), 10))
     assert solvent.score(plain, f, outputs="logits") == solvent.score(COMBAT, f, outputs="logits")
     vector = wrappers.vector.TransformObservation(gym.make_vec(COMBAT, 2), lambda o: o * 2)
     with pytest.raises(ValueError, match="changes what is seen or played"):
         solvent.score(vector, f, outputs="logits")
+
+
+def test_a_mask_in_the_observation_is_for_a_function_of_both(game: TabularGame) -> None:
+    f = some(5)
+    env = wrappers.RecordEpisodeStatistics(MaskObservation(gym.make(COMBAT)))
+    with pytest.raises(ValueError, match=r"^MaskObservation .*env\.unwrapped.*takes_mask=True"):
+        solvent.score(env, f, outputs="logits")
+    found = solvent.score(
+        env.unwrapped,  # type: ignore[arg-type]
+        lambda seen, mask: np.where(mask, f(seen), -np.inf),
+        outputs="logits",
+        takes_mask=True,
+    )
+    assert found == solvent.score(COMBAT, f, outputs="logits", illegal="mask")
+    assert found.illegal_mass == 0
+
+
+def test_of_an_environment_of_pettingzoo_the_table_is_scored(greed: TabularGame) -> None:
+    env: Any = pettingzoo_games.greed.env(**GREED)
+    f = some(greed.observation[1].shape[1], greed.mask[1].shape[1])
+    with pytest.raises(ValueError, match=r"pass env\.unwrapped\.game, and player="):
+        solvent.score(env, f, outputs="logits")
+    found = solvent.score(env.unwrapped.game, f, outputs="logits", player=1)
+    assert found == solvent.score(greed, f, outputs="logits", player=1)
 
 
 @pytest.mark.parametrize(
@@ -260,3 +292,27 @@ def test_a_table_that_is_no_policy_says_what_takes_it(game: TabularGame) -> None
     rows = np.full((game.n_states, 2), 0.4)
     with pytest.raises(ValueError, match=r"does not sum to 1 .*solvent\.policy_from"):
         TabularPolicy.of(game, rows * (game.mask[0] | game.terminal[:, None]))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        solvent.against,
+        solvent.best_response,
+        solvent.exploitability,
+        solvent.locate_gap,
+        solvent.policy_value,
+        solvent.state_visitation,
+        exact.expected_length,
+        exact.score,
+        lambda game, rows: solvent.nash_conv(game, rows, rows),
+        lambda game, rows: exact.cross_play_matrix(game, [rows], [rows]),
+        lambda game, rows: solvent.save_policy("never.npz", rows),
+    ],
+)
+def test_where_only_a_table_will_do_an_array_is_told_what_takes_it(
+    call: Any, greed: TabularGame
+) -> None:
+    rows = TabularPolicy.uniform(greed).probabilities
+    with pytest.raises(ValueError, match=r"expected is a TabularPolicy\. solvent\.score takes"):
+        call(greed, rows)

@@ -16,6 +16,7 @@ from solvent.exact.components import can_reach, cannot_end, components, end_comp
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.tabular import check_policy
 
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -114,13 +115,14 @@ def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
         ValueError: If a policy is for another game, two are for the same player, or a player who
             has a choice has none.
     """
+    for policy in policies:
+        check_policy(policy, game)
     given = {policy.player: policy for policy in policies}
     if len(given) < len(policies):
         raise ValueError(f"{len(policies)} policies were given for player(s) {sorted(given)}")
     weight = np.ones(game.n_rows)
     for player in (0, 1):
         if player in given:
-            given[player].check_is_for(game)
             weight *= given[player].normalized()[game.row_state, game.row_action[player]]
         elif (game.action_count[player] > 1).any():
             raise ValueError(f"player {player} has a choice in {game.info.name}, but no policy")

@@ -26,6 +26,7 @@ from solvent.exact.store import StoreError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.parameters import shown
+from solvent.model.tabular import check_policy
 
 POLICY = Schema(
     "policy",
@@ -65,8 +66,10 @@ def save_policy(
         metadata: JSON-able facts to keep with it, such as how it was trained.
 
     Raises:
+        ValueError: If `policy` is something else.
         StoreError: If the file cannot be written.
     """
+    check_policy(policy)
     header = {
         "kind": POLICY.kind,
         "model_hash": policy.model_hash,

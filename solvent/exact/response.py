@@ -22,6 +22,7 @@ from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
+from solvent.model.tabular import check_policy
 
 NEGLIGIBLE = 1e-12
 """Probabilities of a policy below this count as 0 for the player who responds to it."""
@@ -52,6 +53,7 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
         ImproperGameError: If an episode that collects rewards need not end.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
+    check_policy(policy, game)
     other = 1 - policy.player
     policy = without_negligible(policy)
     left = against(game, policy)
@@ -88,7 +90,7 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    policy.check_is_for(game)
+    check_policy(policy, game)
     parts = components(game)
     other = 1 - policy.player
     first, second = (count > 1 for count in game.action_count)
@@ -142,6 +144,7 @@ def exploitability(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
+    check_policy(policy, game)
     solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1

@@ -33,6 +33,7 @@ from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.tabular import check_policy
 
 LEARNED = 1e-6
 """Tolerance for the score of a policy that was learned, in units of the largest payoff: a network
@@ -117,7 +118,7 @@ def score(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    policy.check_is_for(game)
+    check_policy(policy, game)
     solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
@@ -211,7 +212,7 @@ def locate_gap(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    policy.check_is_for(game)
+    check_policy(policy, game)
     solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
@@ -255,6 +256,7 @@ def cross_play_matrix(
         raise ValueError(f"{game.info.name} is a game for one; cross-play needs two players")
     for player, policies in enumerate((first, second)):
         for policy in policies:
+            check_policy(policy, game)
             if policy.player != player:
                 raise ValueError(
                     f"{policy.name} is a policy of player {policy.player}; "

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import Alternating, Game, GameInfo, State
+from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
 
 SUM_TOLERANCE = 1e-9
@@ -405,6 +406,25 @@ class TabularPolicy:
                 f"policy {self.name!r} was made for the model {self.model_hash[:12]}, "
                 f"but this {game.info.name} is the model {game.model_hash[:12]}"
             )
+
+
+def check_policy(policy: object, game: TabularGame | None = None) -> None:
+    """Raise unless something is a TabularPolicy.
+
+    Args:
+        policy: What was given as one.
+        game: The game that it has to be for; any, if left out.
+
+    Raises:
+        ValueError: If it is something else, or for another game.
+    """
+    if not isinstance(policy, TabularPolicy):
+        raise ValueError(
+            f"policy is {shown(policy)}; expected is a TabularPolicy. solvent.score takes arrays, "
+            f"functions and models too, and solvent.policy_from makes a TabularPolicy of them"
+        )
+    if game is not None:
+        policy.check_is_for(game)
 
 
 class TooManyStatesError(ValueError):

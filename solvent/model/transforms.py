@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
-from solvent.model.tabular import TabularGame, TabularPolicy
+from solvent.model.tabular import TabularGame, TabularPolicy, check_policy
 
 
 def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
@@ -31,7 +31,7 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
     Raises:
         ValueError: If the policy is for another game.
     """
-    policy.check_is_for(game)
+    check_policy(policy, game)
     folded, other = policy.player, 1 - policy.player
     weight = policy.normalized()[game.row_state, game.row_action[folded]]
 
