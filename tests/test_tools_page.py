@@ -1,4 +1,4 @@
-"""The page on other tools: its recipes are those that `make tools` runs, at the versions named."""
+"""The pages on other tools: their recipes are what `make tools` runs, at the versions named."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r'^```python title="(.+?)"\n(.*?)^```', PAGE, re.MULTILINE | re.DOTALL))
+PAGES = PAGE + (ROOT / "docs" / "score-your-own.md").read_text(encoding="utf-8")
+RECIPES = re.findall(r'^```python title="(.+?)"\n(.*?)^```', PAGES, re.MULTILINE | re.DOTALL)
 TOOLS = ROOT / "tests" / "tools"
 
 # What a row calls its tool, and the package and the environment of it.
@@ -34,9 +35,10 @@ def pins(extra: str) -> dict[str, str]:
     return dict(line.split("==") for line in lines if "==" in line and line[0] != "#")
 
 
-def test_every_recipe_is_on_the_page_as_it_is_run() -> None:
-    files = [*TOOLS.glob("train_*.py"), TOOLS / "record_video.py"]
-    assert RECIPES == {file.relative_to(ROOT).as_posix(): file.read_text("utf-8") for file in files}
+def test_every_recipe_is_on_one_page_as_it_is_run() -> None:
+    files = sorted({*TOOLS.glob("*.py")} - {*TOOLS.glob("test_*.py"), TOOLS / "conftest.py"})
+    read = [(file.relative_to(ROOT).as_posix(), file.read_text("utf-8")) for file in files]
+    assert sorted(RECIPES) == read
     tests = "".join(file.read_text("utf-8") for file in TOOLS.glob("test_*.py"))
     assert [file.stem for file in files if f'"{file.stem}' not in tests] == []
 

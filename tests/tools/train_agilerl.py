@@ -12,7 +12,6 @@ from pettingzoo.utils import BaseParallelWrapper
 
 import solvent
 from solvent.envs.pettingzoo_games import football_strategy
-from solvent.model import TabularPolicy
 
 torch.manual_seed(0)
 options = {"max_steps": 512, "evo_steps": 512, "eval_steps": 16, "verbose": False}
@@ -22,11 +21,7 @@ seen, actions = envs.single_observation_space, envs.single_action_space
 agent = DQN(seen, actions, gamma=1.0)
 [agent], _ = train_off_policy(envs, "combat", "DQN", [agent], ReplayBuffer(2000), **options)
 
-game = envs.unwrapped.game
-with torch.no_grad():
-    q = agent.actor(torch.as_tensor(game.observation[0])).numpy()
-policy = TabularPolicy.deterministic(game, np.where(game.mask[0], q, -np.inf).argmax(axis=1))
-score = solvent.score(game, policy)
+score = solvent.score(envs, agent.actor, outputs="action_values", illegal="mask")
 print(score)
 
 

@@ -1,13 +1,11 @@
 """A loop in one file, in the manner of CleanRL, on the compiled vector environment."""
 
 import gymnasium as gym
-import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 from torch.distributions import Categorical
 
 import solvent
-from solvent.model import TabularPolicy
 
 torch.manual_seed(0)
 envs = gym.make_vec("solvent/FFCombat-v0", num_envs=32, autoreset_mode=AutoresetMode.SAME_STEP)
@@ -46,12 +44,5 @@ for _ in range(20):
     loss.backward()
     optimizer.step()
 
-game = envs.unwrapped.game
-with torch.no_grad():
-    logits = logits_of(game.observation[0], game.mask[0])
-# Masked with a large number, so that rows of the states after the end have a softmax too.
-p = torch.softmax(logits.double(), dim=1).numpy()
-p = np.where(game.mask[0], p, 0.0)
-policy = TabularPolicy.of(game, p)
-score = solvent.score(game, policy)
+score = solvent.score(envs, logits_of, outputs="logits", takes_mask=True)
 print(score)

@@ -12,7 +12,6 @@ from ray.tune.registry import register_env
 
 import solvent
 from solvent.envs import MaskObservation
-from solvent.model import TabularPolicy
 
 
 def make_env(config):
@@ -46,16 +45,16 @@ algorithm = ppo("combat").rl_module(rl_module_spec=spec).build_algo()
 for _ in range(2):
     algorithm.train()
 
-game = make_env({}).unwrapped.game
-batch = {
-    "observations": torch.as_tensor(game.observation[0]),
-    "action_mask": torch.as_tensor(game.mask[0], dtype=torch.float32),
-}
-with torch.no_grad():
-    logits = algorithm.get_module().forward_inference({"obs": batch})["action_dist_inputs"]
-p = torch.softmax(logits.double(), dim=1).numpy() * game.mask[0]
-policy = TabularPolicy.of(game, p / p.sum(axis=1, keepdims=True).clip(min=1e-300))
-score = solvent.score(game, policy)
+module = algorithm.get_module()
+
+
+def logits(seen, mask):
+    seen, mask = torch.as_tensor(seen), torch.as_tensor(mask, dtype=torch.float32)
+    batch = {"obs": {"observations": seen, "action_mask": mask}}
+    return module.forward_inference(batch)["action_dist_inputs"]
+
+
+score = solvent.score("solvent/FFCombat-v0", logits, outputs="logits", takes_mask=True)
 print(score)
 algorithm.stop()
 

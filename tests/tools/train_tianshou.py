@@ -1,7 +1,6 @@
 """Tianshou's DQN on one game with its masks, scored exactly; then both players of Greed."""
 
 import gymnasium as gym
-import numpy as np
 import pettingzoo
 import torch
 from tianshou.algorithm import DQN
@@ -15,7 +14,6 @@ from tianshou.utils.net.common import Net
 
 import solvent
 from solvent.envs import MaskObservation
-from solvent.model import TabularPolicy
 
 torch.manual_seed(0)
 
@@ -55,13 +53,16 @@ def train(algorithm, make, **options):
     )
 
 
-game = make_env().unwrapped.game
-algorithm = dqn(make_env().observation_space["obs"], game.mask[0].shape[1])
+env = make_env()
+algorithm = dqn(env.observation_space["obs"], int(env.action_space.n))
 train(algorithm, make_env)
-with torch.no_grad():
-    q = algorithm.policy.model(game.observation[0])[0].numpy()
-policy = TabularPolicy.deterministic(game, np.where(game.mask[0], q, -np.inf).argmax(axis=1))
-score = solvent.score(game, policy)
+
+
+def action_values(seen):
+    return algorithm.policy.model(seen)[0]
+
+
+score = solvent.score("solvent/FFCombat-v0", action_values, outputs="action_values", illegal="mask")
 print(score)
 
 both = make_greed()

@@ -1,6 +1,5 @@
 """TorchRL's ClipPPO on one game with its masks, scored exactly; then both players of two games."""
 
-import numpy as np
 import pettingzoo
 import torch
 from tensordict.nn import TensorDictModule
@@ -21,12 +20,10 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import solvent
-from solvent.model import TabularPolicy
 
 torch.manual_seed(0)
 base = GymEnv("solvent/FFCombat-v0", categorical_action_encoding=True)
-game = base.unwrapped.game
-n_actions, width = game.mask[0].shape[1], game.observation[0].shape[1]
+n_actions, width = base.action_spec.n, base.observation_spec["observation"].shape[-1]
 masks = {"action_mask": Unbounded((n_actions,), dtype=torch.int8)}
 base.set_info_dict_reader(default_info_dict_reader(["action_mask"], spec=masks))
 as_bool = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
@@ -57,11 +54,7 @@ for batch in Collector(env, actor, frames_per_batch=128, total_frames=512):
     sum(value for name, value in losses.items() if name.startswith("loss_")).backward()
     optimizer.step()
 
-with torch.no_grad():
-    p = torch.softmax(logits(torch.as_tensor(game.observation[0])).double(), dim=1).numpy()
-p = p * game.mask[0]
-policy = TabularPolicy.of(game, p / p.sum(axis=1, keepdims=True).clip(min=1e-300))
-score = solvent.score(game, policy)
+score = solvent.score("solvent/FFCombat-v0", logits, outputs="logits", illegal="mask")
 print(score)
 
 greed = PettingZooWrapper(pettingzoo.make("aec", "solvent/greed", limit=20, sides=4), use_mask=True)

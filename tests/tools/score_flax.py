@@ -1,3 +1,5 @@
+"""A network of Flax, scored exactly."""
+
 import gymnasium as gym
 from flax import nnx
 
@@ -9,5 +11,5 @@ actor = nnx.Sequential(
     nnx.Linear(width, 64, rngs=rngs), nnx.tanh, nnx.Linear(64, env.action_space.n, rngs=rngs)
 )
 # ... your training ...
-score = solvent.score(env, actor, outputs="logits")
+score = solvent.score(env, actor, outputs="logits", illegal="mask")
 print(score)
