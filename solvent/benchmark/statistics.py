@@ -26,6 +26,8 @@ REPETITIONS = 10_000
 """Of the bootstrap of a number."""
 BAND_REPETITIONS = 2_000
 """Of the bootstrap of a curve, at all of its points together."""
+LARGEST_BATCH = 2**25
+"""Numbers that are drawn at once."""
 
 Scores = Sequence[Sequence[float]]
 """Of each task's runs."""
@@ -271,10 +273,15 @@ def _held(curve: Sequence[tuple[float, float]], along: Floats) -> Floats:
 
 def _improvement(*runs: Floats, axis: int = -1) -> Floats:
     """The probability of improvement; the two algorithms' runs in each task take turns."""
+    from scipy.stats import rankdata
+
     shares = []
     for x, y in zip(runs[::2], runs[1::2], strict=True):
-        mine, other = np.moveaxis(x, axis, -1)[..., :, None], np.moveaxis(y, axis, -1)[..., None, :]
-        shares.append(((mine > other) + 0.5 * (mine == other)).mean(axis=(-2, -1)))
+        # Ranks give U without the table of all pairs, which a thousand runs would fill memory with.
+        count, pairs = x.shape[axis], x.shape[axis] * y.shape[axis]
+        ranks = rankdata(np.concatenate((x, y), axis=axis), axis=axis)
+        won = np.take(ranks, range(count), axis=axis).sum(axis=axis) - count * (count + 1) / 2
+        shares.append(won / pairs)
     return np.asarray(np.mean(shares, axis=0))
 
 
@@ -300,7 +307,7 @@ def _interval(
         runs,
         statistic,
         n_resamples=repetitions,
-        batch=1_000,
+        batch=max(1, min(1_000, LARGEST_BATCH // sum(own.size for own in runs))),
         vectorized=True,
         axis=-1,
         method="percentile",

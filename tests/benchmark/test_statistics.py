@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -117,6 +118,17 @@ def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
     assert found.mean + back.mean == pytest.approx(1)
     assert found.is_interval
     assert 0 < found.low < found.mean < found.high < 1
+
+
+def test_many_runs_fit_into_memory() -> None:
+    """The table of all pairs of runs, for each draw of a batch, would take a gigabyte here."""
+    scores = np.random.default_rng(0).random((2, 300))
+    tracemalloc.start()
+    probability_of_improvement(scores[:1].tolist(), scores[1:].tolist())
+    performance_profile(scores.tolist(), np.linspace(0, 1, 500))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**29
 
 
 def test_one_that_always_wins_improves_for_certain() -> None:
