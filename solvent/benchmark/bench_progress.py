@@ -34,6 +34,7 @@ class _Account:
         total: Steps to be taken.
         done: Steps taken.
         kept: Steps that were taken before this bench began.
+        resumes: Whether it goes on with what an earlier bench has kept.
         evaluated: Steps up to the latest evaluation.
         seconds: CPU time up to it.
         row: The bar, once the training has begun.
@@ -45,6 +46,7 @@ class _Account:
     total: int
     done: int = 0
     kept: int = 0
+    resumes: bool = False
     evaluated: int = 0
     seconds: float = 0.0
     row: TaskID | None = None
@@ -105,21 +107,27 @@ class BenchProgress:
         """Tell of an event that is none of a training's own."""
         self._log.write(text)
 
-    def keep(self, name: str, last: Evaluation, *, finished: bool) -> None:
-        """Tell what is kept of a training from an earlier bench.
+    def keep(self, name: str, last: Evaluation) -> None:
+        """Tell of a training that an earlier bench has finished.
 
         Args:
             name: Of the training.
-            last: Its latest evaluation.
-            finished: Whether it had come to its end.
+            last: Its last evaluation.
         """
         one = self._all[name]
-        one.finished = finished
+        one.finished = True
         one.measure(last)
-        one.done = one.kept = one.total if finished else min(last.timesteps, one.total)
-        how_far = "finished" if finished else one.share
-        self._log.write(f"kept      {name}: {how_far}, gap {last.mode_gap:.6f}")
+        one.done = one.kept = one.total
+        self._log.write(f"kept      {name}: finished, gap {last.mode_gap:.6f}")
         self._refresh()
+
+    def resume(self, name: str) -> None:
+        """Take down that a training goes on with what an earlier bench has kept of it.
+
+        Args:
+            name: Of the training.
+        """
+        self._all[name].resumes = True
 
     def move(self, name: str, moment: Moment) -> None:
         """Tell how far a training has come; the first time, that it has begun.
@@ -133,7 +141,7 @@ class BenchProgress:
         one.measure(moment.evaluation)
         gap = gap_text(moment.evaluation)
         if one.row is None:
-            one.kept, one.since = one.done, self._log.elapsed
+            one.kept, one.since = one.done if one.resumes else 0, self._log.elapsed
             self._since = one.since if self._since is None else self._since
             one.row = self._bars.add_task(name, total=one.total, gap="", left="")
             if not self._has_bars:

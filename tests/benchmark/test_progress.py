@@ -38,10 +38,10 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
     totals = {"A-v0 ppo 0": 1000, "A-v0 ppo 1": 1000, "B-v0 dqn 0": 1000, "B-v0 dqn 1": 1000}
     with BenchProgress(totals) as told:
         # A finished training of A says that the others of it take 10 s of CPU.
-        told.keep("A-v0 ppo 0", Evaluation(1000, 0.5, 0.2, 0.6, 0.1, 10.0), finished=True)
-        # Half of one of B has taken 20 s.
-        told.keep("B-v0 dqn 0", Evaluation(500, 0.5, 0.2, 0.6, 0.1, 20.0), finished=False)
+        told.keep("A-v0 ppo 0", Evaluation(1000, 0.5, 0.2, 0.6, 0.1, 10.0))
+        told.resume("B-v0 dqn 0")
         clock.now = 5.0
+        # Half of one of B has taken 20 s.
         told.move("B-v0 dqn 0", at(500, 20.0))
         told.move("A-v0 ppo 1", at(0, 0.0))
         clock.now = 25.0
@@ -51,11 +51,18 @@ def test_a_bench_tells_what_happens_and_the_time_that_is_left(
     # 20 s of CPU were done in 20 s, 10 s of A and 40 s of B are left.
     assert capsys.readouterr().out.splitlines() == [
         "[0:00:00] kept      A-v0 ppo 0: finished, gap 0.100000",
-        "[0:00:00] kept      B-v0 dqn 0: 50% of 1,000 steps, gap 0.100000",
         "[0:00:05] resumed   B-v0 dqn 0: 50% of 1,000 steps, gap 0.1000",
         "[0:00:05] started   A-v0 ppo 1",
         "[0:00:25] finished  B-v0 dqn 0: gap 0.010000, 40.0 CPU-s, 0:00:50 left",
     ]
+
+
+def test_a_training_that_first_tells_late_is_not_taken_for_one_resumed(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with BenchProgress({"A-v0 q 0": 1000}) as told:
+        told.move("A-v0 q 0", at(50, 2.0))
+    assert capsys.readouterr().out == "[0:00:00] started   A-v0 q 0\n"
 
 
 def test_a_quiet_bench_tells_nothing(capsys: pytest.CaptureFixture[str]) -> None:
