@@ -40,7 +40,7 @@ from solvent.benchmark.records import (
     TaskRecord,
     write_results,
 )
-from solvent.benchmark.run import Outcome, Run, Stopped, attempted, end_of
+from solvent.benchmark.run import OWN, Outcome, Run, Stopped, attempted, end_of
 from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash
 from solvent.benchmark.task_game import TaskGame, task_game
@@ -243,7 +243,7 @@ def _task_record(
 
 
 def _keep(folder: Path, name: str, told: BenchProgress) -> None:
-    """Tell what is kept of a run; nothing if its files are not as they should be.
+    """Tell what an earlier bench has kept of a run; nothing if its files are not as they should be.
 
     Args:
         folder: Of the run, which says itself what is wrong with it.
@@ -252,11 +252,11 @@ def _keep(folder: Path, name: str, told: BenchProgress) -> None:
     """
     run = RunFolder(folder, {})
     try:
-        finished = run.read()["result"] is not None
-        if finished:
-            last = read_curve(folder / "curve.csv", Evaluation)[-1]
-            told.keep(name, last, finished=True)
-    except (StoreError, IndexError):
+        if run.read()["result"] is not None:
+            told.keep(name, read_curve(folder / "curve.csv", Evaluation)[-1])
+        elif any((folder / OWN).iterdir()):
+            told.resume(name)
+    except (StoreError, OSError, IndexError):
         return
 
 

@@ -19,6 +19,7 @@ run is read back, and its policies are scored again.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -51,6 +52,9 @@ from solvent.model.parameters import brief, check_integer, is_number
 
 Outcome = AgentRecord | FailureRecord
 """What has become of a run."""
+
+OWN = "own"
+"""The folder of an algorithm's own files in that of its run."""
 
 LONGEST_ERROR = 1000
 """Characters that are kept of what an algorithm raised."""
@@ -132,7 +136,7 @@ class RunCallback:
     ) -> None:
         self._game, self._algorithm, self._budget = game, algorithm, budget
         self._path, self._name, self._report = folder / "curve.csv", name, report
-        self.folder = folder / "own"
+        self.folder = folder / OWN
         self.folder.mkdir(parents=True, exist_ok=True)
         self.hyperparameters = algorithm.hyperparameters()
         self.curve: list[Evaluation] = (
@@ -262,7 +266,7 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
         except OutOfTime:
             assert callback.policies is not None
             policies = callback.policies
-        except Exception:
+        except (Exception, SystemExit):
             # With nothing kept, the run may begin anew with an algorithm that has been mended.
             if not any(callback.folder.iterdir()):
                 folder.record.unlink(missing_ok=True)
@@ -289,7 +293,8 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
     """
     try:
         return perform(out, run, report)
-    except Exception as error:  # An algorithm may raise anything.
+    # An algorithm may raise anything, and one that was a script leaves by sys.exit().
+    except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
         return FailureRecord(run.task.name, run.algorithm, run.seed, what)
 
@@ -311,7 +316,10 @@ def plain(hyperparameters: dict[str, Any]) -> dict[str, Any]:
             return [said(item) for item in value]
         if isinstance(value, dict):
             return {str(key): said(item) for key, item in value.items()}
-        return getattr(value, "__qualname__", None) or repr(value)
+        # Its place in memory is another in every process, and says nothing.
+        return getattr(value, "__qualname__", None) or re.sub(
+            r" at 0x[0-9a-fA-F]+", "", repr(value)
+        )
 
     return {name: said(value) for name, value in hyperparameters.items()}
 

@@ -212,6 +212,21 @@ def test_a_failure_costs_nobody_else(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert again.tasks[0].agents[:2] == found.tasks[0].agents
 
 
+def test_one_that_leaves_like_a_script_costs_nobody_else(tmp_path: Path) -> None:
+    algorithms = {"walk": own_algorithms.walk, "leaves": own_algorithms.leaves}
+    found = bench(tmp_path, [COMBAT], algorithms, progress=False)
+    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0"]
+    assert [one.error for one in found.failures] == ["SystemExit: no data"]
+
+
+def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(tmp_path: Path) -> None:
+    algorithms = {"goes_on": f"{own_algorithms.__file__}:goes_on"}
+    failed = bench(tmp_path, [COMBAT], algorithms, progress=False)
+    assert [one.error for one in failed.failures] == ["RuntimeError: halfway"]
+    [agent] = bench(tmp_path, [COMBAT], algorithms, progress=False).tasks[0].agents
+    assert "Network object" in agent.hyperparameters["network"]
+
+
 def test_a_damaged_folder_is_a_failure(tmp_path: Path) -> None:
     folder = tmp_path / COMBAT.name / "walk-0"
     folder.mkdir(parents=True)
