@@ -54,6 +54,10 @@ def score(
     response to it gets; exploitability is against the worst opponent. Otherwise, in a game for two,
     all is against a best response.
 
+    The value of player 1 is minus that of player 0. An environment adds the least and the largest
+    return of the game to what seat 1 receives: where a win counts 1 and a loss 0, the mean return
+    of that seat is 1 more than the value.
+
     Args:
         game: The game, its table, an environment of this package or of Gymnasium's toy-text ones,
             or the id of such an environment.
