@@ -31,10 +31,10 @@ from solvent.baselines.minimax_q import MinimaxQ
 from solvent.baselines.mirror_descent import MirrorDescentSweeps
 from solvent.baselines.regret_matching import RegretMatching
 from solvent.baselines.stage_games import StageGames
+from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
-from solvent.report.statistics import interquartile_mean
 from solvent.training.exploring_starts import exploring_starts, free_choice
 from solvent.training.scores import learned_exploitability
 

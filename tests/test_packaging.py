@@ -6,6 +6,7 @@ and no file of the repository depends on the machine or the package index of who
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 import subprocess
@@ -13,6 +14,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,19 @@ def test_everything_that_comes_along_is_pinned() -> None:
 
 def test_torch_is_pinned_exactly() -> None:
     assert pins()["torch"] == "2.13.0"
+
+
+SCRIPTS = sorted(path for room in ("benchmarks", "examples") for path in (ROOT / room).glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_imports_what_there_is(script: Path) -> None:
+    """Nobody runs these for weeks; what they import may have moved."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    for node in imported:
+        if (node.module or "").partition(".")[0] == "solvent":
+            assert find_spec(str(node.module)) is not None, node.module
 
 
 def test_the_core_has_five_dependencies() -> None:
