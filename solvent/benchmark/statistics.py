@@ -154,7 +154,8 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
     """The share of runs with a score above a threshold, for each threshold.
 
     The mean over tasks of the share of a task's runs: the run-score distribution of section 4.2 of
-    the paper. The area between two profiles is the difference of their mean scores.
+    the paper. The area between two profiles is the difference of their mean scores. A run without
+    a score is above no threshold.
 
     Args:
         tasks: The scores of each task's runs; tasks without runs are left out.

@@ -145,14 +145,17 @@ def normalized_scores(
     """The normalized scores of an algorithm's runs, a list for each task.
 
     Of a task on which nothing can be normalized, since uniform play is optimal, the list is empty.
+    On any other a run whose score could not be proved has the score NaN, and is not left out.
 
     Args:
         tasks: The tasks.
         algorithm: Its name.
         policy: ``"greedy"`` or ``"sampled"``.
     """
-    found = [_figures(task, algorithm, policy, "normalized") for task in tasks]
-    return [[] if any(map(math.isnan, scores)) else scores for scores in found]
+    return [
+        _figures(task, algorithm, policy, "normalized") if _can_be_normalized(task) else []
+        for task in tasks
+    ]
 
 
 def summarize(
@@ -323,6 +326,14 @@ def _times(
     return tuple(
         TimeToGap(share, reached("timesteps", share), reached("seconds", share)) for share in GAPS
     )
+
+
+def _can_be_normalized(task: TaskRecord) -> bool:
+    """Whether anything on a task has a normalized score; all are NaN where uniform is optimal."""
+    every = [one.normalized for one in (*task.agents, *task.baselines)]
+    every += [agent.mode_normalized for agent in task.agents]
+    # Minus infinity is known without the score of uniform play.
+    return any(map(math.isfinite, every)) or not any(map(math.isnan, every))
 
 
 def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[float]:

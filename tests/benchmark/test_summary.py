@@ -32,6 +32,7 @@ from solvent.benchmark.summary import (
     as_json,
     as_latex,
     latex,
+    normalized_scores,
     summarize,
     write_summary,
 )
@@ -111,6 +112,28 @@ def test_the_time_to_a_gap_is_read_from_the_curves(
 def test_an_unknown_uniform_policy_leaves_no_times(bench: BenchRecord, curves: Curves) -> None:
     tasks = [replace(task, baselines=()) for task in bench.tasks]
     assert all(not row.times for row in summarize(tasks, None, curves).rows)
+
+
+def test_a_run_without_a_score_does_not_take_its_task_away(bench: BenchRecord) -> None:
+    """Left out, the task that went worst would make its algorithm the better."""
+    first = bench.tasks[0]
+    unproved = replace(first.agents[0], mode_normalized=math.nan)
+    tasks = [replace(first, agents=(unproved, *first.agents[1:])), *bench.tasks[1:]]
+    name = unproved.algorithm
+    scores = normalized_scores(tasks, name)
+    assert [len(own) for own in scores] == [10, 10]
+    row = summarize(tasks).row(name)
+    assert row is not None
+    assert row.iqm is None
+    # On a task on which uniform play is optimal nobody has a score, and the others count.
+    nothing = replace(
+        first,
+        agents=tuple(
+            replace(a, normalized=math.nan, mode_normalized=-math.inf) for a in first.agents
+        ),
+        baselines=(),
+    )
+    assert normalized_scores([nothing, *bench.tasks[1:]], name)[0] == []
 
 
 def test_csv_has_every_row(summary: Summary) -> None:
