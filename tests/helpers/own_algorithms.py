@@ -46,7 +46,10 @@ class Network:
     """What has no name but its place in memory."""
 
 
-def goes_on(make: Any, seed: int, budget: Any, callback: Any, network: Network = Network()) -> Any:
+NETWORK = Network()
+
+
+def goes_on(make: Any, seed: int, budget: Any, callback: Any, network: Network = NETWORK) -> Any:
     """Keeps something and fails; called again, it succeeds."""
     file = callback.folder / "kept.txt"
     if not file.exists():
