@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, cached_table
-from solvent.model.parameters import check_choice, shown
+from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
 from solvent.registration import register_envs
 
 
@@ -49,6 +49,10 @@ def make_vector_env(
         check_choice(game, "environment", ENVIRONMENTS)
     try:
         env = make_registered_env(game, num_envs, env_kwargs)
+    except UnexpectedArgumentError as error:
+        # Gymnasium makes a new error of the message; the first says what is allowed.
+        first = error.__context__
+        raise (first if isinstance(first, UnexpectedArgumentError) else error) from None
     except (gym.error.Error, TypeError) as error:
         raise ValueError(f"environment {game!r} cannot be made: {error}") from error
     if not isinstance(getattr(env.unwrapped, "game", None), TabularGame):

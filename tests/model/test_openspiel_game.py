@@ -185,7 +185,9 @@ def test_rewards_on_the_way_are_counted() -> None:
 def test_by_name_everywhere() -> None:
     game = solvent.make_game("openspiel:pig", winscore=5, limit=False)
     assert dict(game.info.parameters)["winscore"] == 5
-    with pytest.raises(ValueError, match="parameter of openspiel:pig is 'target'"):
+    with pytest.raises(
+        ValueError, match="openspiel:pig got an unexpected keyword argument 'target'"
+    ):
         solvent.make_game("openspiel:pig", target=5)
     done = CliRunner().invoke(app, ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"])
     assert done.exit_code == 0, done.output
