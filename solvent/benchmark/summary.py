@@ -330,8 +330,9 @@ def _times(
 
 def _can_be_normalized(task: TaskRecord) -> bool:
     """Whether anything on a task has a normalized score; all are NaN where uniform is optimal."""
-    every = [one.normalized for one in (*task.agents, *task.baselines)]
-    every += [agent.mode_normalized for agent in task.agents]
+    every = [baseline.normalized for baseline in task.baselines]
+    for agent in task.agents:
+        every += [agent.normalized, agent.mode_normalized]
     # Minus infinity is known without the score of uniform play.
     return any(map(math.isfinite, every)) or not any(map(math.isnan, every))
 
