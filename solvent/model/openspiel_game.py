@@ -222,11 +222,21 @@ class OpenSpielGame:
         return int(getattr(self.source, f"{self._shown}_size")()) if self._shown else 1
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The positions after all chance that comes first."""
+        """The positions after all chance that comes first.
+
+        Raises:
+            ValueError: If that chance gives rewards, which no episode here could.
+        """
         start = self.source.new_initial_state()
-        return tuple(
-            Outcome(p, position) for (position, _), p in self._reached(start, start).items()
-        )
+        reached = self._reached(start, start)
+        for position, reward in reached:
+            if reward:
+                raise ValueError(
+                    f"{self.info.name}: the chance that comes first gives the reward "
+                    f"{float(reward):g} in {shown(position.text)}; allowed are games whose rewards "
+                    f"follow an action"
+                )
+        return tuple(Outcome(p, position) for (position, _), p in reached.items())
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
         """Those of OpenSpiel; where a player has nothing to choose, the first action alone."""

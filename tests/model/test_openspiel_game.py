@@ -41,6 +41,39 @@ def test_nash_conv_of_uniform_play_is_openspiels(name: str) -> None:
     assert expected > 0.1
 
 
+class Dealt:
+    """A state of a game of OpenSpiel's form in which the first chance pays."""
+
+    def __init__(self, reward: float | None = None) -> None:
+        self.reward = reward
+
+    def is_chance_node(self) -> bool:
+        return self.reward is None
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return [(0, 0.5), (1, 0.5)]
+
+    def child(self, action: int) -> Dealt:
+        return Dealt(float(action))
+
+    def current_player(self) -> int:
+        return 0
+
+    def returns(self) -> list[float]:
+        return [self.reward or 0.0]
+
+    def __str__(self) -> str:
+        return f"dealt {self.reward}"
+
+
+def test_rewards_before_the_first_action_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would be lost: an episode begins after them."""
+    game = game_from_openspiel("nim")
+    monkeypatch.setattr(type(game.source), "new_initial_state", lambda _: Dealt())
+    with pytest.raises(ValueError, match="chance that comes first gives the reward 1 in 'dealt 1"):
+        game.initial()
+
+
 def test_values_of_tic_tac_toe() -> None:
     """Perfect play is a draw; player 0 wins uniform play with 0.585 and loses with 0.288."""
     table = compile_game(game_from_openspiel("tic_tac_toe"))
