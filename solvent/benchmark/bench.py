@@ -6,7 +6,8 @@
 
 Killed at any moment and called again, it reads finished runs back, goes on with the others from
 what their algorithms have kept, and ends with the same results but for ``cpu_seconds``. A run that
-ends with an exception is told at the end, and costs no other.
+ends with an exception is told at the end, and costs no other. A task whose optimum cannot be proved
+is left out of the results, and each of its runs is such a failure.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from solvent.benchmark.run import OWN, Outcome, Run, Stopped, attempted, end_of
 from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash
 from solvent.benchmark.task_game import TaskGame, task_game
-from solvent.exact import StoreError
+from solvent.exact import CertificateError, ImproperGameError, StoreError
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.store import remove_temporary
@@ -89,6 +90,7 @@ def bench(
     Raises:
         ValueError: If an environment or algorithm is unknown, an algorithm cannot do a task or
             cannot be sent to another process, or there is nothing to do.
+        CertificateError, ImproperGameError: If no task has an optimum that can be proved.
         StoreError: If `out` cannot be written to, or another process is at work in it.
         ClusterError: If the cluster cannot be used, or was lost.
     """
@@ -108,12 +110,12 @@ def bench(
                 _keep(out / run.folder, run.name, told)
             with _started(out, runs, workers, on, told) as outcomes:
                 # While the runs go on elsewhere, this process solves games and scores baselines.
-                baselines = {name: _solved(game, told) for name, game in games.items()}
+                baselines = _baselines(games, told)
                 ended = dict(outcomes)
             record = BenchRecord(
                 tasks=tuple(
-                    _task_record(games[task.name], baselines[task.name], runs, ended)
-                    for task in chosen
+                    _task_record(games[name], found, runs, ended)
+                    for name, found in baselines.items()
                 ),
                 suite=None if suite is None else _suite_record(suite, games),
                 failures=tuple(
@@ -214,11 +216,26 @@ def _suite_record(suite: Suite, games: Mapping[str, TaskGame]) -> SuiteRecord:
     return SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
 
 
-def _solved(game: TaskGame, told: BenchProgress) -> tuple[BaselineRecord, ...]:
-    """Solve a game and score its baselines."""
-    records = score_baselines(game.table, game.solution, seats=game.seats)
-    told.write(f"solved    {game.task.name}: optimum {game.optimum[0]:.6f}")
-    return records
+def _baselines(
+    games: Mapping[str, TaskGame], told: BenchProgress
+) -> dict[str, tuple[BaselineRecord, ...]]:
+    """Solve games and score their baselines; a game without a proved optimum is left out.
+
+    Raises:
+        CertificateError, ImproperGameError: If all are left out.
+    """
+    found, refused = {}, None
+    for name, game in games.items():
+        try:
+            found[name] = score_baselines(game.table, game.solution, seats=game.seats)
+        except (CertificateError, ImproperGameError) as error:
+            told.write(f"failed    {name}: no optimum is proved: {error}")
+            refused = error
+        else:
+            told.write(f"solved    {name}: optimum {game.optimum[0]:.6f}")
+    if refused is not None and not found:
+        raise refused
+    return found
 
 
 def _task_record(

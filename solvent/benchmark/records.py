@@ -164,7 +164,7 @@ class TaskRecord:
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:
-    """The suite whose tasks were done, all of them as it has them.
+    """The suite whose tasks were done as it has them, all but those without a proved optimum.
 
     Attributes:
         name: Of the suite.

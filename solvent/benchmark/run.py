@@ -247,6 +247,7 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
 
     Raises:
         ValueError: If the folder holds another run, or the algorithm returns no policy.
+        CertificateError, ImproperGameError: If the task has no optimum that can be proved.
         StoreError: If a file in the folder is damaged or cannot be written, or another process is
             at work in it.
     """
@@ -255,6 +256,7 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
     folder = RunFolder(place, _request(run, algorithm, game))
     if folder.can_be_read_back():
         return _read_back(folder, run, algorithm, game)
+    _ = game.solution  # Where there is none, nothing is to be learned.
     with FolderLock(place):
         if folder.open(resume=True):
             return _read_back(folder, run, algorithm, game)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -38,9 +39,9 @@ class TaskGame:
     played: TabularGame
     seats: tuple[int, ...]
 
-    @property
+    @cached_property
     def solution(self) -> Solution:
-        """The optimum of `table`, solved once on each machine."""
+        """The optimum of `table`, solved once on each machine, and read once."""
         return cached_solution(self.table)
 
     @property

@@ -21,7 +21,7 @@ from solvent.benchmark.bench import bench
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench
 from solvent.benchmark.suites import Suite, Task
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import StoreError, exploitability, load_policy, score, solve
+from solvent.exact import ImproperGameError, StoreError, exploitability, load_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
@@ -225,6 +225,30 @@ def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(tmp_path: 
     assert [one.error for one in failed.failures] == ["RuntimeError: halfway"]
     [agent] = bench(tmp_path, [COMBAT], algorithms, progress=False).tasks[0].agents
     assert "Network object" in agent.hyperparameters["network"]
+
+
+def test_an_optimum_that_cannot_be_proved_is_a_failure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endless = Task(
+        environment="FrozenLake-v1",
+        env_kwargs={"desc": ["SF", "FF"]},
+        timesteps=500,
+        name="endless",
+    )
+    algorithms = {"walk": own_algorithms.walk}
+    found = bench(tmp_path / "both", [endless, COMBAT], algorithms)
+    assert [task.name for task in found.tasks] == [COMBAT.name]
+    [failure] = found.failures
+    assert (failure.task, failure.algorithm) == ("endless", "walk")
+    assert failure.error.startswith("ImproperGameError: ")
+    assert read_bench(tmp_path / "both") == found
+    assert COMBAT.name in render(tmp_path / "both")
+    told = lines_of(capsys.readouterr().out)
+    assert any(line.startswith("failed    endless: no optimum is proved: ") for line in told)
+    assert not list((tmp_path / "both" / "endless").rglob("own"))
+    with pytest.raises(ImproperGameError):
+        bench(tmp_path / "alone", [endless], algorithms, progress=False)
 
 
 def test_a_damaged_folder_is_a_failure(tmp_path: Path) -> None:
