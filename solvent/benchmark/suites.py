@@ -71,8 +71,6 @@ class Task:
             the game; JSON-able.
         timesteps: The budget in environment steps; None for what an algorithm is tuned for.
         cpu_seconds: The budget in seconds of CPU; None for any number.
-        exploring_starts: The share of episodes that an algorithm may begin elsewhere than at the
-            game's start, from 0 to 1. Scores are from the game's own start.
         seeds: How many seeds of each algorithm are run unless the caller says otherwise, by the
             algorithm's name.
         name: What the task is called, unlike every other of its suite: also its folder. If left
@@ -87,7 +85,6 @@ class Task:
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     timesteps: int | None = None
     cpu_seconds: float | None = None
-    exploring_starts: float = 0.0
     seeds: Mapping[str, int] = field(default_factory=dict)
     name: str = ""
 
@@ -124,11 +121,6 @@ class Task:
                 f"{self.name}: cpu_seconds is {shown(self.cpu_seconds)}; allowed are numbers "
                 f"above 0"
             )
-        if not is_number(self.exploring_starts) or not 0 <= self.exploring_starts <= 1:
-            raise ValueError(
-                f"{self.name}: exploring_starts is {shown(self.exploring_starts)}; allowed are "
-                f"numbers from 0 to 1"
-            )
         for algorithm, count in self.seeds.items():
             check_integer(count, f"{self.name}: the number of seeds of {algorithm}", 1, 10**6)
 
@@ -140,7 +132,8 @@ class Task:
             "env_kwargs": dict(self.env_kwargs),
             "timesteps": self.timesteps,
             "cpu_seconds": self.cpu_seconds,
-            "exploring_starts": float(self.exploring_starts),
+            # Not asked any more: a setting of algorithms. Hashes stay as they were.
+            "exploring_starts": 0.0,
         }
 
 

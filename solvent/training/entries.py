@@ -53,7 +53,6 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
         timesteps=budget.timesteps,
         folder=callback.folder,
         env_kwargs={} if published else task.env_kwargs,
-        exploring_starts=task.exploring_starts or None,
         progress=lambda moment: callback.progress(moment.timesteps, moment.evaluation),
     )
     asked = RunFolder(callback.folder, {}).read()["request"]

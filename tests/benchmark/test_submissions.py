@@ -239,7 +239,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         f"{COMBAT}: is of 'solvent/FFCombat-v0', model '0000",
     ),
     "easier terms": (
-        edit("results.json", lambda c: c["tasks"][0]["task"].update(exploring_starts=0.5)),
+        edit("results.json", lambda c: c["tasks"][0]["task"].update(timesteps=10**6)),
         f"{COMBAT}: was asked",
     ),
     "another optimum": (
