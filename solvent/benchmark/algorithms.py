@@ -59,8 +59,8 @@ class Budget:
     """How long an algorithm may learn.
 
     Attributes:
-        timesteps: Environment steps, in all environments together. For one that uses the table, a
-            sweep over it counts as one step for each state and joint action.
+        timesteps: Environment steps, in all environments together. For one that uses the table,
+            each update of a state counts as one step.
         cpu_seconds: Seconds of CPU; None for any number.
     """
 
@@ -240,8 +240,7 @@ class MakeEnv:
         algorithm: That asks.
 
     Attributes:
-        task: What is asked: the id of the environment, whether by self-play, the share of exploring
-            starts and so on.
+        task: What is asked: the id of the environment, whether by self-play and so on.
         player: Who learns, 0 or 1; by self-play both do, and this is 0.
         observation: What environments show unless another is asked for.
     """

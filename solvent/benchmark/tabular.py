@@ -1,12 +1,26 @@
-"""The tabular learners as a benchmark runs them: no network, and no table but to draw from."""
+"""The tabular learners as a benchmark runs them, without a network.
+
+Q-learning and Minimax-Q only draw from the table. The learners of stage games
+(:mod:`solvent.baselines.stage_games`) are told it and sweep over it. A sweep updates each state
+that is not terminal once. Each update counts as one timestep, as does a move of Minimax-Q, which
+updates one state. It reads all joint actions there, so that the CPU time of equal budgets differs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
+from solvent.baselines.fictitious_play import FictitiousPlay
 from solvent.baselines.minimax_q import MinimaxQ
+from solvent.baselines.mirror_descent import MirrorDescentSweeps
 from solvent.baselines.q_learning import QLearning
+from solvent.baselines.regret_matching import RegretMatching
+from solvent.baselines.stage_games import Policies, StageGames
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.run import RunCallback
-from solvent.model import TabularPolicy
+from solvent.benchmark.task_game import TaskGame
+from solvent.model import TabularGame, TabularPolicy
 
 EVALUATIONS = 20
 """How many points a learning curve has."""
@@ -46,11 +60,55 @@ def learn_minimax_q(
     return policies()
 
 
-def _points(timesteps: int, evaluations: int) -> list[int]:
-    """The steps at which there is a point of the learning curve."""
-    points = {max(1, timesteps * k // evaluations) for k in range(1, evaluations + 1)}
+def learn_by_sweeps(
+    learner: Callable[[TabularGame], StageGames],
+    make: MakeEnv,
+    seed: int,
+    budget: Budget,
+    callback: RunCallback,
+    evaluations: int = EVALUATIONS,
+) -> Policies:
+    """A learner of stage games for both seats, in whole sweeps; it draws no random numbers."""
+    learning = learner(make.table)
+    size = _sweep_size(make.table)
+    for done in _points(budget.timesteps // size, evaluations):
+        learning.learn(done - learning.sweeps)
+        callback((learning.policy(0), learning.policy(1)), done * size)
+    return learning.policy(0), learning.policy(1)
+
+
+def _sweep_size(game: TabularGame) -> int:
+    """How many states a sweep updates."""
+    return int((~game.terminal).sum())
+
+
+def _no_sweep(game: TaskGame) -> str | None:
+    """Why there is not even one sweep in the budget of a task; None if there is."""
+    size, steps = _sweep_size(game.table), game.task.timesteps
+    if steps is None or steps >= size:
+        return None
+    return f"a sweep takes {size:,} timesteps; the budget has {steps:,}"
+
+
+def _points(total: int, evaluations: int) -> list[int]:
+    """After how many moves or sweeps there is a point of the learning curve."""
+    points = {max(1, total * k // evaluations) for k in range(1, evaluations + 1)}
     return sorted(points)
+
+
+def _sweeping(learner: Callable[[TabularGame], StageGames]) -> Algorithm:
+    return Algorithm(
+        partial(learn_by_sweeps, learner),
+        one_seat=False,
+        self_play=True,
+        uses_model=True,
+        observation="index",
+        refuses=_no_sweep,
+    )
 
 
 Q_LEARNING = Algorithm(learn_q, observation="index")
 MINIMAX_Q = Algorithm(learn_minimax_q, one_seat=False, self_play=True, observation="index")
+REGRET_MATCHING = _sweeping(RegretMatching)
+FICTITIOUS_PLAY = _sweeping(FictitiousPlay)
+TABULAR_MIRROR_DESCENT = _sweeping(MirrorDescentSweeps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -21,9 +22,11 @@ from solvent.benchmark.algorithms import (
     find_algorithm,
     with_hyperparameters,
 )
-from solvent.benchmark.policies import Learned, learned_policies, recorded_score
+from solvent.benchmark.policies import Learned, learned_policies, recorded_score, scores_of
+from solvent.benchmark.records import figures
 from solvent.benchmark.run import Run, RunCallback, perform
 from solvent.benchmark.suites import Task
+from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.benchmark.task_game import task_game
 from solvent.exact import score
 from solvent.exact.learning_curve import read_curve
@@ -35,6 +38,12 @@ SMALL = {"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]}
 COMBAT = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=500, name="combat")
 GREED = Task(environment="solvent/GreedSmall-v0", timesteps=500)
 BOTH = Task(environment="solvent/GreedSmall-v0", self_play=True, timesteps=500)
+SWEPT = replace(BOTH, env_kwargs={"limit": 9, "sides": 4}, timesteps=20_000)
+SWEEPING = {
+    "fictitious_play": FICTITIOUS_PLAY,
+    "regret_matching": REGRET_MATCHING,
+    "tabular_mirror_descent": TABULAR_MIRROR_DESCENT,
+}
 CLIFF = Task(environment="CliffWalking-v1", timesteps=500)
 
 
@@ -47,12 +56,12 @@ def run_of(task: Task, source: Any, seed: int = 0) -> Run:
 def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
     pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     declared = pyproject["project"]["entry-points"]["solvent.algorithms"]
-    assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q"}
+    assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q", *SWEEPING}
     assert set(declared) <= set(algorithm_points())
     for name in declared:
         found = find_algorithm(name)
         assert isinstance(found, Algorithm)
-        assert not found.uses_model
+        assert found.uses_model == (name in SWEEPING)
 
 
 def test_an_algorithm_is_found_where_it_is() -> None:
@@ -132,6 +141,25 @@ def test_every_kind_of_task_is_scored(task: Task, source: Any, tmp_path: Path) -
     assert (record.exploitability is not None) == task.self_play
     assert record.gap >= -1e-12
     assert record.uses_model == (source is own_algorithms.SWEEPS)
+
+
+@pytest.mark.parametrize("name", SWEEPING)
+def test_sweeps_over_the_table_take_a_step_for_each_state(name: str, tmp_path: Path) -> None:
+    game = task_game(SWEPT)
+    states = int((~game.table.terminal).sum())
+    record = perform(tmp_path, run_of(SWEPT, SWEEPING[name]))
+    assert record.uses_model
+    assert record.timesteps == 20_000 // states * states
+    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    assert len(curve) == 20
+    assert all(point.timesteps % states == 0 for point in curve)
+    uniform = [TabularPolicy.uniform(game.table, player=seat) for seat in (0, 1)]
+    assert record.gap < figures(scores_of(game, uniform))["gap"] / 20
+    short = replace(SWEPT, timesteps=states - 1)
+    assert SWEEPING[name].refusal(task_game(short)) == (
+        f"a sweep takes {states:,} timesteps; the budget has {states - 1:,}"
+    )
+    assert SWEEPING[name].refusal(task_game(GREED)) == "it learns by self-play only"
 
 
 def test_a_policy_that_never_ends_has_lost_without_bound(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from solvent.benchmark.algorithms import algorithm_points, find_algorithm
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Suite, Task, find_suite, suite_points
 
@@ -27,6 +28,21 @@ def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
     assert [task.name for task in find_suite(str(file)).tasks] == [
         "FFCombat-v0", "GreedSmall-v0-self-play",
     ]  # fmt: skip
+
+
+def test_the_page_names_every_algorithm() -> None:
+    ours = {name for name, at in algorithm_points().items() if at.value.startswith("solvent.")}
+    rows = PAGE.split("| told the model |")[1].split("\n\n")[0].splitlines()[2:]
+    named = {
+        name: "yes" in row.split("|")[-2] for row in rows for name in _names(row.split("|")[1])
+    }
+    assert set(named) >= ours
+    for name in ours:
+        assert find_algorithm(name).uses_model == named[name]
+
+
+def _names(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
 
 
 @pytest.mark.slow
