@@ -116,7 +116,7 @@ def test_the_main_job_has_every_kind_of_game() -> None:
     games = {env_id: name for name, spec in game_specs().items() for env_id in spec.environments}
     tasks = find_suite("quick").tasks
     assert {games[task.environment] for task in tasks} == {
-        "ff-combat", "gamebook", "greed", "football-drive",
+        "ff-combat", "gamebook", "greed", "football-drive", "football-strategy",
     }  # fmt: skip
     for task in tasks:
         learners = {name.rpartition("_")[2] for name in task.seeds}
