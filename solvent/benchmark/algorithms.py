@@ -31,6 +31,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -176,11 +177,8 @@ def with_hyperparameters(algorithm: Algorithm, **others: Any) -> Algorithm:
     known = algorithm.hyperparameters()
     for name in others:
         check_choice(name, "hyperparameter", known)
-
-    def run(make: MakeEnv, seed: int, budget: Budget, callback: Any) -> Any:
-        return algorithm.run(make, seed, budget, callback, **others)
-
-    return replace(algorithm, run=run)
+    # A partial function shows its defaults, so that they are recorded, and can be pickled.
+    return replace(algorithm, run=partial(algorithm.run, **others))
 
 
 def algorithm_points() -> dict[str, EntryPoint]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tomllib
 from dataclasses import replace
 from itertools import pairwise
@@ -101,6 +102,10 @@ def test_hyperparameters_are_changed_by_name(tmp_path: Path) -> None:
     changed = with_hyperparameters(find_algorithm("own_algorithms:walk"), share=1.0)
     record = perform(tmp_path, run_of(COMBAT, changed))
     assert record.gap == record.mode_gap
+    assert record.hyperparameters == {"share": 1.0}
+    with pytest.raises(ValueError, match=r"another training: its hyperparameters\['share'\] is 1"):
+        perform(tmp_path, run_of(COMBAT, with_hyperparameters(changed, share=0.25)))
+    assert pickle.dumps(changed)
     with pytest.raises(ValueError, match="hyperparameter is 'rate'"):
         with_hyperparameters(changed, rate=1)
 
