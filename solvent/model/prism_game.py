@@ -320,13 +320,17 @@ class _Reading:
         decided = self._avoidable(goal, lost) if least else ~self._reaching(goal, lost)
         return goal | decided, np.where(goal[self.target], 1, 0).tolist()
 
-    def _reaching(self, goal: Bools, barred: Bools) -> Bools:
-        """[S] from where some path leads to the goal, none of whose states before is barred."""
+    def _reaching(self, goal: Bools, barred: Bools, allowed: Bools | None = None) -> Bools:
+        """[S] from where some path leads to the goal, none of whose states before is barred.
+
+        Where `allowed` is given, [K], a path is of those rows.
+        """
         found = goal.copy()
         source = self.row_state[self.outcome_row]
+        taken = np.ones(len(source), bool) if allowed is None else allowed[self.outcome_row]
         while True:
             grown = found.copy()
-            grown[source[found[self.target]]] = True
+            grown[source[taken & found[self.target]]] = True
             grown &= goal | ~barred
             if (grown == found).all():
                 return found
@@ -399,7 +403,7 @@ class _Reading:
             if (stays & found == found).all():
                 break
             found = stays & found
-        if self._reaching(found, goal)[list(self.model.initial_states)].any():
+        if self._reaching(found, goal, allowed)[list(self.model.initial_states)].any():
             raise self._refused(
                 "counts going round for ever without a reward as infinite, and a game here as 0; "
                 "allowed are models in which one cannot"

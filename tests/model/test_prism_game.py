@@ -161,6 +161,20 @@ def test_the_contract_of_games(tmp_path: Path, wanted: str) -> None:
     pytest.fail("too few models")
 
 
+def test_a_round_that_no_policy_comes_to_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    """The only way to it may also lead to where the goal is never reached."""
+    path = tmp_path / "apart.prism"
+    path.write_text(
+        "mdp\nmodule m\ns : [0..3];\n[risk] s=0 -> 0.5:(s'=1) + 0.5:(s'=3);\n"
+        "[pay] s=0 -> (s'=2);\n[] s=1 -> true;\n[] s=1 -> (s'=2);\n[] s>1 -> true;\nendmodule\n"
+        'rewards "r" [pay] true : 5; endrewards\n',
+        encoding="utf-8",
+    )
+    wanted = 'R{"r"}min=? [F s=2]'
+    game = game_from_prism(path, property=wanted)
+    assert game.sign * solvent.solve(game).value == storm_value(path, wanted) == 5
+
+
 def test_going_round_without_a_reward_is_no_cheap_way(tmp_path: Path) -> None:
     path = tmp_path / "round.prism"
     path.write_text(
