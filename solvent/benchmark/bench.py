@@ -189,10 +189,10 @@ def _checked(name: str, source: Source) -> Algorithm:
     Raises:
         ValueError: If there is none, or it cannot be sent.
     """
-    if not re.fullmatch(r"[\w-][\w.-]{0,100}", name):
+    if not re.fullmatch(r"[\w-][\w.-]{0,59}", name):
         raise ValueError(
-            f"the name of an algorithm is {shown(name)}; allowed are letters, digits, '.', '-' "
-            f"and '_'"
+            f"the name of an algorithm is {shown(name)}; allowed are up to 60 letters, digits, "
+            f"'.', '-' and '_'"
         )
     if isinstance(source, str):
         return find_algorithm(source)
