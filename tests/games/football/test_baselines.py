@@ -50,6 +50,7 @@ from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.solved import solved_by_kernels
 from solvent.games.football.solver.table import FootballTable
 from solvent.model import TabularPolicy, compile_game
+from solvent.model.transforms import against
 
 CHART = random_chart(1)
 
@@ -127,6 +128,14 @@ def test_a_table_that_is_not_of_its_parameters_is_left_to_the_general_solver() -
         policy = optimal_football(football.game, player)
         assert policy.player == player
         assert best_response(football.game, policy).value == pytest.approx(value, abs=1e-7)
+
+
+def test_the_optimum_against_one_opponent_is_a_best_response() -> None:
+    game = compile_game(FootballStrategy(form="drive", to_goal=4))
+    left = against(game, TabularPolicy.uniform(game, player=1))
+    found = solve(left)
+    values = policy_value(left, optimal_football(left), optimal_football(left, 1))
+    assert left.at_start(values) == pytest.approx(found.value, abs=1e-9)
 
 
 @pytest.mark.parametrize(("name", "share"), [("run-heavy", 0.8), ("pass-heavy", 0.2)])

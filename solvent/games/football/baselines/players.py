@@ -78,13 +78,15 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
     """An equilibrium's policy, by the kernels if these are for the table. A game is solved once.
 
     They are not for a single play, nor for a table whose parameters do not say all of what it is
-    or whose kickoff has not its own value; and there are charts on which they prove nothing.
+    or whose kickoff has not its own value, nor for one into which a side's policy is folded; and
+    there are charts on which they prove nothing.
 
     Args:
         game: A table of Football Strategy.
         player: 0 or 1.
     """
-    if not suits_football(game):
+    folded = any(mask.shape[1] == 1 for mask in game.mask)
+    if folded or not suits_football(game):
         return optimal(game, player)
     if game not in _solved:
         table = football_table(game)
