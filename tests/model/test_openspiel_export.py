@@ -127,28 +127,6 @@ def test_psro_runs() -> None:
     assert [len(policies) for policies in solver.get_policies()] == [3, 3]
 
 
-def test_nfsp_runs() -> None:
-    pytest.importorskip("chex", reason="OpenSpiel's NFSP needs chex")
-    from open_spiel.python.jax.nfsp import NFSP
-    from open_spiel.python.rl_environment import Environment
-
-    table = solvent.compile_game(RandomGame(1, "simultaneous", False, 3))
-    env = Environment(sequential(to_openspiel(table)))
-    size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
-    agents = [
-        NFSP(p, size, actions, [16], 200, 0.5, batch_size=8, min_buffer_size_to_learn=20)
-        for p in (0, 1)
-    ]
-    for _ in range(60):
-        step = env.reset()
-        while not step.last():
-            chosen = agents[step.observations["current_player"]].step(step)
-            step = env.step([chosen.action])
-        for agent in agents:
-            agent.step(step)
-    assert all(np.isfinite(loss) for agent in agents for loss in agent.loss if loss is not None)
-
-
 def test_what_a_player_sees_is_the_table_s() -> None:
     table = solvent.compile_game(Greed(limit=3, sides=2))
     game = to_openspiel(table)

@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import solvent
+from solvent.games import Greed
+from solvent.model import to_openspiel
 from solvent.training import load_model
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -53,6 +56,28 @@ def test_tianshou_trains_with_masks_and_its_policy_is_scored(run_scored: Any) ->
         "train_tianshou", lambda made, seen, mask: made["action_values"](seen), greedy=True
     )
     assert made["result"].train_step == 512
+
+
+def test_openspiels_nfsp_learns_a_game_of_ours() -> None:
+    from open_spiel.python.jax.nfsp import NFSP
+    from open_spiel.python.rl_environment import Environment
+
+    env = Environment(to_openspiel(solvent.compile_game(Greed(limit=3, sides=2))))
+    size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
+    agents = [
+        NFSP(p, size, actions, [16], 200, 0.5, batch_size=8, min_buffer_size_to_learn=20)
+        for p in (0, 1)
+    ]
+    for _ in range(60):
+        step = env.reset()
+        while not step.last():
+            chosen = agents[step.observations["current_player"]].step(step)
+            step = env.step([chosen.action])
+        for agent in agents:
+            agent.step(step)
+    losses = [loss for agent in agents for loss in agent.loss if loss is not None]
+    assert losses
+    assert np.isfinite(losses).all()
 
 
 def test_supersuit_gives_stable_baselines3_both_players_of_football(run: Any) -> None:
