@@ -32,7 +32,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 from solvent.baselines.environments import make_vector_env
@@ -42,7 +42,7 @@ from solvent.envs.env import TabularEnv
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
 from solvent.model import TabularGame
 from solvent.model.parameters import brief, check_choice, shown
-from solvent.model.registry import load_place, names_a_place
+from solvent.model.registry import declared_names, load_place, names_a_place
 from solvent.registration import register_envs
 
 if TYPE_CHECKING:
@@ -182,15 +182,8 @@ def with_hyperparameters(algorithm: Algorithm, **others: Any) -> Algorithm:
 
 
 def algorithm_points() -> dict[str, EntryPoint]:
-    """The algorithms of all installed packages; nobody takes the names of this package's."""
-    points = sorted(
-        entry_points(group=GROUP),
-        key=lambda point: (not point.value.startswith("solvent."), point.name),
-    )
-    found: dict[str, EntryPoint] = {}
-    for point in points:
-        found.setdefault(point.name, point)
-    return found
+    """The algorithms of all installed packages, by name."""
+    return declared_names(GROUP)
 
 
 def find_algorithm(name: str) -> Algorithm:

@@ -37,13 +37,14 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from solvent.model.files import read_file
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
+from solvent.model.registry import declared_names
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -162,15 +163,8 @@ class Suite:
 
 
 def suite_points() -> dict[str, EntryPoint]:
-    """The suites of all installed packages by name; nobody takes the names of this package's."""
-    points = sorted(
-        entry_points(group=GROUP),
-        key=lambda point: (not point.value.startswith("solvent."), point.name),
-    )
-    found: dict[str, EntryPoint] = {}
-    for point in points:
-        found.setdefault(point.name, point)
-    return found
+    """The suites of all installed packages, by name."""
+    return declared_names(GROUP)
 
 
 def find_suite(name: str) -> Suite:

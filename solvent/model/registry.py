@@ -28,7 +28,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -268,16 +268,27 @@ class _Registry:
     broken: dict[str, str] = field(default_factory=dict)
 
 
+def declared(group: str) -> list[EntryPoint]:
+    """What the installed packages declare in a group of entry points; this package's comes first.
+
+    Nobody so takes its names away.
+    """
+    return sorted(
+        entry_points(group=group),
+        key=lambda point: (not point.value.startswith("solvent."), point.name),
+    )
+
+
+def declared_names(group: str) -> dict[str, EntryPoint]:
+    """The same by name, the first of each."""
+    return {point.name: point for point in reversed(declared(group))}
+
+
 @cache
 def _registry() -> _Registry:
     """The games of all installed packages, which are looked through once."""
     found = _Registry()
-    # This package's own games first: nobody takes their names away.
-    points = sorted(
-        entry_points(group=GROUP),
-        key=lambda point: (not point.value.startswith("solvent."), point.name),
-    )
-    for point in points:
+    for point in declared(GROUP):
         if point.name in found.specs:
             continue
         try:
