@@ -289,7 +289,7 @@ def results(folder: Path) -> Figures:
         "shown": all(
             f"{agent[figure]:.6f}".replace("-", "−") in page
             for agent in agents
-            for figure in ("value", "mode_value")
+            for figure in ("normalized", "mode_normalized")
         ),
     }
 
