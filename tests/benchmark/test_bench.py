@@ -26,7 +26,6 @@ from solvent.exact.learning_curve import read_curve
 from solvent.games import Greed
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
-from solvent.training.callback import SelfPlayEvaluation
 from solvent.training.environments import game_of
 
 ENV = "solvent/FFCombat-v0"
@@ -133,8 +132,9 @@ def test_self_play_has_figures_of_both_seats(tmp_path: Path) -> None:
         assert agent[f"{prefix}gap"] == pytest.approx(sum(gaps) / 2, abs=1e-12)
         assert agent[f"{prefix}worst_start_gap"] == pytest.approx(max(gaps), abs=1e-12)
         assert agent[f"{prefix}value"] == pytest.approx(-sum(gaps) / 2, abs=1e-12)
-    last = read_curve(tmp_path / agent["folder"] / "curve.csv", SelfPlayEvaluation)[-1]
+    last = read_curve(tmp_path / agent["folder"] / "curve.csv")[-1]
     assert last.gap == pytest.approx(agent["gap"], abs=1e-12)
+    assert last.mode_gap == pytest.approx(agent["mode_gap"], abs=1e-12)
     baselines = {entry["name"]: entry for entry in item["baselines"]}
     for seat in (0, 1):
         uniform = TabularPolicy.uniform(game, player=seat)
