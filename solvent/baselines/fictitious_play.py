@@ -17,8 +17,14 @@ from __future__ import annotations
 
 from numba import njit
 
-from solvent.baselines.stage_games import StageGames, column_values, row_values, stage_game
-from solvent.model.arrays import Floats, Ints
+from solvent.baselines.stage_games import (
+    StageGames,
+    StageTable,
+    column_values,
+    row_values,
+    stage_game,
+)
+from solvent.model.arrays import Floats
 
 
 class FictitiousPlay(StageGames):
@@ -27,19 +33,12 @@ class FictitiousPlay(StageGames):
     name = "fictitious-play"
 
     def _sweep(self) -> None:
-        _sweep(*self._table, self.values, *self._strategies, self.sweeps)
+        _sweep(self._table, self.values, *self._strategies, self.sweeps)
 
 
 @njit(cache=True)
 def _sweep(
-    order: Ints,
-    row_start: Ints,
-    first_count: Ints,
-    second_count: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    outcome_reward: Floats,
+    table: StageTable,
     values: Floats,
     first_average: Floats,
     second_average: Floats,
@@ -47,11 +46,9 @@ def _sweep(
 ) -> None:
     """One step in each state, t from 1."""
     share = 1 / (t + 1)
-    for s in order:
-        m, n = first_count[s], second_count[s]
-        matrix = stage_game(
-            s, m, n, row_start, outcome_start, next_state, probability, outcome_reward, values
-        )
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
         x, y = first_average[s, :m], second_average[s, :n]
         best = row_values(matrix, y).argmax()
         x *= 1 - share

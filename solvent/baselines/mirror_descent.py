@@ -22,8 +22,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from solvent.baselines.stage_games import StageGames, column_values, row_values, stage_game
-from solvent.model.arrays import Floats, Ints
+from solvent.baselines.stage_games import (
+    StageGames,
+    StageTable,
+    column_values,
+    row_values,
+    stage_game,
+)
+from solvent.model.arrays import Floats
 
 STEP_SIZE = 4.0
 """Of a step, per range of the payoffs."""
@@ -35,19 +41,12 @@ class MirrorDescentSweeps(StageGames):
     name = "mirror-descent"
 
     def _sweep(self) -> None:
-        _sweep(*self._table, self.values, *self._strategies, STEP_SIZE, 1 / self.sweeps)
+        _sweep(self._table, self.values, *self._strategies, STEP_SIZE, 1 / self.sweeps)
 
 
 @njit(cache=True)
 def _sweep(
-    order: Ints,
-    row_start: Ints,
-    first_count: Ints,
-    second_count: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    outcome_reward: Floats,
+    table: StageTable,
     values: Floats,
     first: Floats,
     second: Floats,
@@ -55,11 +54,9 @@ def _sweep(
     temperature: float,
 ) -> None:
     """One step in each state."""
-    for s in order:
-        m, n = first_count[s], second_count[s]
-        matrix = stage_game(
-            s, m, n, row_start, outcome_start, next_state, probability, outcome_reward, values
-        )
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
         span = matrix.max() - matrix.min()
         x, y = first[s, :m], second[s, :n]
         if span > 0:

@@ -21,9 +21,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from solvent.baselines.stage_games import StageGames, column_values, row_values, stage_game
+from solvent.baselines.stage_games import (
+    StageGames,
+    StageTable,
+    column_values,
+    row_values,
+    stage_game,
+)
 from solvent.model import TabularGame
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats
 
 
 class RegretMatching(StageGames):
@@ -45,19 +51,12 @@ class RegretMatching(StageGames):
         self._regrets = first, second
 
     def _sweep(self) -> None:
-        _sweep(*self._table, self.values, *self._regrets, *self._strategies, self.sweeps, self.plus)
+        _sweep(self._table, self.values, *self._regrets, *self._strategies, self.sweeps, self.plus)
 
 
 @njit(cache=True)
 def _sweep(
-    order: Ints,
-    row_start: Ints,
-    first_count: Ints,
-    second_count: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    outcome_reward: Floats,
+    table: StageTable,
     values: Floats,
     first_regret: Floats,
     second_regret: Floats,
@@ -68,11 +67,9 @@ def _sweep(
 ) -> None:
     """One step in each state, t from 1."""
     share = 2 / (t + 1) if plus else 1 / t
-    for s in order:
-        m, n = first_count[s], second_count[s]
-        matrix = stage_game(
-            s, m, n, row_start, outcome_start, next_state, probability, outcome_reward, values
-        )
+    for s in table.order:
+        m, n = table.first_count[s], table.second_count[s]
+        matrix = stage_game(table, s, m, n, values)
         x, y = _matched(first_regret[s, :m]), _matched(second_regret[s, :n])
         q = row_values(matrix, y)
         _add(first_regret[s, :m], q, x, plus)

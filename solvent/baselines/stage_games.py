@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,6 +35,31 @@ from solvent.model.parameters import check_integer
 
 Policies = tuple[TabularPolicy, TabularPolicy]
 """Of player 0 and player 1."""
+
+
+class StageTable(NamedTuple):
+    """The arrays of a game for two that a sweep reads.
+
+    Attributes:
+        order: [N] the states that do not end an episode, successors first where there is such an
+            order.
+        row_start: [S + 1] where the joint actions of each state begin.
+        first_count: [S] legal actions of player 0.
+        second_count: [S] legal actions of player 1.
+        outcome_start: [K + 1] where the outcomes of each joint action begin.
+        next_state: [O] of each outcome.
+        probability: [O] of each outcome.
+        outcome_reward: [O] of each outcome, to player 0.
+    """
+
+    order: Ints
+    row_start: Ints
+    first_count: Ints
+    second_count: Ints
+    outcome_start: Ints
+    next_state: Ints
+    probability: Floats
+    outcome_reward: Floats
 
 
 class StageGames(ABC):
@@ -63,7 +89,7 @@ class StageGames(ABC):
         self.sweeps = 0
         self.values = np.zeros(game.n_states)
         order = components(game).order
-        self._table = (
+        self._table = StageTable(
             order[~game.terminal[order]], game.row_start, game.action_count[0],
             game.action_count[1], game.outcome_start, game.next_state, game.probability,
             game.outcome_reward,
@@ -105,24 +131,15 @@ class StageGames(ABC):
 
 
 @njit(cache=True)
-def stage_game(
-    s: int,
-    m: int,
-    n: int,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    outcome_reward: Floats,
-    values: Floats,
-) -> Floats:
+def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Floats:
     """Q(s, ., .) for the values of successors, [m, n]."""
     matrix = np.empty(m * n)
-    first = row_start[s]
+    first = table.row_start[s]
     for k in range(m * n):
         total = 0.0
-        for i in range(outcome_start[first + k], outcome_start[first + k + 1]):
-            total += probability[i] * (outcome_reward[i] + values[next_state[i]])
+        for i in range(table.outcome_start[first + k], table.outcome_start[first + k + 1]):
+            reward, after = table.outcome_reward[i], values[table.next_state[i]]
+            total += table.probability[i] * (reward + after)
         matrix[k] = total
     return matrix.reshape(m, n)
 

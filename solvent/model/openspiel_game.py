@@ -5,7 +5,7 @@ defined by its states, so an adapter has to say which histories are one state. A
 :class:`Position`: the text of OpenSpiel's state and whose move it is.
 
 **What is refused.** With hidden information a player does not know the state, and the best policy
-per state is none that can be played: Kuhn poker would be solved to 0, without a word, and is worth
+per state is none that can be played: Kuhn poker would be solved to 0, without a word; its value is
 -1/18. So OpenSpiel's own declaration decides, the type's ``information``. Games for more than two,
 those that are not zero-sum for two, and those with sampled chance are refused as well.
 

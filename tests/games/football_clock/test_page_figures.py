@@ -257,7 +257,7 @@ def test_what_was_found_is_found_again(solved: TimedSolution) -> None:
 
 
 def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
-    """Ticks, lead and figure of a table of what a time-out is worth to a side."""
+    """Ticks, lead and figure of a table of the value of a time-out to a side."""
     heading, _, *lines = PAGE[PAGE.index(f"| the side {whose} is |") :].splitlines()
     ticks = [int(m) * 4 + int(s) // 15 for m, s in re.findall(r"(\d+):(\d\d)", heading)]
     for line in lines[: lines.index("")]:
@@ -286,9 +286,8 @@ def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
         if offence:
             t, lead = np.unravel_index(worth.argmax(), worth.shape)
             assert (t + 1, lead - middle) == (7, -1)
-    assert (
-        f"A time-out is worth most, {100 * largest:.1f}%, to a side that is a point behind" in PAGE
-    )
+    said = f"The value of a time-out is largest, {100 * largest:.1f}%, for a side that is a point"
+    assert f"{said} behind" in PAGE
 
 
 @pytest.mark.slow

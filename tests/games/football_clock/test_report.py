@@ -128,7 +128,7 @@ def test_the_page_of_a_second_half(second_half: TimedSolution) -> None:
     assert [section.title for section in known.sections] == [
         "Winning by time, score and place",
         "The 2nd-down map by time and score",
-        "What a time-out is worth, and when to call it",
+        "The value of a time-out, and when to call it",
         "When to kick onside",
         "A game, play by play",
     ]

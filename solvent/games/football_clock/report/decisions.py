@@ -194,7 +194,7 @@ def timeout_worth(solution: TimedSolution, *, offence: bool) -> Floats:
 
 
 def timeouts_section(solution: TimedSolution) -> Section:
-    """What a time-out is worth, and when to call it."""
+    """The value of a time-out, and when to call it."""
     clock, maps, worths = clock_of(solution), [], []
     at = next_down(solution)
     for offence in (True, False):
@@ -234,7 +234,7 @@ def timeouts_section(solution: TimedSolution) -> Section:
         f"{place_name(solution, scaled(solution, PLACES[0]))}; the other side has all its "
         f"time-outs.</p>{maps_html(worths)}"
     )
-    return Section("What a time-out is worth, and when to call it", html, script())
+    return Section("The value of a time-out, and when to call it", html, script())
 
 
 def onside_map(solution: TimedSolution, tables: TimedTables) -> ClockMap:
