@@ -15,7 +15,7 @@ INTERVAL = 0.2
 
 
 class ReportCallback(BaseCallback):
-    """Reports progress some times a second.
+    """Reports progress some times a second, and every evaluation.
 
     Args:
         report: Called with a :class:`Moment`. What it raises ends the training.
@@ -26,10 +26,11 @@ class ReportCallback(BaseCallback):
     def __init__(self, report: Report, total: int, curve: Sequence[CurvePoint]) -> None:
         super().__init__()
         self._report, self._total, self._curve = report, total, curve
+        self._told: CurvePoint | None = None
         self._next = 0.0
 
     def _on_rollout_start(self) -> None:
-        if time.monotonic() >= self._next:
+        if time.monotonic() >= self._next or self._newest is not self._told:
             self._tell()
             self._next = time.monotonic() + INTERVAL
 
@@ -39,6 +40,10 @@ class ReportCallback(BaseCallback):
     def _on_training_end(self) -> None:
         self._tell()
 
+    @property
+    def _newest(self) -> CurvePoint | None:
+        return self._curve[-1] if self._curve else None
+
     def _tell(self) -> None:
-        last = self._curve[-1] if self._curve else None
-        self._report(Moment(min(self.num_timesteps, self._total), self._total, last))
+        self._told = self._newest
+        self._report(Moment(min(self.num_timesteps, self._total), self._total, self._told))
