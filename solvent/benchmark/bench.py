@@ -13,23 +13,31 @@ is left out of the results, and each of its runs is such a failure.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import re
-import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing.connection import wait
+from functools import partial
+from multiprocessing.managers import SyncManager
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 from solvent.benchmark.algorithms import Algorithm, as_algorithm, find_algorithm, plain_name
 from solvent.benchmark.baseline_scores import score_baselines
 from solvent.benchmark.bench_progress import BenchProgress, Finished
+from solvent.benchmark.processes import live_with_parent
 from solvent.benchmark.progress import Moment
 from solvent.benchmark.records import (
     FILE,
@@ -111,7 +119,7 @@ def bench(
             with _started(out, runs, workers, on, told) as outcomes:
                 # While the runs go on elsewhere, this process solves games and scores baselines.
                 baselines = _baselines(games, told)
-                ended = dict(outcomes)
+                ended = outcomes()
             record = BenchRecord(
                 tasks=tuple(
                     _task_record(games[name], found, runs, ended)
@@ -280,8 +288,11 @@ def _keep(folder: Path, name: str, told: BenchProgress) -> None:
 @contextmanager
 def _started(
     out: Path, runs: Sequence[Run], workers: int, on: str | None, told: BenchProgress
-) -> Iterator[Iterator[tuple[str, Outcome]]]:
-    """Begin all runs; gives what has become of each, by its name, and stops them on an error."""
+) -> Iterator[Callable[[], dict[str, Outcome]]]:
+    """Begin all runs; gives what waits for what has become of each, by its name.
+
+    An error stops them.
+    """
     told.write(f"training  {len(runs)} runs, {on or workers} at the same time, into {out}")
     # The last tasks are the longest; begun first, they leave no processor idle at the end.
     order = list(reversed(runs))
@@ -289,45 +300,82 @@ def _started(
         from solvent.benchmark.cluster import on_cluster
 
         with on_cluster(on, out, order, told) as outcomes:
-            yield outcomes
+            yield lambda: dict(outcomes)
         return
     context = multiprocessing.get_context("spawn")
-    events: multiprocessing.Queue[Event | None] = context.Queue()
-    stop = context.Event()
-    with (
-        _reader(events, told),
-        ProcessPoolExecutor(
-            workers, context, initializer=_begin_worker, initargs=(events, stop)
-        ) as pool,
-    ):
-        try:
-            yield _outcomes({pool.submit(_work, out, run): run for run in order}, told)
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    # What processes tell each other goes through one of its own: one that dies at any moment takes
+    # no lock with it.
+    manager = SyncManager(ctx=context)
+    manager.start(live_with_parent)
+    with manager:
+        events, stop = manager.Queue(), manager.Event()
+
+        def processes(number: int) -> ProcessPoolExecutor:
+            return ProcessPoolExecutor(
+                number, context, initializer=_begin_worker, initargs=(events, stop)
+            )
+
+        with _reader(events, told), ThreadPoolExecutor(1) as thread:
+            ended = thread.submit(_outcomes, processes, workers, partial(_work, out), order, told)
+            try:
+                yield ended.result
+            except BaseException:
+                stop.set()
+                raise
 
 
 def _outcomes(
-    futures: Mapping[Future[Outcome], Run], told: BenchProgress
-) -> Iterator[tuple[str, Outcome]]:
-    """What has become of each run, in the order in which they end."""
-    for future in as_completed(futures):
-        run = futures[future]
-        try:
-            outcome = future.result()
-        except BrokenProcessPool as error:
-            raise ChildProcessError(
-                "a process of the bench died, as one does that runs out of memory; what is "
-                "finished is kept, and the same command goes on from there"
-            ) from error
+    processes: Callable[[int], ProcessPoolExecutor],
+    workers: int,
+    work: Callable[[Run], Outcome],
+    runs: Sequence[Run],
+    told: BenchProgress,
+) -> dict[str, Outcome]:
+    """What has become of each run, by its name.
+
+    A process may die, as one does that runs out of memory, and nobody says in which run. Those that
+    were under way are gone on with one at a time, and one whose process dies again has failed.
+
+    Args:
+        processes: Makes that many processes.
+        workers: How many runs are under way at the same time.
+        work: What a process does with a run.
+        runs: The runs.
+        told: Whom to tell of failures.
+    """
+    ended: dict[str, Outcome] = {}
+
+    def end(run: Run, outcome: Outcome) -> None:
+        ended[run.name] = outcome
         if isinstance(outcome, FailureRecord):
             told.write(f"failed    {run.name}: {outcome.error}")
-        yield run.name, outcome
+
+    waiting, suspects = deque(runs), deque[Run]()
+    while waiting or suspects:
+        queue, size = (suspects, 1) if suspects else (waiting, workers)
+        under_way: dict[Future[Outcome], Run] = {}
+        with processes(size) as pool:
+            try:
+                while queue or under_way:
+                    while queue and len(under_way) < size:
+                        future = pool.submit(work, queue[0])
+                        under_way[future] = queue.popleft()
+                    for future in wait_for(under_way, return_when=FIRST_COMPLETED).done:
+                        end(under_way[future], future.result())
+                        del under_way[future]
+            except BrokenProcessPool:
+                if queue is waiting:
+                    suspects.extend(under_way.values())
+                    continue
+                for run in under_way.values():
+                    lost = "its process died, as one does that runs out of memory"
+                    end(run, FailureRecord(run.task.name, run.algorithm, run.seed, lost))
+                    told.finish(run.name, Finished(None))
+    return ended
 
 
 @contextmanager
-def _reader(events: multiprocessing.Queue[Event | None], told: BenchProgress) -> Iterator[None]:
+def _reader(events: Queue[Event | None], told: BenchProgress) -> Iterator[None]:
     """A thread that tells what the workers report."""
 
     def tell() -> None:
@@ -351,16 +399,8 @@ _worker: dict[str, Any] = {}
 
 
 def _begin_worker(events: Any, stop: Any) -> None:
-    """Set a worker up: Ctrl-C is the parent's to handle, and no worker outlives its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    """Set a worker up."""
+    live_with_parent()
     _worker.update(events=events, stop=stop)
 
 

@@ -19,8 +19,8 @@ run is read back, and its policies are scored again.
 
 from __future__ import annotations
 
+import os
 import re
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -143,13 +143,13 @@ class RunCallback:
             list(read_curve(self._path, Evaluation)) if self._path.exists() else []
         )
         self.policies: tuple[Learned, ...] | None = None
-        self._began, self._before = time.process_time(), 0.0
+        self._began, self._before = _cpu_seconds(), 0.0
         self._told: int | None = None
 
     @property
     def seconds(self) -> float:
         """CPU time of the run so far, that before an interruption and all evaluations included."""
-        return self._before + time.process_time() - self._began
+        return self._before + _cpu_seconds() - self._began
 
     def __call__(self, policy: Any, timesteps: int) -> Evaluation:
         """Score a policy exactly and put it on the learning curve.
@@ -162,9 +162,10 @@ class RunCallback:
             The point of the curve.
 
         Raises:
-            ValueError: If it is no policy for the game.
+            ValueError: If it is no policy for the game, or `timesteps` is no number of steps.
             OutOfTime: If the CPU time of the budget is spent. That ends the run, with this policy.
         """
+        check_integer(timesteps, "timesteps", 0, 10**15)
         self._go_on_from(timesteps, timesteps - 1)
         point = self._evaluate(policy, timesteps)
         self.progress(timesteps)
@@ -181,6 +182,7 @@ class RunCallback:
             latest: The last point of the learning curve of an algorithm that keeps its own; that
                 of `curve` if left out.
         """
+        check_integer(timesteps, "timesteps", 0, 10**15)
         self._go_on_from(timesteps, timesteps)
         self._told = timesteps
         if self._report is not None:
@@ -208,7 +210,7 @@ class RunCallback:
             for at in curve
         ]
         self._told = self.curve[-1].timesteps
-        self._before, self._began = self.curve[-1].seconds, time.process_time()
+        self._before, self._began = self.curve[-1].seconds, _cpu_seconds()
 
     def end(self, policy: Any) -> tuple[Learned, ...]:
         """Score the policy that was returned, as that of the last step that was told.
@@ -221,7 +223,6 @@ class RunCallback:
         return self.policies
 
     def _evaluate(self, policy: Any, timesteps: int) -> Evaluation:
-        check_integer(timesteps, "timesteps", 0, 10**15)
         seen = self._algorithm.observation
         self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
         point = evaluation(self._game, self.policies, timesteps, self.seconds)
@@ -235,6 +236,12 @@ class RunCallback:
             self._told = timesteps
             self.curve = [one for one in self.curve if one.timesteps <= last]
             self._before = self.curve[-1].seconds if self.curve else 0.0
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and of those of its children that have ended."""
+    spent = os.times()
+    return sum(spent[:4])
 
 
 def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:

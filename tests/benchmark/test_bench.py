@@ -185,10 +185,12 @@ def test_killed_halfway_it_ends_with_the_same_table(
     assert "started" in told
     assert "kept" not in told
     assert list(out.rglob("checkpoint.npz"))
-    time.sleep(1)  # The workers notice that their parent is gone.
-    states = {f: f.read_bytes() for f in out.rglob("curve.csv")}
-    time.sleep(1)
-    assert states == {f: f.read_bytes() for f in out.rglob("curve.csv")}, "a worker lives on"
+    # The workers notice that their parent is gone, and write nothing any more.
+    before: dict[Path, bytes] = {}
+    while before != (now := {f: f.read_bytes() for f in out.rglob("curve.csv")}):
+        assert time.monotonic() < deadline, "a worker lives on"
+        before = now
+        time.sleep(1)
     capsys.readouterr()
     assert without_times(bench(out, tasks)) == without_times(whole)
     told = lines_of(capsys.readouterr().out)
@@ -217,6 +219,17 @@ def test_one_that_leaves_like_a_script_costs_nobody_else(tmp_path: Path) -> None
     found = bench(tmp_path, [COMBAT], algorithms, progress=False)
     assert [agent.name for agent in found.tasks[0].agents] == ["walk 0"]
     assert [one.error for one in found.failures] == ["SystemExit: no data"]
+
+
+def test_one_whose_process_dies_costs_nobody_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    algorithms = {"dies": own_algorithms.dies, "walk": own_algorithms.walk}
+    found = bench(tmp_path, [COMBAT], algorithms, seeds=3)
+    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0", "walk 1", "walk 2"]
+    lost = "its process died, as one does that runs out of memory"
+    assert [(one.seed, one.error) for one in found.failures] == [(n, lost) for n in range(3)]
+    assert f"failed    {COMBAT.name} dies 2: {lost}" in lines_of(capsys.readouterr().out)
 
 
 def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any
@@ -40,6 +41,11 @@ def fails(make: Any, seed: int, budget: Any, callback: Any) -> Any:
 def leaves(make: Any, seed: int, budget: Any, callback: Any) -> Any:
     """Ends as a script does."""
     sys.exit("no data")
+
+
+def dies(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Ends as what the system kills."""
+    os._exit(1)
 
 
 class Network:

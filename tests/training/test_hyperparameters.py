@@ -16,11 +16,25 @@ from solvent.model import TabularGame
 from solvent.registration import register_envs
 from solvent.report.colours import OWN_MARKS, algorithm_marks
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, hyperparameters
-from solvent.training.hyperparameters import prepare, tuned
+from solvent.training.hyperparameters import EXPLORING, prepare, tuned
 
 DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
 GAMES = Path(solvent.__file__).parent / "games"
 FILES = sorted(GAMES.glob("*/hyperparameters/*.yml"))
+
+
+def entries(file: Path) -> dict[str, dict[str, Any]]:
+    """What a file says of each environment to everybody."""
+    content: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text())
+    return {key: value for key, value in content.items() if key != EXPLORING}
+
+
+def exploring(file: Path) -> dict[str, float]:
+    """The share of exploring starts that it has by environment."""
+    found: dict[str, float] = yaml.safe_load(file.read_text()).get(EXPLORING, {})
+    return found
+
+
 ENTRIES = [
     pytest.param(name, env_id, id=f"{name}-{env_id}")
     for name, algorithm in SELF_PLAY_ALGORITHMS.items()
@@ -30,7 +44,7 @@ ENTRIES = [
             env_id
             for file in FILES
             if file.stem == algorithm.hyperparameters
-            for env_id in yaml.safe_load(file.read_text())
+            for env_id in entries(file)
         ),
     ]
 ]
@@ -44,14 +58,18 @@ def test_every_file_is_found_by_the_spec_of_its_game() -> None:
     """The settings of an environment are those of the file in its game's folder."""
     assert FILES
     for file in FILES:
-        for env_id, settings in yaml.safe_load(file.read_text()).items():
-            assert tuned(file.stem, env_id) == settings
+        for env_id, settings in entries(file).items():
+            found = tuned(file.stem, env_id)
+            share = found.pop(EXPLORING, None)
+            assert found == settings
+            assert share == exploring(file).get(env_id)
 
 
 @pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_every_entry_is_of_a_registered_environment(file: Path) -> None:
     register_envs()
-    for env_id in yaml.safe_load(file.read_text()):
+    assert exploring(file).keys() <= entries(file).keys()
+    for env_id in entries(file):
         assert gym.spec(env_id).id == env_id
 
 
@@ -93,7 +111,8 @@ def test_every_learner_can_be_made_from_every_entry(
 def test_rl_zoo_reads_them_itself() -> None:
     manager = pytest.importorskip("rl_zoo3.exp_manager", exc_type=ImportError)
     for file in FILES:
-        for raw in yaml.safe_load(file.read_text()).values():
+        for raw in entries(file).values():
+            assert EXPLORING not in raw
             if isinstance(text := raw.get("policy_kwargs"), str):
                 # rl-baselines3-zoo evaluates it as Python; here it is only read.
                 meant = eval(text, {"nn": torch.nn})

@@ -8,8 +8,9 @@ be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without b
 is not there has the settings of ``default.yml``, which stands beside this file and has an entry for
 each algorithm.
 
-One key is unknown to rl-baselines3-zoo: ``exploring_starts``, as for
-:func:`~solvent.training.train.train`. It stands where an environment is not learned without.
+A setting of :func:`~solvent.training.train.train` itself, ``exploring_starts``, stands where an
+environment is not learned without. The file has it under that name, by environment:
+rl-baselines3-zoo looks an environment up and does not see it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
 
 NAMED = {name: getattr(nn, name) for name in ("ReLU", "Tanh", "ELU", "GELU", "SiLU")}
 """What ``nn.`` may stand before."""
+
+EXPLORING = "exploring_starts"
+"""The setting that is not of the algorithm, and the key under which a file has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,8 @@ def tuned(file: str, env_id: str | None) -> dict[str, Any]:
     """
     own = {} if env_id is None else _entries_of_game(file, env_id)
     if env_id in own:
-        return own[env_id]
+        shares = own.get(EXPLORING, {})
+        return own[env_id] | ({EXPLORING: shares[env_id]} if env_id in shares else {})
     return _entries(files(__name__) / "default.yml")[file]
 
 
@@ -121,11 +126,11 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     """
     # The class itself takes the network and the environment; these are given by the training.
     own = set(inspect.signature(model).parameters) - {"env", "seed", "device", "tensorboard_log"}
-    of_training = {"n_envs", "n_timesteps", "exploring_starts"}
+    of_training = {"n_envs", "n_timesteps", EXPLORING}
     for name in raw:
         check_choice(name, f"hyperparameter of {model.__name__}", own | of_training)
     arguments = dict(raw)
-    share = arguments.pop("exploring_starts", None)
+    share = arguments.pop(EXPLORING, None)
     n_envs = check_integer(arguments.pop("n_envs", 1), "n_envs", 1, 2**20)
     if "n_timesteps" not in arguments:
         raise ValueError("hyperparameters lack n_timesteps")
