@@ -13,7 +13,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from solvent import __version__
 from solvent.baselines import baselines_of
 from solvent.benchmark.citation import bibtex
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, read_bench
+from solvent.benchmark.records import (
+    AgentRecord,
+    BaselineRecord,
+    FailureRecord,
+    TaskRecord,
+    read_bench,
+)
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
 from solvent.benchmark.summary import (
     PREFIXES,
@@ -194,6 +200,7 @@ class _Bench:
 
     tasks: tuple[SolvedTask, ...]
     summary: Summary
+    failures: tuple[FailureRecord, ...]
 
     @property
     def curves(self) -> dict[str, dict[str, Sequence[Evaluation]]]:
@@ -208,7 +215,8 @@ def _solve_bench(folder: Path) -> _Bench:
     bench = read_bench(folder)
     tasks = tuple(solve_task(task, folder) for task in bench.tasks)
     curves = {(one.task.name, item.agent.name): item.curve for one in tasks for item in one.agents}
-    return _Bench(tasks, summarize([one.task for one in tasks], bench.suite, curves))
+    summary = summarize([one.task for one in tasks], bench.suite, curves)
+    return _Bench(tasks, summary, bench.failures)
 
 
 def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
@@ -228,6 +236,7 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
             for one in bench.summary.improvements
             if one.first in compared and one.second in compared
         ],
+        failures=bench.failures,
         citation=bibtex(bench.summary.suite),
     )
 
@@ -247,6 +256,7 @@ def _page(
     overall: Sequence[tuple[Row | None, Row | None]] = (),
     profiles: Panel | None = None,
     improvements: Sequence[Improvement] = (),
+    failures: Sequence[FailureRecord] = (),
     citation: str = "",
 ) -> str:
     environment = Environment(
@@ -268,6 +278,7 @@ def _page(
         overall=overall,
         profiles="" if profiles is None else profiles.drawn(),
         improvements={(one.first, one.second): one for one in improvements},
+        failures=failures,
         citation=citation,
         scripts=[*scripts, beside(__file__, "save.js")],
         style=beside(__file__, "page.css"),

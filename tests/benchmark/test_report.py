@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from submitted import NOISE, SUITE
 
 from solvent import make_game
 from solvent.benchmark.citation import bibtex
-from solvent.benchmark.records import read_bench
+from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.summary import FILES, as_csv, summarize
 from solvent.report import write_report
 from solvent.report.numbers import brief
+from solvent.report.page import render
 
 TASKS = [task.name for task in SUITE.tasks]
 
@@ -98,3 +100,17 @@ def test_the_summary_is_of_the_policies_and_not_of_the_claims(
 def test_a_game_has_no_summary(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="a summary is of a bench"):
         write_report(make_game("pig", target=5), tmp_path / "page.html", summary=tmp_path)
+
+
+def test_runs_that_failed_are_listed(bench_folder: Path, page: str, tmp_path: Path) -> None:
+    assert "data-failure" not in page
+    folder = Path(shutil.copytree(bench_folder, tmp_path / "bench"))
+    lost = FailureRecord(TASKS[0], "steady", 10, "ValueError: <b>no</b>")
+    write_results(folder, replace(read_bench(folder), failures=(lost,)))
+    [row] = re.findall("<tr data-failure>.*?</tr>", render(folder))
+    assert re.findall(">([^<>]+)</t", row) == [
+        TASKS[0],
+        "steady",
+        "10",
+        "ValueError: &lt;b&gt;no&lt;/b&gt;",
+    ]
