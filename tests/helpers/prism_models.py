@@ -124,6 +124,17 @@ PUBLISHED = (
         },
     ),
     Published("coupon-5-2.prism", "", None, {'R{"draws"}=? [F "all"]': Fraction(751, 126)}),
+    *(
+        # Nobody's number is alone where all three are the same, K of K cubed draws. Above K = 2 the
+        # model of the set has fewer states: it forgets numbers on the way.
+        Published(
+            "leader-sync-3.prism",
+            f"K={k}",
+            26 if k == 2 else None,
+            {'P=? [F "elected"]': Fraction(1), 'R{"rounds"}=? [F "elected"]': rounds},
+        )
+        for k, rounds in ((2, Fraction(4, 3)), (3, Fraction(9, 8)), (4, Fraction(16, 15)))
+    ),
     Published(
         "die.prism",
         "",
