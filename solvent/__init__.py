@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         against,
         check_game,
         compile_game,
+        discounted,
     )
     from solvent.model.registry import GAMES, GameSpec, make_game
     from solvent.registration import register_envs
@@ -52,6 +53,7 @@ _HOMES = {
     "best_response": "solvent.exact",
     "check_game": "solvent.model",
     "compile_game": "solvent.model",
+    "discounted": "solvent.model",
     "exploitability": "solvent.exact",
     "load_policy": "solvent.exact",
     "locate_gap": "solvent.exact",
@@ -80,6 +82,7 @@ __all__ = [
     "best_response",
     "check_game",
     "compile_game",
+    "discounted",
     "exploitability",
     "load_policy",
     "locate_gap",

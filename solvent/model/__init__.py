@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         resolve_at_targets,
     )
     from solvent.model.dice import dice_sum, probability_at_most, ways_to_sum
+    from solvent.model.discount import DISCOUNT_END, discounted
     from solvent.model.game import WINS, WINS_OR_TIES, Game, GameInfo, JointAction, Outcome, State
     from solvent.model.openspiel_export import policy_from_openspiel, to_openspiel
     from solvent.model.openspiel_game import game_from_openspiel
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from solvent.model.transforms import against, legal_action_table, one_hot, project, reachable
 
 _HOMES = {
+    "DISCOUNT_END": "solvent.model.discount",
     "WINS": "solvent.model.game",
     "WINS_OR_TIES": "solvent.model.game",
     "Check": "solvent.model.context",
@@ -57,6 +59,7 @@ _HOMES = {
     "check_game": "solvent.model.checks",
     "compile_game": "solvent.model.tabular",
     "dice_sum": "solvent.model.dice",
+    "discounted": "solvent.model.discount",
     "game_from_openspiel": "solvent.model.openspiel_game",
     "game_from_prism": "solvent.model.prism_game",
     "is_significant": "solvent.model.context",
@@ -76,6 +79,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DISCOUNT_END",
     "WINS",
     "WINS_OR_TIES",
     "Check",
@@ -98,6 +102,7 @@ __all__ = [
     "check_game",
     "compile_game",
     "dice_sum",
+    "discounted",
     "game_from_openspiel",
     "game_from_prism",
     "is_significant",

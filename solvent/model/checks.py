@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solvent.model.discount import DISCOUNT_END
 from solvent.model.game import Alternating, Game
 from solvent.model.tabular import TabularGame, compile_game
 
@@ -148,7 +149,10 @@ def check_end(game: Game) -> None:
 
 
 def check_observations(game: Game) -> None:
-    """Observations are float32 vectors of one shape in [-1, 1], and no two states share one."""
+    """Observations are float32 vectors of one shape in [-1, 1], and no two states share one.
+
+    The end that a discount brings may look like another state.
+    """
     for player in range(game.info.players):
         seen: dict[bytes, Any] = {}
         shape = None
@@ -165,7 +169,7 @@ def check_observations(game: Game) -> None:
             if not (np.abs(observation) <= 1).all():
                 raise GameCheckError(f"state {state!r}: observation {observation} leaves [-1, 1]")
             other = seen.setdefault(observation.tobytes(), state)
-            if other != state:
+            if other != state and state != DISCOUNT_END:
                 raise GameCheckError(
                     f"states {other!r} and {state!r} look the same to player {player}"
                 )

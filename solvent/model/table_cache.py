@@ -21,7 +21,7 @@ from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo
 from solvent.model.progress import OnProgress
 from solvent.model.state_columns import PackedStates, UnpackableError, pack_states
-from solvent.model.tabular import TabularGame, compile_game
+from solvent.model.tabular import Derived, TabularGame, compile_game
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
 
@@ -37,6 +37,8 @@ def cached_table(game: Game, *, progress: OnProgress | None = None) -> TabularGa
         TooManyStatesError: As :func:`solvent.model.compile_game`.
         ValueError: As :func:`solvent.model.compile_game`.
     """
+    if isinstance(game, Derived):
+        return game.table_from(cached_table(game.game, progress=progress))
     identity = game_identity(game)
     if identity is None:
         return compile_game(game, progress=progress)

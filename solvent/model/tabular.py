@@ -443,6 +443,24 @@ class Tabulated(Protocol):
         ...
 
 
+@runtime_checkable
+class Derived(Protocol):
+    """A game whose table is computed from that of another."""
+
+    @property
+    def game(self) -> Game:
+        """The other game."""
+        ...
+
+    def table_from(self, table: TabularGame) -> TabularGame:
+        """The table of this game.
+
+        Args:
+            table: Of the other one.
+        """
+        ...
+
+
 def compile_game(
     game: Game,
     *,
@@ -452,11 +470,12 @@ def compile_game(
 ) -> TabularGame:
     """Build the arrays of a game: all states that can be reached from its start.
 
-    A game's own vectorised ``tabulate()`` is used where there is one.
+    A game's own vectorised ``tabulate()`` is used where there is one, and of a :class:`Derived`
+    game the table of the other.
 
     Args:
         game: The rules.
-        reference: Walk through the rules even if the game has ``tabulate()``.
+        reference: Walk through the rules even if there is another way.
         max_states: Refuse larger games instead of filling the memory; not looked at where the
             game has ``tabulate()``.
         progress: Called with the states done so far (:class:`~solvent.model.Progress`, phase
@@ -467,6 +486,8 @@ def compile_game(
         ValueError: If a distribution does not sum to 1, or a probability is not positive; the
             message names the state and the action.
     """
+    if isinstance(game, Derived) and not reference:
+        return game.table_from(compile_game(game.game, max_states=max_states, progress=progress))
     if isinstance(game, Tabulated) and not reference:
         table: Any = game.tabulate()
         if not isinstance(table, TabularGame):

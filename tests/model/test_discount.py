@@ -1,0 +1,357 @@
+"""Discounted games: what they are as rules and as tables, and their values by brute force."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_games import KINDS, RandomGame
+from random_tables import random_table
+
+from solvent.exact import (
+    best_response,
+    expected_length,
+    policy_value,
+    score,
+    solve,
+    state_visitation,
+)
+from solvent.exact.matrix_game import solve_matrix_game
+from solvent.games import FightingFantasy, Greed, GymnasiumTable, Pig
+from solvent.model import (
+    DISCOUNT_END,
+    GameInfo,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+    discounted,
+    one_hot,
+    parametrize_with_game_checks,
+    reachable,
+)
+from solvent.model.game import Abridged, Alternating, Explained, Labelled, Mapped, Placed, Told
+
+PROTOCOLS = (Abridged, Alternating, Explained, Labelled, Mapped, Placed, Told)
+
+LAKE = GymnasiumTable.from_env(gym.make("FrozenLake-v1"))
+
+
+def endless(rows: list[list[list[tuple[float, int, float]]]]) -> TabularGame:
+    """A table for one without an end: probability, next state and reward of each outcome."""
+    outcomes = [outcome for own in rows for row in own for outcome in row]
+    mask = np.array([[a < len(own) for a in range(max(map(len, rows)))] for own in rows])
+    names = tuple(map(str, range(mask.shape[1])))
+    return TabularGame(
+        info=GameInfo("endless", 1, (names,), False, (-np.inf, np.inf), ("made up",)),
+        states=tuple(range(len(rows))),
+        row_start=np.cumsum([0, *map(len, rows)]),
+        outcome_start=np.cumsum([0, *(len(row) for own in rows for row in own)]),
+        next_state=np.array([t for _, t, _ in outcomes]),
+        probability=np.array([p for p, _, _ in outcomes]),
+        outcome_reward=np.array([r for _, _, r in outcomes]),
+        mask=(mask, mask.any(axis=1, keepdims=True)),
+        initial=np.eye(len(rows))[0],
+        observation=(np.linspace(0, 1, len(rows), dtype=np.float32)[:, None],),
+    )
+
+
+def gridworld() -> TabularGame:
+    """Sutton and Barto 2018, Example 3.5: 5 by 5 cells, states numbered row by row, no end."""
+
+    def move(cell: int, step: tuple[int, int]) -> list[tuple[float, int, float]]:
+        if cell in (1, 3):  # A and B.
+            return [(1.0, {1: 21, 3: 13}[cell], {1: 10.0, 3: 5.0}[cell])]
+        row, column = cell // 5 + step[0], cell % 5 + step[1]
+        if 0 <= row < 5 and 0 <= column < 5:
+            return [(1.0, 5 * row + column, 0.0)]
+        return [(1.0, cell, -1.0)]
+
+    steps = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+    return endless([[move(cell, step) for step in steps] for cell in range(25)])
+
+
+def by_linear_solve(game: TabularGame, policy: np.ndarray, discount: float) -> np.ndarray:
+    """The discounted values of a policy in an undiscounted table for one: (I - g P) v = r."""
+    n = game.n_states
+    moves, reward = np.zeros((n, n)), np.zeros(n)
+    for s in range(n):
+        for row in range(game.row_start[s], game.row_start[s + 1]):
+            weight = policy[s, game.row_action[0][row]]
+            for k in range(game.outcome_start[row], game.outcome_start[row + 1]):
+                moves[s, game.next_state[k]] += weight * game.probability[k]
+                reward[s] += weight * game.probability[k] * game.outcome_reward[k]
+    return np.linalg.solve(np.eye(n) - discount * moves, reward)
+
+
+def by_value_iteration(game: TabularGame, discount: float) -> np.ndarray:
+    """The discounted values of any table (Shapley 1953), to within 1e-9."""
+    values = np.zeros(game.n_states)
+    reward = 1 + np.abs(game.outcome_reward).max()
+    for _ in range(int(np.ceil(np.log(1e-10 * (1 - discount) / reward) / np.log(discount)))):
+        new = np.zeros(game.n_states)
+        for s in np.flatnonzero(~game.terminal):
+            shape = [int(count[s]) for count in game.action_count]
+            matrix = np.empty(int(np.prod(shape)))
+            for place, row in enumerate(range(game.row_start[s], game.row_start[s + 1])):
+                at = slice(game.outcome_start[row], game.outcome_start[row + 1])
+                terms = game.outcome_reward[at] + discount * values[game.next_state[at]]
+                matrix[place] = game.probability[at] @ terms
+            new[s] = solve_matrix_game(matrix.reshape(shape)).value
+        values = new
+    return values
+
+
+@parametrize_with_game_checks(
+    [
+        discounted(FightingFantasy(stamina=5, opponent_stamina=6, luck=7), 0.9),
+        discounted(Pig(target=4), "2/3"),
+        discounted(Greed(limit=12, sides=2), 0.5),
+        discounted(LAKE, 0.99),
+    ]
+)
+def test_a_discounted_game_is_a_game(game: Any, check: Any) -> None:
+    check(game)
+
+
+@pytest.mark.parametrize(
+    "game", [FightingFantasy(stamina=4, opponent_stamina=4, luck=7), Pig(target=4), LAKE]
+)
+def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
+    found = discounted(game, 0.9)
+    for protocol in PROTOCOLS:
+        assert isinstance(found, protocol) == isinstance(game, protocol), protocol
+    assert discounted(game, 0.9) == found
+    assert pickle.loads(pickle.dumps(found)).info == found.info  # noqa: S301
+
+
+def test_the_table_of_the_rules_is_the_transformed_table() -> None:
+    for game in (LAKE, Pig(target=4), Greed(limit=12, sides=2)):
+        ours = compile_game(discounted(game, 0.9))
+        assert ours.model_hash == discounted(compile_game(game), 0.9).model_hash
+        walked = compile_game(discounted(game, 0.9), reference=True)
+        assert ours.info == walked.info
+        assert set(ours.states) == set(walked.states)
+        for s, state in enumerate(walked.states):
+            t = ours.index[state]
+            assert ours.initial[t] == walked.initial[s]
+            assert [m[t].tolist() for m in ours.mask] == [m[s].tolist() for m in walked.mask]
+            assert (ours.turn is None) == (walked.turn is None)
+            if ours.turn is not None and walked.turn is not None:
+                assert ours.turn[t] == walked.turn[s]
+            for mine, theirs in zip(ours.observation, walked.observation, strict=True):
+                assert (mine[t] == theirs[s]).all()
+            rows = zip(
+                range(*ours.row_start[t : t + 2]), range(*walked.row_start[s : s + 2]), strict=True
+            )
+            for mine, theirs in rows:
+                here = slice(*ours.outcome_start[mine : mine + 2])
+                there = slice(*walked.outcome_start[theirs : theirs + 2])
+                assert [ours.states[i] for i in ours.next_state[here]] == [
+                    walked.states[i] for i in walked.next_state[there]
+                ]
+                assert ours.probability[here] == pytest.approx(walked.probability[there], rel=1e-14)
+                assert (ours.outcome_reward[here] == walked.outcome_reward[there]).all()
+
+
+def test_the_end_is_a_state_of_its_own_behind_all_others() -> None:
+    plain = compile_game(LAKE)
+    table = discounted(plain, 0.9)
+    assert table.states == (*plain.states, DISCOUNT_END)
+    assert table.terminal.tolist() == [*plain.terminal.tolist(), True]
+    assert (table.mask[0][:-1] == plain.mask[0]).all()
+    assert table.initial[-1] == 0
+    # What networks see elsewhere stays, also one input for each value.
+    assert (table.observation[0][:-1] == plain.observation[0]).all()
+    assert (one_hot(table).observation[0][:-1] == one_hot(plain).observation[0]).all()
+    assert reachable(table) is table
+    assert dict(table.info.parameters)["discount"] == 0.9
+    assert table.info.unit == "discounted wins"
+    json.dumps(dict(table.info.parameters))
+    assert table.model_hash != plain.model_hash
+    assert table.model_hash != discounted(plain, 0.8).model_hash
+
+
+def test_who_reaches_an_end_of_the_game_is_not_stopped() -> None:
+    table = compile_game(discounted(LAKE, 0.5))
+    rules = compile_game(LAKE)
+    for row in range(rules.n_rows):
+        before = slice(*rules.outcome_start[row : row + 2])
+        after = slice(*table.outcome_start[row : row + 2])
+        ends = rules.terminal[rules.next_state[before]]
+        n = len(ends)
+        assert (table.next_state[after][:n] == rules.next_state[before]).all()
+        kept = table.probability[after][:n] / rules.probability[before]
+        assert kept == pytest.approx(np.where(ends, 1.0, 0.5))
+        assert (table.next_state[after][n:] == table.n_states - 1).all()
+
+
+def test_ends_with_one_reward_are_one_outcome_and_keep_their_rewards() -> None:
+    rewards = [1.0, 2.0, 1.0]
+    table = discounted(endless([[[(0.25, 0, rewards[0]), (0.25, 1, 2.0), (0.5, 2, 1.0)]]] * 3), 0.5)
+    first = slice(0, table.outcome_start[1])
+    assert table.next_state[first].tolist() == [0, 1, 2, 3, 3]
+    assert table.probability[first].tolist() == [0.125, 0.125, 0.25, 0.375, 0.125]
+    assert table.outcome_reward[first].tolist() == [1.0, 2.0, 1.0, 1.0, 2.0]
+
+
+def test_a_game_of_one_move_has_no_later_rewards() -> None:
+    once = endless([[[(1.0, 1, 3.0)], [(1.0, 1, 4.0)]], []])
+    table = discounted(once, 0.5)
+    assert table.states == (0, 1, DISCOUNT_END)
+    assert (table.probability == once.probability).all()
+    assert solve(table).value == 4
+
+
+def test_with_a_discount_of_1_a_game_is_as_it_was() -> None:
+    table = compile_game(LAKE)
+    assert discounted(table, 1) is table
+    assert discounted(LAKE, "1") is LAKE
+
+
+@pytest.mark.parametrize("wrong", [0, 1.01, -0.5, float("nan"), None, True, "a lot", "0", [0.9]])
+def test_other_numbers_are_no_discounts(wrong: Any) -> None:
+    for game in (LAKE, compile_game(LAKE)):
+        with pytest.raises(ValueError, match=r"^discount is .*; allowed are numbers above 0 and"):
+            discounted(game, wrong)
+
+
+def test_a_game_is_discounted_once() -> None:
+    for game in (LAKE, compile_game(LAKE)):
+        with pytest.raises(ValueError, match=r"FrozenLake-v1 is discounted by (0\.9|9/10) already"):
+            discounted(discounted(game, 0.9), 0.9)
+
+
+def test_a_discount_that_no_float_is_stays_exact() -> None:
+    game = discounted(LAKE, Fraction(2, 3))
+    assert dict(game.info.parameters)["discount"] == "2/3"
+    assert discounted(LAKE, "2/3").info == game.info
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    player=st.sampled_from([0, 1]),
+    discount=st.sampled_from([0.1, 0.5, 0.9, 0.999]),
+)
+def test_the_value_of_a_policy_is_its_discounted_return(
+    seed: int, player: int, discount: float
+) -> None:
+    plain = random_table(seed, 0)
+    rng = np.random.default_rng(seed)
+    weights = plain.mask[0] * (0.1 + rng.random(plain.mask[0].shape))
+    chances = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    table = discounted(plain, discount)
+    policy = TabularPolicy.of(table, np.vstack((chances, 0 * chances[:1])))
+    found = policy_value(table, policy)
+    true = by_linear_solve(plain, chances, discount)
+    assert found[:-1] == pytest.approx(true, rel=1e-9, abs=1e-9)
+    assert found[-1] == 0
+    # A move is made with the probability that the episode has come so far.
+    assert expected_length(table, policy)[:-1].max() <= 1 / (1 - discount) + 1e-6
+    visits = state_visitation(table, policy)
+    assert visits[table.terminal].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cyclic", [False, True])
+@pytest.mark.parametrize("discount", [0.3, 0.9])
+def test_the_optimum_is_that_of_value_iteration(kind: str, cyclic: bool, discount: float) -> None:
+    plain = compile_game(RandomGame(seed=3, kind=kind, cyclic=cyclic))
+    table = discounted(plain, discount)
+    found = solve(table)
+    true = by_value_iteration(plain, discount)
+    assert found.values[:-1] == pytest.approx(true, abs=1e-8)
+    assert found.lower - 1e-9 <= plain.at_start(true) <= found.upper + 1e-9
+    for player in (0, 1):
+        policy = replace(found.policies[player], model_hash=table.model_hash)
+        assert score(table, policy, found).optimality_gap == pytest.approx(0, abs=1e-8)
+
+
+def test_folding_a_policy_in_and_discounting_commute() -> None:
+    plain = compile_game(Pig(target=6))
+    table = discounted(plain, 0.9)
+    first = TabularPolicy.uniform(plain)
+    second = TabularPolicy.uniform(table)
+    one = discounted(against(plain, first), 0.9)
+    other = against(table, second)
+    assert one.states == other.states
+    assert solve(one).value == pytest.approx(solve(other).value, abs=1e-12)
+    assert best_response(table, second).value == pytest.approx(solve(one).value, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_optimum_of_a_game_without_end_is_the_best_policy_s(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = [int(rng.integers(1, 4)) for _ in range(4)]
+    chances = [rng.dirichlet(np.ones(3), n) for n in shape]
+    rows = [
+        [[(float(p), int(rng.integers(4)), float(rng.normal())) for p in row] for row in chances[s]]
+        for s in range(4)
+    ]
+    plain = endless(rows)
+    found = solve(discounted(plain, 0.95))
+    best = max(
+        float(by_linear_solve(plain, np.eye(3)[list(choice), : plain.mask[0].shape[1]], 0.95)[0])
+        for choice in product(*map(range, shape))
+    )
+    assert found.value == pytest.approx(best, abs=1e-9)
+    assert found.lower - 1e-9 <= best <= found.upper + 1e-9
+
+
+def test_the_gridworld_has_the_values_that_are_published() -> None:
+    # Sutton and Barto 2018, Figures 3.2 and 3.5, discount .9: the equiprobable random policy and
+    # the optimum, to one decimal.
+    table = discounted(gridworld(), 0.9)
+    uniform = [3.3, 8.8, 4.4, 5.3, 1.5, 1.5, 3.0, 2.3, 1.9, 0.5, 0.1, 0.7, 0.7, 0.4, -0.4]
+    uniform += [-1.0, -0.4, -0.4, -0.6, -1.2, -1.9, -1.3, -1.2, -1.4, -2.0]
+    values = policy_value(table, TabularPolicy.uniform(table))
+    assert np.round(values[:25], 1).tolist() == uniform
+    optimal = [22.0, 24.4, 22.0, 19.4, 17.5, 19.8, 22.0, 19.8, 17.8, 16.0, 17.8, 19.8, 17.8, 16.0]
+    optimal += [14.4, 16.0, 17.8, 16.0, 14.4, 13.0, 14.4, 16.0, 14.4, 13.0, 11.7]
+    solution = solve(table)
+    assert np.round(solution.values[:25], 1).tolist() == optimal
+    # Along the first row to A and round again: 10 for every 5th move, the first at move 1.
+    assert solution.lower <= 0.9 * 10 / (1 - 0.9**5) <= solution.upper + 1e-12
+    assert solution.upper - solution.lower < 1e-9
+
+
+def by_the_dictionary(env: Any, discount: float) -> float:
+    """The optimum of a toy-text environment, by value iteration on its own ``P``."""
+    values = np.zeros(len(env.P))
+    for _ in range(5000):
+        values = np.array(
+            [
+                max(
+                    sum(p * (r + discount * values[t] * (not over)) for p, t, r, over in row)
+                    for row in actions.values()
+                )
+                for actions in env.P.values()
+            ]
+        )
+    return float(env.initial_state_distrib @ values)
+
+
+@pytest.mark.parametrize(
+    ("env_id", "value"), [("FrozenLake-v1", 0.542026), ("CliffWalking-v1", -12.2479)]
+)
+def test_toy_text_has_its_discounted_values(env_id: str, value: float) -> None:
+    env = gym.make(env_id).unwrapped
+    found = solve(compile_game(discounted(GymnasiumTable.from_env(env), 0.99)))
+    assert found.value == pytest.approx(value, rel=5e-6)
+    assert found.value == pytest.approx(by_the_dictionary(env, 0.99), abs=1e-9)
+    assert found.upper - found.lower < 1e-9
+
+
+def test_along_the_cliff_13_moves_cost_a_geometric_series() -> None:
+    rules = discounted(GymnasiumTable.from_env(gym.make("CliffWalking-v1")), 0.99)
+    assert solve(rules).value == pytest.approx(-(1 - 0.99**13) / (1 - 0.99), abs=1e-9)
