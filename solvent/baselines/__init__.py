@@ -8,6 +8,7 @@ from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import first_legal, optimal, uniform
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.cache import Packed, kept
+from solvent.model.discount import discounted_policy, undiscounted
 from solvent.model.parameters import check_choice
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
 from solvent.model.table_cache import names_files
@@ -42,8 +43,27 @@ def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
 
 
 def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
-    """The generic baselines and the game's own, which take precedence."""
-    return {**GENERIC, **_own(spec_of(game))}
+    """The generic baselines and the game's own, which take precedence.
+
+    In a discounted game they do as in the game without the discount, of which they are told; there
+    an optimum of the game's own is not the optimum.
+    """
+    own = _own(spec_of(game))
+    if game.info.discount != 1:
+        own = {name: _at_discount(one) for name, one in own.items() if name not in GENERIC}
+    return {**GENERIC, **own}
+
+
+def _at_discount(baseline: Baseline) -> Baseline:
+    """The baseline of a game as one of the discounted game."""
+
+    def made(game: TabularGame, player: int) -> TabularPolicy:
+        return discounted_policy(baseline.make(undiscounted(game), player), game)
+
+    def suits(game: TabularGame, player: int) -> bool:
+        return baseline.suits(undiscounted(game), player)
+
+    return Baseline(made, suits, baseline.description)
 
 
 def all_baselines() -> Mapping[str, Baseline]:

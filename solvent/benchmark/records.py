@@ -29,6 +29,7 @@ from typing import Any
 from solvent.benchmark.suites import Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
+from solvent.model.discount import PARAMETER
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
 
@@ -147,10 +148,13 @@ class TaskRecord:
         """What the task is called where there is room: its environment, and what sets it apart."""
         own = self.task
         if own is None or own.name == Task(environment=self.env).name:
-            return self.env
-        if own.name == Task(environment=self.env, self_play=True).name:
-            return f"{self.env} by self-play"
-        return f"{self.env} ({own.name})"
+            title = self.env
+        elif own.name == Task(environment=self.env, self_play=True).name:
+            title = f"{self.env} by self-play"
+        else:
+            title = f"{self.env} ({own.name})"
+        discount = self.parameters.get(PARAMETER, 1)
+        return title if discount == 1 else f"{title}, discount {discount}"
 
     @property
     def for_two(self) -> bool:

@@ -14,7 +14,8 @@ from solvent.benchmark.suites import Task
 from solvent.envs.learned_seat import learned_seat
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution
-from solvent.model import Game, TabularGame, cached_table
+from solvent.model import Game, TabularGame, cached_table, discounted
+from solvent.model.discount import PARAMETER
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.registration import register_envs
@@ -104,11 +105,13 @@ def published_game(env_id: str, parameters: Mapping[str, Any]) -> Game:
 
     Args:
         env_id: Of the environment.
-        parameters: Its arguments.
+        parameters: Its arguments, and ``discount`` as for :func:`solvent.make_game`.
 
     Raises:
         ValueError: If there is no such environment, it cannot be made, or it publishes no table.
     """
+    discount = parameters.get(PARAMETER, 1)
+    parameters = {name: value for name, value in parameters.items() if name != PARAMETER}
     register_envs()
     if env_id not in gym.registry:
         check_choice(env_id, "environment", [*ENVIRONMENTS, *gym.registry])
@@ -118,7 +121,7 @@ def published_game(env_id: str, parameters: Mapping[str, Any]) -> Game:
         what = f"{type(error).__name__}: {brief(str(error))}"
         raise ValueError(f"{env_id} cannot be made ({what})") from error
     try:
-        return GymnasiumTable.from_env(env)
+        return discounted(GymnasiumTable.from_env(env), discount)
     except (TypeError, AttributeError, LookupError) as error:
         raise ValueError(
             f"{env_id} publishes no table of transitions that can be read ({shown(error)})"

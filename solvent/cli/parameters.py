@@ -167,6 +167,11 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
         StoreError: If there is none in the folder, or it is one of another game.
     """
     own, given = None, parse_parameters(words)
+    if "discount" in given:
+        raise ValueError(
+            f"discount is {shown(given['discount'])}; a solution in a folder is of the game without"
+            f" a discount"
+        )
     if name is not None:
         own, _, given = _written(name, words)
         if names_a_place(own):
@@ -293,7 +298,9 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
     spec, asked = spec_named(name), {**meant, **given}
     maker = spec.maker()
     if not spec.environments:
-        for_two = maker(**_own(spec, asked)).info.players == 2
+        taken = inspect.signature(maker).parameters
+        own = {name: value for name, value in _own(spec, asked).items() if name in taken}
+        for_two = maker(**own).info.players == 2
         plain = re.sub(r".*[:/\\]|\.py$|-v\d+$|\(.*", "", name)
         environment = Environment(opponent="optimal" if for_two else None)
         spec = replace(spec, environments={f"here/{plain}-v0": environment})
@@ -325,8 +332,8 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
 
 
 def _own(spec: GameSpec, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of an environment's arguments that are its game's parameters."""
-    own = {*inspect.signature(spec.maker()).parameters, "modifiers"}
+    """Those of an environment's arguments that make its game, as for :func:`make_game`."""
+    own = {*inspect.signature(spec.maker()).parameters, "modifiers", "discount"}
     return {name: value for name, value in parameters.items() if name in own}
 
 

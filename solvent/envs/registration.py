@@ -250,5 +250,6 @@ def _sampler(name: str, parameters: str) -> Sampler | None:
     spec = find_spec(name)
     if spec.simulator is None:
         return None
-    sampler: Sampler | None = spec.ask("simulator", _make(name, parameters))
+    game = _make(name, parameters)
+    sampler: Sampler | None = spec.for_objective(game.info).ask("simulator", game)
     return sampler

@@ -43,11 +43,14 @@ from solvent.model.game import (
     Placed,
     Told,
 )
-from solvent.model.parameters import check_rational, shown
-from solvent.model.tabular import TabularGame
+from solvent.model.parameters import check_discount, shown
+from solvent.model.tabular import TabularGame, TabularPolicy
 
 PARAMETER = "discount"
 """Under which name the discount stands among the parameters of a game."""
+
+UNIT = "discounted "
+"""With what the unit of a discounted game begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +93,10 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
     chance = check_discount(discount)
     if chance == 1:
         return game
-    known = game.discount if isinstance(game, DiscountedGame) else _discount_of(game)
-    if known is not None:
+    if game.info.discount != 1:
         raise ValueError(
-            f"discount is {shown(discount)}, but {game.info.name} is discounted by {known} already"
+            f"discount is {shown(discount)}, but {game.info.name} is discounted by "
+            f"{game.info.discount} already"
         )
     if isinstance(game, TabularGame):
         return _discounted_table(game, chance)
@@ -101,28 +104,53 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
     return _kind(mixins)(game, chance)
 
 
-def check_discount(discount: Any) -> Fraction:
-    """Return a discount as a Fraction, if it is one; a float is read as the decimal it prints.
+def undiscounted(game: TabularGame) -> TabularGame:
+    """The game of which a table is the discounted one, up to rounding; itself if it is none.
+
+    Args:
+        game: What :func:`discounted` made of a table.
+    """
+    discount = game.info.discount
+    if discount == 1:
+        return game
+    end = game.n_states - 1
+    kept = game.next_state != end
+    goes_on = kept & ~game.terminal[game.next_state]
+    before = np.concatenate(([0], np.cumsum(kept)))
+    chance = np.where(goes_on, game.probability / float(discount), game.probability)
+    info = replace(
+        game.info,
+        parameters=tuple(pair for pair in game.info.parameters if pair[0] != PARAMETER),
+        unit=game.info.unit.removeprefix(UNIT),
+        discount=Fraction(1),
+    )
+    return TabularGame(
+        info=info,
+        states=tuple(game.states[:-1]),
+        row_start=game.row_start[:-1],
+        outcome_start=before[game.outcome_start],
+        next_state=game.next_state[kept],
+        probability=chance[kept],
+        outcome_reward=game.outcome_reward[kept],
+        mask=(game.mask[0][:-1], game.mask[1][:-1]),
+        initial=game.initial[:-1],
+        observation=tuple(seen[:-1] for seen in game.observation),
+        turn=None if game.turn is None else game.turn[:-1],
+    )
+
+
+def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
+    """A policy of a game without a discount as one of the discounted game.
+
+    Args:
+        policy: For the table without the discount.
+        game: What :func:`discounted` made of that table.
 
     Raises:
-        ValueError: If it is no number above 0 and up to 1.
+        ValueError: If the tables do not have the same states and actions.
     """
-    try:
-        chance = check_rational(discount, PARAMETER, 0, 1)
-    except ValueError:
-        chance = Fraction(0)
-    if chance == 0:
-        raise ValueError(
-            f"discount is {shown(discount)}; allowed are numbers above 0 and up to 1"
-        ) from None
-    return chance
-
-
-def _discount_of(game: Game | TabularGame) -> Any:
-    """The discount that the table of a discounted game states; None of another table."""
-    if not isinstance(game, TabularGame) or game.states[-1] != DISCOUNT_END:
-        return None
-    return dict(game.info.parameters)[PARAMETER]
+    probabilities = _with_end(policy.probabilities, 0.0)
+    return TabularPolicy.of(game, probabilities, player=policy.player, name=policy.name)
 
 
 def _discounted_info(info: GameInfo, discount: Fraction) -> GameInfo:
@@ -135,7 +163,8 @@ def _discounted_info(info: GameInfo, discount: Fraction) -> GameInfo:
     return replace(
         info,
         parameters=(*info.parameters, (PARAMETER, stated)),
-        unit=f"discounted {info.unit}" if info.unit else "",
+        unit=f"{UNIT}{info.unit}" if info.unit else "",
+        discount=discount,
         reward_range=info.reward_range if is_won else (-np.inf, np.inf),
     )
 

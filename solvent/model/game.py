@@ -74,6 +74,8 @@ class GameInfo:
         unit: What values are counted in, in the plural, such as ``"points"``; :data:`WINS`, or
             :data:`WINS_OR_TIES`, if a value is the chance of winning; empty if there is no word
             for it.
+        discount: By how much a reward counts less for every move before it; 1 for a game whose
+            values are undiscounted, as all are that :func:`solvent.model.discounted` has not made.
     """
 
     name: str
@@ -85,6 +87,7 @@ class GameInfo:
     parameters: tuple[tuple[str, Any], ...] = ()
     observation_labels: tuple[str, ...] = ()
     unit: str = ""
+    discount: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         """Check that the fields fit each other."""

@@ -74,6 +74,18 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
     raise ValueError(f"{name} is {shown(value)}; allowed are numbers from {low} to {high}")
 
 
+def check_discount(value: Any, name: str = "discount") -> Fraction:
+    """Return `value` as a Fraction if it is a number above 0 and up to 1, read as for a rational.
+
+    Raises:
+        ValueError: If it is not.
+    """
+    number = _fraction(value)
+    if number is not None and 0 < number <= 1:
+        return number
+    raise ValueError(f"{name} is {shown(value)}; allowed are numbers above 0 and up to 1")
+
+
 class ChoiceError(ValueError):
     """A name that is none of those allowed.
 

@@ -26,14 +26,14 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from solvent.model.parameters import brief, check_arguments, check_choice, shown
+from solvent.model.parameters import brief, check_arguments, check_choice, check_discount, shown
 
 if TYPE_CHECKING:
     from solvent.model.game import Game, GameInfo
@@ -55,6 +55,11 @@ from the rest of the name, or from the file, to what makes the game."""
 
 ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 """What Gymnasium takes for an id with a version."""
+
+UNDISCOUNTED = (
+    "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
+)  # fmt: skip
+"""What a spec has only for the game without a discount, besides studies."""
 
 Reference: TypeAlias = str
 """Where something is to be found, ``"module:name"``; the name may have dots."""
@@ -141,6 +146,12 @@ class GameSpec:
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
         commands: Further commands of ``solvent``, by name.
+        discount: That of the objective which the game's source has, a number above 0 and up to 1:
+            the game is discounted so unless another discount is asked for
+            (:mod:`solvent.model.discount`). What finds values without the game's table (`solver`,
+            `layered`, `opened`, `simulator`, `players`, `scorer`, `untabled`), what is said of them
+            (`sections`, `studies`) and `play` are for the game without a discount, and are not
+            asked with one.
         hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
             ``ppo.yml`` and so on (:mod:`solvent.training.hyperparameters`).
     """
@@ -167,6 +178,7 @@ class GameSpec:
     untabled: Reference | None = None
     studies: Mapping[str, Reference] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
+    discount: float | str = 1
     hyperparameters: Reference | None = None
 
     def __post_init__(self) -> None:
@@ -181,6 +193,7 @@ class GameSpec:
                     f"{name} of the game {self.name} is {shown(getattr(self, name))}; allowed are "
                     f"mappings"
                 )
+        check_discount(self.discount, f"discount of the game {self.name}")
         if self.pettingzoo is not None and not isinstance(self.pettingzoo, Mapping):
             raise ValueError(
                 f"pettingzoo of the game {self.name} is {shown(self.pettingzoo)}; allowed are None "
@@ -219,6 +232,17 @@ class GameSpec:
         """Whether the game is made by a module of a package."""
         module = self.make if isinstance(self.make, str) else self.make.__module__
         return module.partition(".")[0] == package
+
+    def for_objective(self, info: GameInfo) -> GameSpec:
+        """What of it holds for a form of its game: all, or if that is discounted less.
+
+        Args:
+            info: Of the form.
+        """
+        if info.discount == 1:
+            return self
+        nothing: dict[str, Any] = dict.fromkeys(UNDISCOUNTED)
+        return replace(self, **nothing, studies={})
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """Call one of the spec's functions.
@@ -346,10 +370,12 @@ def spec_of(game: Any) -> GameSpec | None:
     """The spec of a game that is at hand, or None for a game that nobody declared.
 
     Args:
-        game: A game, its table, or its :class:`~solvent.model.GameInfo`.
+        game: A game, its table, or its :class:`~solvent.model.GameInfo`; of a discounted one the
+            spec has what holds for that (:meth:`GameSpec.for_objective`).
     """
     info: GameInfo = getattr(game, "info", game)
-    return _registry().specs.get(info.name)
+    spec = _registry().specs.get(info.name)
+    return None if spec is None else spec.for_objective(info)
 
 
 def find_spec(name: str) -> GameSpec:
@@ -476,13 +502,22 @@ def _only_game(module: ModuleType, name: str) -> Any:
     )
 
 
-def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parameters: Any) -> Game:
+def make_game(
+    name: str,
+    *,
+    modifiers: Mapping[str, Any] | None = None,
+    discount: Any = None,
+    **parameters: Any,
+) -> Game:
     """A game by name.
 
     Args:
         name: As for :func:`find_spec`.
         modifiers: Of the game's checks, by their names: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.difficulty`).
+        discount: By how much a reward counts less for every move before it, a number above 0 and up
+            to 1 (:func:`solvent.model.discounted`); that of the game's source if left out, for most
+            games 1. A parameter of the game's own that has this name goes first.
         parameters: The game's own; ``help(solvent.GAMES[name])`` lists them.
 
     Raises:
@@ -490,10 +525,14 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
         ValueError: If the name is unknown, or a value is out of its range.
     """
     from solvent.model.difficulty import with_modifier
+    from solvent.model.discount import discounted
 
     spec = find_spec(name)
     maker = spec.maker()
     allowed = inspect.signature(maker).parameters
+    if discount is not None and "discount" in allowed:
+        parameters["discount"], discount = discount, 1
+    chance = check_discount(spec.discount if discount is None else discount)
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
         check_arguments(parameters, name, allowed)
     game = maker(**parameters)
@@ -505,7 +544,12 @@ def make_game(name: str, *, modifiers: Mapping[str, Any] | None = None, **parame
         )
     for check, modifier in modifiers.items():
         game = with_modifier(game, check, modifier)
-    return game
+    if chance != 1 and any(spec.ask(way, game) is not None for way in ("simulator", "layered")):
+        raise ValueError(
+            f"discount is {shown(discount)}; {name} with these parameters has too many states for "
+            f"a table, and its own solver knows no discount"
+        )
+    return discounted(game, chance)
 
 
 def _check_name(spec: GameSpec, game: Game) -> None:
