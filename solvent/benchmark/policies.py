@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,9 @@ from solvent.benchmark.task_game import TaskGame
 from solvent.envs.spaces import observed
 from solvent.exact import CertificateError, Score, Solution
 from solvent.exact.learning_curve import Evaluation
-from solvent.exact.scoring import LEARNED, comparable_score
+from solvent.exact.scoring import LEARNED, comparable_score, without_value
 from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
 
@@ -105,7 +105,12 @@ def _own(game: TaskGame, policy: TabularPolicy, seat: int, name: str) -> Tabular
 
 
 def recorded_score(
-    table: TabularGame, policy: TabularPolicy, solution: Solution, *, tolerance: float = LEARNED
+    table: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution,
+    *,
+    illegal: Floats | None = None,
+    tolerance: float = LEARNED,
 ) -> Score:
     """The score of a learned policy, which is never refused.
 
@@ -116,18 +121,17 @@ def recorded_score(
         table: On which it is scored.
         policy: Of one seat.
         solution: Of `table`.
+        illegal: [S] probability that the learner gave to illegal actions before they were made
+            legal; none if left out.
         tolerance: Widest bracket accepted of a best response, in units of the largest payoff.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
     """
     try:
-        return comparable_score(table, policy, solution, tolerance=tolerance)
+        return comparable_score(table, policy, solution, illegal=illegal, tolerance=tolerance)
     except CertificateError:
-        optimum = (1 - 2 * policy.player) * solution.value
-        loss = nan if table.info.players == 2 else None
-        start = table.states[int(np.flatnonzero(table.initial)[0])]
-        return Score(nan, optimum, nan, loss, nan, nan, nan, start)
+        return without_value(table, policy, solution)
 
 
 def scores_of(game: TaskGame, policies: Sequence[TabularPolicy]) -> list[Score]:

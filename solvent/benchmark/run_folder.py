@@ -102,8 +102,9 @@ class RunFolder:
             StoreError: If it cannot be read or is damaged.
         """
         try:
-            # A score that could not be proved is NaN.
-            held = parse_json(read_file(self.record, LARGEST_RECORD), nan=True)
+            # A score that could not be proved is NaN; that of a policy that never ends an episode
+            # may be infinite.
+            held = parse_json(read_file(self.record, LARGEST_RECORD), nan=True, infinite=True)
             result = held["result"]
             if not isinstance(held["request"], dict):
                 raise TypeError

@@ -243,7 +243,7 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
 
     Returns:
         With intervals from :data:`LEAST_SEEDS` runs on, else with the range of the runs. Where a
-        run's number is not finite, nor is the curve.
+        run has no number, nor has the curve; where one is infinite, there is no band.
 
     Raises:
         ValueError: If there are no runs.
@@ -253,6 +253,9 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     runs = np.array([_held(curve, along) for curve in curves]).T
     finite = np.isfinite(runs).all(axis=1)
     mean, low, high = (np.full(len(along), np.nan) for _ in range(3))
+    infinite = ~finite & ~np.isnan(runs).any(axis=1)
+    if infinite.any():
+        mean[infinite] = interquartile_mean(runs[infinite])
     is_interval = len(curves) >= LEAST_SEEDS
     known = runs[finite]
     if len(known):

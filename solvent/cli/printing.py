@@ -15,12 +15,12 @@ from rich.markup import escape
 from solvent.benchmark.records import TaskRecord
 from solvent.cli.tables import facts, note, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
-from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.game import Labelled, Placed
 from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import ROUNDING, exact, small
+from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, small
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -31,6 +31,9 @@ MOST_ACTIONS = 3
 OF_A_STRATEGY = 3
 """How many actions of a mixed strategy are named, the most probable ones."""
 
+ENDLESS = f"−∞  ({NEVER_ENDS}, and costs for ever)"
+"""The value of a policy under which an episode may go on for ever at a cost."""
+
 STARTS = 6
 """How many states of the start distribution are shown."""
 
@@ -39,13 +42,20 @@ def varying_fields(states: Sequence[Any]) -> list[int]:
     """The places of the fields that are not the same in all states."""
     if not hasattr(states[0], "_fields"):
         return [0]
-    return [place for place, column in enumerate(zip(*states, strict=True)) if len(set(column)) > 1]
+    # The end that a discount brings has no fields.
+    told = (state for state in states if state != DISCOUNT_END)
+    return [place for place, column in enumerate(zip(*told, strict=True)) if len(set(column)) > 1]
 
 
 def game_text(info: GameInfo) -> str:
     """A game with the parameters that make it what it is."""
     parameters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in info.parameters)
     return info.name + (f": {parameters}" if parameters else "")
+
+
+def discount_text(info: GameInfo) -> str:
+    """The objective of a discounted game."""
+    return f"discounted by {float(info.discount):g} a move"
 
 
 def value_text(info: GameInfo, value: float) -> str:
@@ -62,8 +72,11 @@ def value_text(info: GameInfo, value: float) -> str:
 
 def solution_rows(solved: SolvedGame) -> dict[str, str]:
     """What is known of every solution."""
+    info = solved.game.info
+    objective = {} if info.discount == 1 else {"objective": discount_text(info)}
     return {
-        "game": game_text(solved.game.info),
+        "game": game_text(info),
+        **objective,
         "value": value_text(solved.game.info, solved.value),
         "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
         "method": solved.method,
@@ -142,6 +155,7 @@ def solution_json(solved: SolvedGame) -> str:
     content = {
         "game": info.name,
         "parameters": dict(info.parameters),
+        "discount": float(info.discount),
         "value": solved.value,
         "lower": solved.lower,
         "upper": solved.upper,
@@ -246,20 +260,29 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
     meaning = f"  ({scale.meaning})" if scale.meaning else ""
 
     def lost(gap: float) -> str:
+        if math.isinf(gap):
+            return UNBOUNDED
         if scale.is_chance:
             return f"{gap:.9g}  ({scale.difference(gap)})"
         return f"{gap:.9g} {info.unit}".rstrip()
 
-    rows = {
-        "value": f"{scale.of(sign * result.value):.9g}{meaning}",
+    value = f"{scale.of(sign * result.value):.9g}{meaning}"
+    rows = {} if result.discount == 1 else {"objective": discount_text(info)}
+    rows |= {
+        "value": ENDLESS if result.value == -math.inf else value,
         "optimum": f"{scale.of(sign * result.optimum):.9g}{meaning}",
         "gap": lost(result.optimality_gap),
-        "normalized": f"{result.normalized:.6f}  (0 uniform play, 1 the optimum)",
+        "normalized": _normalized(result.normalized),
         "worst start": lost(result.worst_start_gap),
     }
     if result.exploitability is not None:
         rows["exploitability"] = lost(result.exploitability)
     return rows
+
+
+def _normalized(share: float) -> str:
+    """A normalized score with what it means."""
+    return f"{share:.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 
 def _losing_fields(
@@ -314,6 +337,8 @@ def score_json(
             "model_hash": game.model_hash,
             **asdict(result),
             "worst_start": repr(result.worst_start),
+            # JSON has no infinite numbers.
+            "unbounded": result.value == -math.inf,
             "gap_sum": losses and losses.total,
             "given_up": losses and losses.given_up,
             "losses": [
@@ -330,6 +355,11 @@ def score_json(
             ],
         }
     )
+
+
+def _figure(value: float) -> str:
+    """A value, or a gap, which may be infinite."""
+    return UNBOUNDED if value == math.inf else f"{value:.9g}".replace("-inf", "−∞")
 
 
 def show_training(console: Console, result: TrainingResult, info: GameInfo | None) -> None:
@@ -364,11 +394,14 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
         sampled, mode = result.score, result.mode_score
         rows |= {
             "optimum": f"{mode.optimum:.9g}{unit}",
-            "value": f"{mode.value:.9g}  (as sampled {sampled.value:.9g})",
-            "gap": f"{mode.optimality_gap:.9g}  (as sampled {sampled.optimality_gap:.9g})",
-            "normalized": f"{mode.normalized:.6f}  (0 uniform play, 1 the optimum)",
-            "worst start": f"{mode.worst_start_gap:.9g}",
+            "value": f"{_figure(mode.value)}  (as sampled {_figure(sampled.value)})",
+            "gap": f"{_figure(mode.optimality_gap)}  (as sampled "
+            f"{_figure(sampled.optimality_gap)})",
+            "normalized": _normalized(mode.normalized),
+            "worst start": _figure(mode.worst_start_gap),
         }
+        if -math.inf in (mode.value, sampled.value):
+            rows["−∞"] = f"{NEVER_ENDS}, and costs for ever"
     console.print(facts({**rows, "files": str(result.folder)}))
 
 

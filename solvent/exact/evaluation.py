@@ -4,6 +4,19 @@ With every player's policy fixed a game is a Markov chain with rewards. Its tran
 and expected rewards r give the values as the solution of (I - P) v = r and the expected numbers
 of visits as the solution of (I - P)' d = mu, mu being the start distribution (Puterman 1994,
 *Markov Decision Processes*, appendix A). No episode is sampled.
+
+**Episodes that never end.** Under a policy an episode may settle in a set of states that it goes
+round in for ever. What it collects there decides, by the *gain* of the set, the average reward of
+a move (Puterman 1994, section 8.2), to which the sum of rewards is in proportion in the long run:
+
+- no rewards at all: nothing is added any more;
+- a gain below 0: the value is minus infinity, as along a wall where each move costs 1;
+- a gain above 0: the value is infinity;
+- rewards that cancel, a gain of 0: the sum comes to no limit, so that there is no value. Nor is
+  there if the sum may go either way to infinity.
+
+A state has the value of what it may come to; only where that is certain to be finite do the linear
+equations say it.
 """
 
 from __future__ import annotations
@@ -18,6 +31,9 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy
 
+CANCELS = 1e-9
+"""Rewards of which no more than this share is left cancel; the rest is rounding."""
+
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     """The value of every state under the given policies.
@@ -27,13 +43,14 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
         policies: One for each player who has a choice.
 
     Returns:
-        [S] values to player 0, for :meth:`~solvent.model.TabularGame.at_start` to weigh. NaN for
-        states that are never visited and from which an episode could go on for ever collecting
-        rewards.
+        [S] values to player 0, for :meth:`~solvent.model.TabularGame.at_start` to weigh. Infinite
+        where episodes that never end make them so, and NaN where they leave no value, in states
+        that are never visited.
 
     Raises:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.
-        ImproperGameError: If an episode can go on for ever collecting rewards.
+        ImproperGameError: If there is no value at the start, since rewards cancel for ever or the
+            sum of rewards may go either way to infinity.
     """
     weight = row_weights(game, *policies)
     nonterminating = _nonterminating(game, weight)
@@ -42,17 +59,63 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     if not nonterminating.any():
         return _solve_chain(game, weight, reward, nonterminating)
 
-    # Where an episode settles for ever without a reward, the value is 0; where it collects some,
-    # there is none. On the way there rewards count as they do elsewhere.
-    settled = _settled(game, weight > 0)
-    rewarded = (weight > 0) & settled[game.row_state] & (_largest_reward(game) > 0)
-    goal = np.zeros(game.n_states, bool)
-    goal[game.row_state[rewarded]] = True
-    undefined = can_reach(game, weight > 0, goal)
-    if (undefined & (game.initial > 0)).any():
-        _refuse_nonterminating_play(game, game.row_state[rewarded])
-    values = _solve_chain(game, weight, np.where(undefined, 0.0, reward), settled | undefined)
-    return np.where(undefined, np.nan, values)
+    # Where an episode settles for ever without a reward, nothing is added any more. On the way
+    # there rewards count as they do elsewhere.
+    label = _settled(game, weight > 0)
+    settled = label >= 0
+    gain, cancels = _gains(game, weight, reward, label)
+    falls, rises = (_may_reach(game, weight, found) for found in (gain < 0, gain > 0))
+    undefined = _may_reach(game, weight, cancels) | (falls & rises)
+    starts = game.initial > 0
+    if (undefined & starts).any() or ((falls & starts).any() and (rises & starts).any()):
+        where = cancels if cancels.any() else gain != 0
+        _refuse_nonterminating_play(game, np.flatnonzero(where))
+    infinite = undefined | falls | rises
+    values = _solve_chain(game, weight, np.where(infinite, 0.0, reward), settled | infinite)
+    values[falls], values[rises] = -np.inf, np.inf
+    values[undefined] = np.nan
+    return values
+
+
+def _may_reach(game: TabularGame, weight: Floats, goal: Bools) -> Bools:
+    """From where the weighted rows may lead to some states, [S]."""
+    return can_reach(game, weight > 0, goal) if goal.any() else goal
+
+
+def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tuple[Floats, Bools]:
+    """What episodes gain that have settled for ever, and where rewards cancel.
+
+    Each set of states has one to which the chain returns again and again. What it collects from
+    one visit to the next is the gain of a move but for a factor above 0.
+
+    Args:
+        game: The game.
+        weight: [K] the probability of each row in its state.
+        reward: [S] the expected reward of a move.
+        label: [S] a number for each set in which episodes settle, -1 outside of all.
+
+    Returns:
+        [S] a number with the sign of the gain, 0 outside of the sets; and [S] whether the state
+        is in a set with rewards of which nothing is left.
+    """
+    inside = np.flatnonzero(label >= 0)
+    _, first = np.unique(label[inside], return_index=True)
+    base = inside[first]
+    cut = label < 0
+    cut[base] = True
+    size = grouped_sum(game.row_state, weight * _reward_size(game), game.n_states)
+    collected = []
+    for paid in (reward, size):
+        until = _solve_chain(game, weight, np.where(cut, 0.0, paid), cut)
+        onwards = grouped_sum(
+            game.row_state, weight * expectation(game, until, rewarded=False), game.n_states
+        )
+        of_set = np.zeros(int(label.max(initial=-1)) + 1)
+        of_set[label[base]] = (paid + onwards)[base]
+        collected.append(np.where(label >= 0, of_set[label], 0.0) if len(of_set) else 0 * paid)
+    gain, turnover = collected
+    cancels = (turnover > 0) & (np.abs(gain) <= CANCELS * turnover)
+    return np.where(cancels, 0.0, gain), cancels
 
 
 def expectation(game: TabularGame, values: Floats, *, rewarded: bool = True) -> Floats:
@@ -167,13 +230,13 @@ def _nonterminating(game: TabularGame, weight: Floats) -> Bools:
     return cannot_end(game, weight > 0)
 
 
-def _settled(game: TabularGame, rows: Bools) -> Bools:
-    """The states of sets that the given rows ([K] bool) never leave, and go round in, [S]."""
+def _settled(game: TabularGame, rows: Bools) -> Ints:
+    """The sets that the given rows ([K] bool) never leave, and go round in: labels [S], or -1."""
     label = end_components(game, rows)
     source = label[game.row_state]
     left = np.zeros(game.n_states + 1, bool)
     left[source[rows & leaving_rows(game, label)]] = True
-    return (label >= 0) & ~left[label]
+    return np.where(left[label], -1, label)
 
 
 def _refuse_nonterminating_play(game: TabularGame, states: Ints) -> None:
@@ -183,8 +246,7 @@ def _refuse_nonterminating_play(game: TabularGame, states: Ints) -> None:
         )
 
 
-def _largest_reward(game: TabularGame) -> Floats:
-    """The largest absolute reward of an outcome of each row, [K]."""
-    largest = np.zeros(game.n_rows)
-    np.maximum.at(largest, game.outcome_row, np.abs(game.outcome_reward))
-    return largest
+def _reward_size(game: TabularGame) -> Floats:
+    """The expected absolute reward of each row, [K]."""
+    terms = game.probability * np.abs(game.outcome_reward)
+    return grouped_sum(game.outcome_row, terms, game.n_rows)

@@ -17,7 +17,7 @@ import numpy as np
 from solvent.exact import kernels
 from solvent.exact.components import components
 from solvent.exact.evaluation import policy_value
-from solvent.exact.nonterminating import solve_with_nonterminating_play
+from solvent.exact.nonterminating import costs_for_ever, solve_with_nonterminating_play
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
@@ -138,9 +138,13 @@ def exploitability(
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
 
+    Returns:
+        Infinity if an episode can go on for ever at the player's cost.
+
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If an episode that collects rewards need not end.
+        ImproperGameError: If the policy has no value, since rewards cancel for ever, or in a game
+            for two none is known.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -150,7 +154,13 @@ def exploitability(
     sign = 1 if policy.player == 0 else -1
     if not (game.action_count[1 - policy.player] > 1).any():
         return sign * (solution.value - game.at_start(policy_value(game, policy)))
-    return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
+    try:
+        return sign * (solution.value - best_response(game, policy, tolerance=tolerance).value)
+    except ImproperGameError:
+        costly = costs_for_ever(against(game, policy), policy.player)
+        if not (costly & (game.initial > 0)).any():
+            raise
+        return float("inf")
 
 
 def nash_conv(

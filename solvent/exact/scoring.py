@@ -20,7 +20,7 @@ are the gap and what the response gives up for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -32,7 +32,7 @@ from solvent.exact.response import best_response
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against
-from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.arrays import Bools, Floats, grouped_sum
 from solvent.model.tabular import check_policy
 
 LEARNED = 1e-6
@@ -44,7 +44,9 @@ may leave the best response long to wait."""
 class Score:
     """The score of a policy; every number is exact, none was sampled.
 
-    All values are to the player whose policy it is.
+    All values are to the player whose policy it is. That of a policy under which an episode can go
+    on for ever at a cost is minus infinity, and its gap infinity
+    (:mod:`solvent.exact.evaluation`); in a game for two, where the other player sees to that.
 
     Attributes:
         value: At the start; in a game for two, against a best response.
@@ -52,11 +54,12 @@ class Score:
         optimality_gap: ``optimum - value``, at least 0.
         exploitability: In a game for two the same number under its usual name, else None.
         normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
-            uniform policy is optimal, or its value cannot be proved.
+            uniform policy is optimal or endless, or its value cannot be proved.
         illegal_mass: Average probability of illegal actions over the states visited, before they
             were made legal; NaN if an episode never ends.
         worst_start_gap: Largest gap from a single state of the start distribution.
         worst_start: That state.
+        discount: Of the objective; 1 where rewards are undiscounted.
     """
 
     value: float
@@ -67,6 +70,7 @@ class Score:
     illegal_mass: float
     worst_start_gap: float
     worst_start: Any
+    discount: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,8 @@ def score(
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If an episode under the policy can go on for ever collecting rewards.
+        ImproperGameError: If the policy has no value, since rewards cancel for ever, or in a game
+            for two none is known.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -122,12 +127,18 @@ def score(
     solution = solution or solve_table(game)
     solution.check_is_for(game)
     sign = 1 if policy.player == 0 else -1
-    values, pair = _worst_case(game, policy, tolerance)
+    try:
+        values, pair = _worst_case(game, policy, tolerance)
+    except ImproperGameError:
+        costly = costs_for_ever(against(game, policy), policy.player)
+        if not (costly & (game.initial > 0)).any():
+            raise
+        return _without_end(game, policy, solution, -np.inf, costly)
     value, optimum = sign * game.at_start(values), sign * solution.value
     if _is_uniform(game, policy):
         _UNIFORM.setdefault(game, {})[policy.player, tolerance] = game.at_start(values)
     floor = sign * _value_of_uniform(game, policy.player, tolerance)
-    span = optimum - floor
+    span = optimum - floor if np.isfinite(floor) else np.nan
 
     starts = np.flatnonzero(game.initial > 0)
     gaps = sign * (solution.values - values)[starts]
@@ -148,21 +159,27 @@ def score(
         illegal_mass=mass,
         worst_start_gap=float(gaps[worst]),
         worst_start=game.states[int(starts[worst])],
+        discount=float(game.info.discount),
     )
 
 
 def comparable_score(
-    game: TabularGame, policy: TabularPolicy, solution: Solution, *, tolerance: float = 1e-9
+    game: TabularGame,
+    policy: TabularPolicy,
+    solution: Solution,
+    *,
+    illegal: Floats | None = None,
+    tolerance: float = 1e-9,
 ) -> Score:
     """The score of a policy among others, none of which is refused.
 
-    Where :func:`score` says that play need not end, the value is minus infinity if it costs the
-    player for ever, and NaN if rewards cancel, so that there is none.
+    Where :func:`score` says that there is no value, since rewards cancel for ever, it is NaN.
 
     Args:
         game: The game.
         policy: Either player's.
         solution: Of `game`.
+        illegal: As for :func:`score`.
         tolerance: As for :func:`score`.
 
     Raises:
@@ -171,21 +188,38 @@ def comparable_score(
             be proved.
     """
     try:
-        return score(game, policy, solution, tolerance=tolerance)
+        return score(game, policy, solution, illegal=illegal, tolerance=tolerance)
     except ImproperGameError:
-        starts = np.flatnonzero(game.initial > 0)
-        costly = costs_for_ever(against(game, policy), policy.player)[starts]
-        value = -np.inf if costly.any() else np.nan
-        return Score(
-            value=value,
-            optimum=(optimum := (1 - 2 * policy.player) * solution.value),
-            optimality_gap=optimum - value,
-            exploitability=optimum - value if game.info.players == 2 else None,
-            normalized=value,
-            illegal_mass=np.nan,
-            worst_start_gap=optimum - value,
-            worst_start=game.states[int(starts[costly.argmax()])],
-        )
+        return without_value(game, policy, solution)
+
+
+def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) -> Score:
+    """The score of a policy that has no value, or of which none could be proved: NaN.
+
+    Args:
+        game: The game.
+        policy: Either player's.
+        solution: Of `game`.
+    """
+    return _without_end(game, policy, solution, np.nan, game.initial > 0)
+
+
+def _without_end(
+    game: TabularGame, policy: TabularPolicy, solution: Solution, value: float, where: Bools
+) -> Score:
+    """The score of a policy that has the value from the states that `where` ([S]) says."""
+    optimum = (1 - 2 * policy.player) * solution.value
+    return Score(
+        value=value,
+        optimum=optimum,
+        optimality_gap=optimum - value,
+        exploitability=optimum - value if game.info.players == 2 else None,
+        normalized=value,
+        illegal_mass=np.nan,
+        worst_start_gap=optimum - value,
+        worst_start=game.states[int(np.argmax(where & (game.initial > 0)))],
+        discount=float(game.info.discount),
+    )
 
 
 def locate_gap(
@@ -208,7 +242,8 @@ def locate_gap(
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If an episode under the policy need not end.
+        ImproperGameError: If an episode under the policy need not end: visits have no number, so
+            that nothing is counted by state.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -247,7 +282,7 @@ def cross_play_matrix(
 
     Returns:
         [n, m] values at the start to player 0. Where an episode can go on for ever collecting
-        rewards, infinite if one player pays for that, and NaN if rewards cancel.
+        rewards, infinite if one player pays for that in the long run, and NaN if rewards cancel.
 
     Raises:
         ValueError: If the game is not one for two, or a policy is for another game or player.
@@ -267,16 +302,11 @@ def cross_play_matrix(
 
 
 def _pair_value(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
-    """The value of a pair at the start to player 0; not finite where an episode need not end."""
+    """The value of a pair at the start to player 0; NaN where rewards cancel for ever."""
     try:
         return game.at_start(policy_value(game, first, second))
     except ImproperGameError:
-        left = against(game, first)
-        left = against(left, replace(second, model_hash=left.model_hash))
-        first_pays, second_pays = (costs_for_ever(left, p)[game.initial > 0].any() for p in (0, 1))
-        if first_pays == second_pays:
-            return np.nan
-        return -np.inf if first_pays else np.inf
+        return np.nan
 
 
 def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:

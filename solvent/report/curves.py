@@ -1,5 +1,8 @@
 """Learning curves: the value with the optimum as a line, and the gap in decades with a lane for 0.
 
+Where an episode goes on for ever at a cost the value is minus infinity: its points are in a lane of
+their own at the bottom, and those of the gap at the top.
+
 The points were computed exactly while the network was trained. Of the networks of that time only
 the last is kept, so that they are drawn as recorded; where a curve's end is not what the last
 network's policies give now, :func:`ends` says so.
@@ -8,13 +11,13 @@ network's policies give now, :func:`ends` says so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite, isinf, isnan
 
 from solvent.benchmark.records import TaskRecord
 from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import Mark
-from solvent.report.numbers import small, whole
-from solvent.report.panel import Axis, Panel, gap_axis
+from solvent.report.numbers import NEVER_ENDS, small, tick, whole
+from solvent.report.panel import LANE, Axis, Panel, gap_axis
 
 ROUNDING = 1e-9
 """How far the end of a curve may be from what the policies give."""
@@ -59,7 +62,10 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
     for agent in task.agents:
         last = curves[agent.name][-1]
         pairs = ((last.gap, agent.gap), (last.mode_gap, agent.mode_gap))
-        close = all(abs(drawn - own) <= ROUNDING * max(1.0, abs(own)) for drawn, own in pairs)
+        close = all(
+            drawn == own or abs(drawn - own) <= ROUNDING * max(1.0, abs(own))
+            for drawn, own in pairs
+        )
         if last.timesteps != agent.timesteps or not close:
             said.append(
                 f"The curve of {agent.name} ends after {whole(last.timesteps)} steps at gaps of "
@@ -77,7 +83,11 @@ def exploitability_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: s
         f"Recorded exploitability over the training on {task.title}",
         named("exploitability", unit),
         _steps(curves),
-        Axis(-0.06 * max(largest, 1e-9), 1.06 * max(largest, 1e-9)),
+        Axis(
+            -0.06 * max(largest, 1e-9),
+            1.06 * max(largest, 1e-9),
+            above=LANE * (inf in _numbers(curves, "gap")),
+        ),
         ALONG,
     )
     for baseline in task.baselines:
@@ -95,7 +105,11 @@ def value_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") 
         f"Recorded value over the training on {task.title}",
         named("value", unit),
         _steps(curves),
-        Axis(min(values) - margin, task.optimum + margin),
+        Axis(
+            min(values) - margin,
+            task.optimum + margin,
+            below=LANE * (-inf in _numbers(curves, "value")),
+        ),
         ALONG,
     )
     panel.level(task.optimum, f"optimum {task.optimum:.4g}", "optimum")
@@ -112,7 +126,7 @@ def gap_panel(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") ->
         f"Recorded {gap} over the training on {task.title}",
         named(gap, unit),
         _steps(curves),
-        gap_axis(_numbers(curves, "gap")),
+        gap_axis(_numbers(curves, "gap"), unbounded=True),
         ALONG,
     )
     return _drawn(panel, task, curves, marks, "gap")
@@ -145,11 +159,15 @@ def _drawn(panel: Panel, task: TaskRecord, curves: Curves, marks: Marks, quantit
             (agent.name, f"mode_{quantity}", False),
         ):
             points = [(point.timesteps, getattr(point, attribute)) for point in curves[agent.name]]
-            text = f"{name}: {points[-1][1]:.6g} in the end, as recorded"
+            last = points[-1][1]
+            told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
+            text = f"{name}: {told} in the end, as recorded"
             # What could not be proved has no place.
-            known = [point for point in points if isfinite(point[1])]
+            known = [point for point in points if not isnan(point[1])]
             xs, ys = [x for x, _ in known], [y for _, y in known]
             panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
+            endless = [point for point in known if isinf(point[1])]
+            panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
     for algorithm in dict.fromkeys(agent.algorithm for agent in task.agents):
         panel.key(algorithm, *marks[algorithm])
     return panel.drawn()

@@ -13,7 +13,7 @@ from math import inf, isfinite
 
 from solvent.benchmark.records import TaskRecord
 from solvent.report.colours import BASELINE_SHAPE, Mark
-from solvent.report.numbers import UNBOUNDED, small, tick
+from solvent.report.numbers import NEVER_ENDS, UNBOUNDED, small, tick
 from solvent.report.panel import LETTER, break_mark, gap_axis
 
 WIDTH, ROW, TOP, RIGHT = 500, 21, 8, 16
@@ -42,6 +42,16 @@ class GapRow:
     def nearest(self) -> float:
         """The least gap of a policy that is not as sampled."""
         return min((d.gap for d in self.dots if isfinite(d.gap) and not d.sampled), default=inf)
+
+    @property
+    def largest_known(self) -> float:
+        """The largest gap that is finite; infinity if there is none."""
+        return max((d.gap for d in self.dots if isfinite(d.gap)), default=inf)
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the gap of a policy is infinite."""
+        return any(d.gap == inf for d in self.dots)
 
 
 def rows_of(
@@ -79,7 +89,9 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
         quantity: The name of the axis.
         rows: From above to below.
     """
-    axis = gap_axis([dot.gap for row in rows for dot in row.dots])
+    # A row of which all is unbounded says it in words.
+    partly = any(isfinite(row.largest_known) and row.unbounded for row in rows)
+    axis = gap_axis([dot.gap for row in rows for dot in row.dots], unbounded=partly)
     left = 18 + LETTER * max(len(row.name) for row in rows)
     bottom = TOP + ROW * len(rows)
 
@@ -94,6 +106,9 @@ def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
         for gap in ticks
     ]
     parts.append(break_mark((x(axis.low) + x(0.0)) / 2, bottom, bottom - TOP, upright=False))
+    if partly:
+        middle = (x(axis.high) + x(inf)) / 2
+        parts.append(break_mark(middle, bottom, bottom - TOP, upright=False))
     for number, row in enumerate(rows):
         parts.append(_row(row, TOP + ROW * (number + 0.5), left, x))
     return (
@@ -114,13 +129,12 @@ def _row(row: GapRow, y: float, left: float, x: Callable[[float], float]) -> str
         f'transform="translate({x(dot.gap):.2f} {y:g})" d="{shape}">'
         f"<title>{escape(dot.text)}</title></path>"
         for dot in row.dots
-        if isfinite(dot.gap)
+        if isfinite(dot.gap) or (dot.gap == inf and isfinite(row.largest_known))
     )
     track = f'<line class="grid" x1="{left:g}" x2="{WIDTH - RIGHT}" y1="{y:g}" y2="{y:g}"/>'
     if not marks:
         track = ""
-        unbounded = any(dot.gap == inf for dot in row.dots)
-        said = f"{UNBOUNDED}: play need not end" if unbounded else "not proved"
+        said = f"{UNBOUNDED}: {NEVER_ENDS}" if row.unbounded else "not proved"
         marks = f'<text x="{left + 6:g}" y="{y + 4:g}">{said}</text>'
     return (
         f'{track}<text class="{kind}" x="{left - 8:g}" y="{y + 4:g}" text-anchor="end">{name}'

@@ -10,6 +10,9 @@ ROUNDING = 1e-12
 UNBOUNDED = "unbounded"
 """What is said of a gap of a policy that never ends, at a cost for ever."""
 
+NEVER_ENDS = "play need not end"
+"""Why it is."""
+
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -49,6 +52,8 @@ def whole(value: float) -> str:
 
 def tick(value: float) -> str:
     """A number beside an axis, such as 250k, 1.5M, 0.01 or 10⁻⁵."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:g}{letter}"

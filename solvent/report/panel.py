@@ -30,6 +30,8 @@ LEADER = 16
 """Room between the end of a level and its label, for the line that joins them."""
 ZERO_LANE = 0.14
 """The share of an axis of gaps from 0 to the first decade; the break is in the middle of it."""
+LANE = 0.1
+"""The share of an axis that is a lane for an infinite number, with a break in the middle of it."""
 MOST_DECADES = 8
 """Of more decades, not every one has a label."""
 KEYS = 24
@@ -55,15 +57,25 @@ class Axis:
         zero: The share of a logarithmic axis, at its beginning, that is a lane for the number 0,
             which decades never reach. All that counts as 0, below
             :data:`~solvent.report.numbers.ROUNDING`, is at the very beginning; nothing else is.
+        below: The share of the axis, at its beginning, that is a lane for minus infinity.
+        above: The share of the axis, at its end, that is a lane for infinity.
     """
 
     low: float
     high: float
     logarithmic: bool = False
     zero: float = 0.0
+    below: float = 0.0
+    above: float = 0.0
 
     def share(self, number: float) -> float:
         """How far along the axis a number stands, within 0..1; outside it, at the nearer end."""
+        if math.isinf(number) and (self.above if number > 0 else self.below):
+            return float(number > 0)
+        return self.below + (1 - self.below - self.above) * self._share(number)
+
+    def _share(self, number: float) -> float:
+        """How far along the axis a number stands between the lanes of infinite ones."""
         if not self.logarithmic:
             part = (number - self.low) / (self.high - self.low)
             return min(max(part, 0.0), 1.0)
@@ -74,7 +86,15 @@ class Axis:
         return self.zero + (1 - self.zero) * part
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Round numbers along the axis: 0 and powers of ten, or some `about` equal steps."""
+        """Numbers along the axis: those with a lane of their own, and round ones between them.
+
+        These are powers of ten, or some `about` equal steps.
+        """
+        lowest, highest = [-math.inf] * bool(self.below), [math.inf] * bool(self.above)
+        return [*lowest, *self._ticks(about), *highest]
+
+    def _ticks(self, about: int) -> list[float]:
+        """The finite ones."""
         if self.logarithmic:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.log10(self.high) + 1e-9
             powers = range(first, math.floor(last) + 1)
@@ -87,16 +107,19 @@ class Axis:
         return [number * step for number in range(first, last + 1)]
 
 
-def gap_axis(gaps: Sequence[float]) -> Axis:
+def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
     """An axis for gaps: whole decades around those that are positive, and a lane for 0.
 
     Args:
         gaps: What is to be drawn; those that are not finite have no place.
+        unbounded: Whether an infinite one has a lane.
     """
+    above = LANE * (unbounded and math.inf in gaps)
     positive = [gap for gap in gaps if gap >= ROUNDING and math.isfinite(gap)] or [0.1]
     low = math.floor(math.log10(min(positive)) + 1e-9)
     high = math.ceil(math.log10(max(positive)) - 1e-9)
-    return Axis(10.0**low, 10.0 ** max(high, low + 1), logarithmic=True, zero=ZERO_LANE)
+    high = max(high, low + 1)
+    return Axis(10.0**low, 10.0**high, logarithmic=True, zero=ZERO_LANE, above=above)
 
 
 def spread(places: Sequence[float], low: float, high: float) -> list[float]:
@@ -267,6 +290,13 @@ class Panel:
         if self.y.zero:
             top, bottom = self._y(self.y.low), self._y(0.0)
             grid.append(break_mark(LEFT, (top + bottom) / 2, right - LEFT, upright=True))
+        for lane, end, infinite in (
+            (self.y.below, self.y.low, -math.inf),
+            (self.y.above, self.y.high, math.inf),
+        ):
+            if lane:
+                middle = (self._y(end) + self._y(infinite)) / 2
+                grid.append(break_mark(LEFT, middle, right - LEFT, upright=True))
         for number in self.x.ticks(4):
             # The last number stays within the chart.
             half = LETTER * len(tick(number)) / 2

@@ -6,7 +6,7 @@ Both are of exact scores, with the intervals of :mod:`solvent.benchmark.statisti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import isnan
 
 import numpy as np
 
@@ -85,13 +85,13 @@ def gap_band_panel(
         )
         for algorithm in algorithms_of([task])
     }
-    numbers = [float(n) for band in bands.values() for n in band.mean if isfinite(n)]
+    numbers = [float(n) for band in bands.values() for n in band.mean if not isnan(n)]
     gap = "exploitability" if task.for_two else "gap"
     panel = Panel(
         f"Recorded {gap} of the {policy} policies over seeds on {task.name}",
         f"{gap}, {policy}",
         Axis(0.0, float(max(last, 1))),
-        gap_axis(numbers),
+        gap_axis(numbers, unbounded=True),
         ALONG,
     )
     for algorithm, band in bands.items():
@@ -130,11 +130,14 @@ def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:
 
 def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: int = -1) -> None:
     """Draw a curve with its band, and its shape at the point with the number `marked`."""
-    # What could not be proved, or has no bound, has no place.
-    known = np.isfinite(band.mean)
+    # What could not be proved has no place.
+    known = ~np.isnan(band.mean)
     xs, ys = band.along[known].tolist(), band.mean[known].tolist()
-    if band.low is not None and band.high is not None and xs:
-        panel.band(xs, band.low[known].tolist(), band.high[known].tolist(), mark.colour)
+    if band.low is not None and band.high is not None:
+        bounded = np.isfinite(band.low) & np.isfinite(band.high)
+        if bounded.any():
+            low, high = band.low[bounded].tolist(), band.high[bounded].tolist()
+            panel.band(band.along[bounded].tolist(), low, high, mark.colour)
     panel.line(xs, ys, mark.colour, text, dashed=False)
     if xs:
         panel.line(

@@ -275,5 +275,6 @@ def _compare_figures(stated: Any, computed: Any, where: str) -> None:
 def _compare(name: str, stated: float, computed: float, where: str) -> None:
     if stated == computed or (stated != stated and computed != computed):
         return
-    if not abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed)):
+    near = abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed))
+    if not near or not isfinite(computed):
         raise StoreError(f"{where}: {name} is stated as {stated!r}, but computed as {computed!r}")

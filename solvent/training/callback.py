@@ -17,13 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
+from solvent.benchmark.policies import recorded_score
 from solvent.exact import Solution, cached_solution
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.training.extract import extract, extract_seats
-from solvent.training.scores import learned_exploitability, learned_score
+from solvent.training.scores import learned_exploitability
 from solvent.training.snapshots import AveragePolicy
 
 
@@ -193,8 +194,8 @@ class ExactEvalCallback(CurveCallback):
 
     def _measure(self) -> dict[str, Any]:
         policies = extract(self.model, self.game, observation=self.observation, player=self.player)
-        sampled = learned_score(self.game, policies.sampled, self.solution)
-        mode = learned_score(self.game, policies.mode, self.solution)
+        sampled = recorded_score(self.game, policies.sampled, self.solution)
+        mode = recorded_score(self.game, policies.mode, self.solution)
         self.logger.record("exact/worst_start_gap", sampled.worst_start_gap)
         self.logger.record("exact/mode_worst_start_gap", mode.worst_start_gap)
         return {

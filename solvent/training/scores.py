@@ -2,8 +2,9 @@
 
 They never cost a training: where no value is proved they are NaN. A network can come to play so
 nearly the same that the best response waits for its blunders, a million moves if need be. The
-longer it waits, the wider is the bracket of what it gets (:mod:`solvent.exact.certificate`). Or an
-episode that costs nothing need not end, and has no value.
+longer it waits, the wider is the bracket of what it gets (:mod:`solvent.exact.certificate`). Or
+rewards cancel for ever, so that there is no value. Where an episode goes on for ever at a cost, as
+under most young networks in a maze, the value is minus infinity.
 """
 
 from __future__ import annotations
@@ -15,18 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact import (
-    CertificateError,
-    ImproperGameError,
-    Score,
-    Solution,
-    StoreError,
-    score,
-)
+from solvent.exact import CertificateError, ImproperGameError, Score, Solution, StoreError
+from solvent.exact.nonterminating import costs_for_ever
 from solvent.exact.response import response_values
 from solvent.exact.scoring import LEARNED
-from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Floats
+from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.parameters import is_number, shown
 
 FIGURES = (
@@ -34,46 +28,16 @@ FIGURES = (
 )  # fmt: skip
 """Of a score, those that its policy decides."""
 
+LOST = {name: -math.inf if name in ("value", "normalized") else math.inf for name in FIGURES}
+"""What these are of a policy under which an episode goes on for ever at a cost."""
+
 ROUNDING = 1e-9
 """How far a stated figure may be from the computed one, in units of the latter if it is larger
 than 1."""
 
 
-def learned_score(
-    game: TabularGame,
-    policy: TabularPolicy,
-    solution: Solution,
-    *,
-    illegal: Floats | None = None,
-) -> Score:
-    """The score of a learned policy; if it cannot be proved, all but the optimum is NaN.
-
-    Args:
-        game: The game.
-        policy: Either player's.
-        solution: Of `game`.
-        illegal: [S] probability that the learner gave to illegal actions before they were made
-            legal; none if left out.
-    """
-    try:
-        return score(game, policy, solution, illegal=illegal, tolerance=LEARNED)
-    except (CertificateError, ImproperGameError):
-        unknown = float("nan")
-        sign = 1 if policy.player == 0 else -1
-        return Score(
-            value=unknown,
-            optimum=sign * solution.value,
-            optimality_gap=unknown,
-            exploitability=unknown if game.info.players == 2 else None,
-            normalized=unknown,
-            illegal_mass=unknown,
-            worst_start_gap=unknown,
-            worst_start=game.states[int(np.flatnonzero(game.initial)[0])],
-        )
-
-
 def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
-    """The exploitability of a learned policy; NaN if it cannot be proved.
+    """The exploitability of a learned policy; NaN if it has none, or none can be proved.
 
     It takes a fraction of the time of a score, which tells more.
 
@@ -84,8 +48,11 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
     """
     try:
         value = game.at_start(response_values(game, policy, tolerance=LEARNED))
-    except (CertificateError, ImproperGameError):
-        return float("nan")
+    except CertificateError:
+        return math.nan
+    except ImproperGameError:
+        costly = costs_for_ever(against(game, policy), policy.player)
+        return math.inf if costly[game.initial > 0].any() else math.nan
     return (1 - 2 * policy.player) * (solution.value - value)
 
 
@@ -103,14 +70,16 @@ def from_plain(held: Any, game: TabularGame) -> Score:
 
     Raises:
         KeyError: If the game has no such start.
-        TypeError: If it is not a score; a figure that could not be proved is NaN.
+        TypeError: If it is not a score; a figure that could not be proved is NaN, and that of a
+            policy that never ends an episode may be infinite.
     """
     if not isinstance(held, dict):
         raise TypeError(f"a score is {shown(held)}")
     for name, figure in held.items():
         unknown = isinstance(figure, float) and math.isnan(figure) and name != "optimum"
+        lost = name != "optimum" and figure == LOST.get(name, math.nan)
         alone = name == "exploitability" and figure is None
-        if name != "worst_start" and not (unknown or alone or is_number(figure)):
+        if name != "worst_start" and not (unknown or lost or alone or is_number(figure)):
             raise TypeError(f"{name} is {shown(figure)}")
     if not math.isnan(mass := held["illegal_mass"]) and not -ROUNDING <= mass <= 1 + ROUNDING:
         raise TypeError(f"illegal_mass is {shown(mass)}; allowed are numbers from 0 to 1")
@@ -133,8 +102,9 @@ def checked(stated: Score, computed: Score, where: Path) -> Score:
     for name in FIGURES:
         said, found = getattr(stated, name), getattr(computed, name)
         # What could not be proved then may be by now.
-        if said is None or math.isnan(said):
+        if said is None or math.isnan(said) or said == found:
             continue
-        if found is None or not abs(said - found) <= ROUNDING * max(1.0, abs(found)):
+        near = found is not None and abs(said - found) <= ROUNDING * max(1.0, abs(found))
+        if not near or math.isinf(found):
             raise StoreError(f"{where}: {name} is stated as {said!r}, but computed as {found!r}")
     return replace(computed, illegal_mass=stated.illegal_mass)

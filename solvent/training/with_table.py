@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
 
+from solvent.benchmark.policies import recorded_score
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.both_seats import BothSeats
 from solvent.envs.learned_seat import learned_seat
@@ -40,7 +41,6 @@ from solvent.training.scores import (
     checked,
     from_plain,
     learned_exploitability,
-    learned_score,
     plain,
 )
 from solvent.training.snapshots import TableSelfPlayEnv
@@ -99,7 +99,7 @@ class WithTable(Training):
             illegal: [S] what it gave to illegal actions, if known.
         """
         own = replace(policy, model_hash=self.left.model_hash)
-        result = learned_score(self.left, own, self.optimum, illegal=illegal)
+        result = recorded_score(self.left, own, self.optimum, illegal=illegal)
         if self.left is self.game:
             return result
         # The gap is to the best response to one opponent, exploitability to the worst opponent.

@@ -25,6 +25,7 @@ from solvent.exact import (
     solve,
     state_visitation,
 )
+from solvent.exact.scoring import comparable_score
 from solvent.games import FightingFantasy, Pig
 from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
 
@@ -241,14 +242,22 @@ def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
         assert (visits.max() > 1) == cycles
 
 
-def test_a_policy_that_never_ends_has_no_visits_and_no_length() -> None:
+def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None:
     import gymnasium as gym
 
     from solvent.games import GymnasiumTable
 
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
-    for measure in (policy_value, state_visitation):
+    assert table.at_start(policy_value(table, left)) == -np.inf
+    solution = solve(table)
+    found = score(table, left, solution)
+    assert (found.value, found.optimality_gap, found.normalized) == (-np.inf, np.inf, -np.inf)
+    assert (found.optimum, found.worst_start_gap) == (-13, np.inf)
+    assert found.worst_start == table.states[int(np.argmax(table.initial))]
+    assert exploitability(table, left, solution) == np.inf
+    assert comparable_score(table, left, solution).value == -np.inf
+    for measure in (state_visitation, locate_gap):
         with pytest.raises(ImproperGameError, match="never ends"):
             measure(table, left)
     assert table.initial @ np.where(table.initial > 0, expected_length(table, left), 0) == np.inf
@@ -273,7 +282,7 @@ def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
     actions[corner] = 0  # Up, into the wall.
     policy = TabularPolicy.deterministic(table, actions)
     values = policy_value(table, policy)
-    assert np.isnan(values[corner])
+    assert values[corner] == -np.inf
     assert table.at_start(values) == solution.value == -13
     assert score(table, policy, solution).optimality_gap == 0
     assert locate_gap(table, policy, solution).gap == 0

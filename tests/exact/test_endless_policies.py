@@ -1,0 +1,161 @@
+"""Values of policies under which episodes never end: finite, infinite, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rational_tables import END, Row, table_of
+
+from solvent.exact import ImproperGameError, exploitability, policy_value, score, solve
+from solvent.exact.scoring import comparable_score, cross_play_matrix
+from solvent.model import TabularGame, TabularPolicy
+
+
+def chain(rows: Iterable[Row]) -> tuple[TabularGame, tuple[TabularPolicy, TabularPolicy]]:
+    """A table with one row a state, and the policies that are left to its players."""
+    game = table_of([[row] for row in rows])
+    return game, (TabularPolicy.uniform(game), TabularPolicy.uniform(game, player=1))
+
+
+def value_of(*rows: Row) -> float:
+    game, policies = chain(rows)
+    return game.at_start(policy_value(game, *policies))
+
+
+def test_a_loop_is_worth_what_it_gains_in_the_long_run() -> None:
+    assert value_of([(1.0, 0, -1.0)]) == -np.inf
+    assert value_of([(1.0, 0, 1.0)]) == np.inf
+    # Rewards of both signs: what is left of them decides.
+    assert value_of([(1.0, 1, 3.0)], [(1.0, 0, -4.0)]) == -np.inf
+    assert value_of([(1.0, 1, 3.0)], [(1.0, 0, -2.0)]) == np.inf
+    assert value_of([(0.5, 0, 3.0), (0.5, 0, -4.0)]) == -np.inf
+    # What is collected on the way does not count beside that.
+    assert value_of([(1.0, 1, 1e6)], [(1.0, 1, -1e-6)]) == -np.inf
+    # Nothing is collected any more.
+    assert value_of([(1.0, 1, 7.0)], [(1.0, 1, 0.0)]) == 7
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ([(1.0, 1, 1.0)], [(1.0, 0, -1.0)]),
+        ([(0.5, 0, 1.0), (0.5, 0, -1.0)],),
+        # One third is no float, so that what is left is rounding.
+        ([(1 / 3, 0, 2.0), (2 / 3, 0, -1.0)],),
+        ([(0.5, END, 0.0), (0.5, 1, 0.0)], [(1.0, 2, 1.0)], [(1.0, 1, -1.0)]),
+        # Half of the episodes gain for ever and half of them pay.
+        ([(0.5, 1, 0.0), (0.5, 2, 0.0)], [(1.0, 1, 1.0)], [(1.0, 2, -1.0)]),
+    ],
+)
+def test_rewards_that_cancel_for_ever_leave_no_value(rows: tuple[Row, ...]) -> None:
+    with pytest.raises(ImproperGameError, match="never ends"):
+        value_of(*rows)
+    # Elsewhere they do not matter.
+    moved: list[Row] = [[(p, t if t == END else t + 1, r) for p, t, r in row] for row in rows]
+    game, policies = chain([[(1.0, END, 5.0)], *moved])
+    values = policy_value(game, *policies)
+    assert game.at_start(values) == 5
+    assert np.isnan(values[1])
+
+
+def test_from_some_starts_only_an_episode_may_pay_for_ever() -> None:
+    game, policies = chain([[(0.25, 1, -2.0), (0.75, END, 4.0)], [(1.0, 1, -1.0)]])
+    assert policy_value(game, *policies)[:2].tolist() == [-np.inf, -np.inf]
+
+
+small = st.integers(-2, 2).map(float)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(-1, 4), small), min_size=1, max_size=3),
+        min_size=5,
+        max_size=5,
+    )
+)
+def test_the_value_is_where_discounted_values_go(moves: list[list[tuple[int, float]]]) -> None:
+    """As the discount goes to 1 they go there, if there is a limit (Abel); in exact arithmetic."""
+    rows = [[(1 / len(own), t, r) for t, r in own] for own in moves]
+    try:
+        found = value_of(*rows)
+    except ImproperGameError:
+        found = np.nan
+    near, nearer = (discounted_value(moves, 1 - Fraction(1, 10**k)) for k in (9, 12))
+    if np.isinf(found):
+        assert np.sign(near) == np.sign(found)
+        assert nearer / near > 500
+    elif not np.isnan(found):
+        assert float(near) == pytest.approx(found, abs=1e-5)
+    else:
+        # Some loop that may be come to collects rewards, and either cancels or is not the only one.
+        assert any(r for own in moves for _, r in own)
+
+
+def discounted_value(moves: list[list[tuple[int, float]]], discount: Fraction) -> Fraction:
+    """The value from state 0 by Gaussian elimination, each of a state's moves equally likely."""
+    n = len(moves)
+    a = [[Fraction(int(i == j)) for j in range(n)] + [Fraction(0)] for i in range(n)]
+    for s, own in enumerate(moves):
+        for target, reward in own:
+            a[s][n] += Fraction(reward) / len(own)
+            if target != END:
+                a[s][target] -= discount / len(own)
+    for i in range(n):
+        pivot = next(j for j in range(i, n) if a[j][i])
+        a[i], a[pivot] = a[pivot], a[i]
+        for j in range(n):
+            if j != i and a[j][i]:
+                factor = a[j][i] / a[i][i]
+                a[j] = [x - factor * y for x, y in zip(a[j], a[i], strict=True)]
+    return a[0][n] / a[0][0]
+
+
+def choice() -> tuple[TabularGame, TabularPolicy]:
+    """Stay at 1 a move, or at nothing on the average, or leave; and a policy that stays."""
+    game = table_of(
+        [[[(1.0, 0, -1.0)], [(1.0, 1, 1.0)], [(1.0, END, 2.0)]], [[(1.0, 0, -1.0)]]], player=0
+    )
+    stays = TabularPolicy.deterministic(game, np.array([0, 0, 0]), name="stays")
+    return game, stays
+
+
+def test_who_pays_for_ever_is_scored_as_that() -> None:
+    game, stays = choice()
+    solution = solve(game)
+    found = score(game, stays, solution)
+    assert (found.value, found.optimality_gap, found.normalized) == (-np.inf, np.inf, -np.inf)
+    assert (found.worst_start_gap, found.worst_start, found.optimum) == (np.inf, 0, 2)
+    assert exploitability(game, stays, solution) == np.inf
+    assert comparable_score(game, stays, solution) == found
+
+
+def test_who_goes_round_for_nothing_is_not_scored_but_among_others() -> None:
+    game, _ = choice()
+    solution = solve(game)
+    round_ = TabularPolicy.deterministic(game, np.array([1, 0, 0]))
+    with pytest.raises(ImproperGameError):
+        score(game, round_, solution)
+    found = comparable_score(game, round_, solution)
+    assert np.isnan([found.value, found.optimality_gap, found.normalized]).all()
+    assert found.optimum == 2
+
+
+def test_a_uniform_policy_that_pays_for_ever_normalizes_nothing() -> None:
+    """The other player may hold a player who stays with any probability at all, at a toll."""
+    game = table_of(
+        [[[(1.0, 1, 0.0)], [(1.0, END, 0.0)]], [[(1.0, 0, -1.0)], [(1.0, END, 3.0)]]],
+        owners=[0, 1],
+    )
+    solution = solve(game)
+    stays = TabularPolicy.deterministic(game, np.array([0, 0, 0]))
+    leaves = TabularPolicy.deterministic(game, np.array([1, 0, 0]))
+    assert score(game, stays, solution).value == -np.inf
+    assert score(game, leaves, solution).value == 0
+    held = TabularPolicy.deterministic(game, np.array([0, 0, 0]), player=1)
+    assert cross_play_matrix(game, [stays, leaves], [held]).tolist() == [[-np.inf], [0]]
