@@ -55,13 +55,14 @@ ROOMS = {
     ),
     "scoring": room("model exact envs baselines registration training", "numpy", "gymnasium"),
     "report": room("model exact baselines benchmark lazy", "numpy jinja2"),
+    "tabular": room("model exact envs report lazy", "numpy gymnasium"),
     "play": room("model exact baselines", "numpy"),
     "cli": room(
         "model exact envs baselines benchmark registration training report play",
         "numpy gymnasium typer click rich yaml",
     ),
     "games": room(
-        "model exact envs baselines benchmark training report play cli lazy",
+        "model exact envs baselines benchmark training report tabular play cli lazy",
         "numpy scipy numba gymnasium typer rich",
         "sklearn pygame torch yaml",
     ),

@@ -1,0 +1,167 @@
+"""One choice, again and again: Sutton and Barto (2018), chapter 2.
+
+A bandit is a game of one choice, so that an episode is one pull. The algorithms take any
+environment of such episodes; where it has several states they learn each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from solvent.model.arrays import Floats
+from solvent.tabular.estimate import (
+    Estimate,
+    StepSize,
+    draw,
+    epsilon_greedy,
+    sample_average,
+    softmax,
+    step_size,
+)
+from solvent.tabular.interface import Env, Indexed
+from solvent.tabular.payoffs import matrix_game
+
+
+class Bandit(gym.Env[Any, Any]):
+    """A bandit whose rewards are normally distributed.
+
+    Args:
+        means: [A] the expected reward of each arm.
+        deviation: The standard deviation of each reward.
+
+    Attributes:
+        means: [A] the same.
+        game: The table of the expected rewards, for exact numbers; its state 0 is the choice, its
+            state 1 the end.
+
+    Raises:
+        ValueError: If there are no arms.
+    """
+
+    def __init__(self, means: Sequence[float] | Floats, *, deviation: float = 1.0) -> None:
+        self.means = np.asarray(means, float)
+        if self.means.ndim != 1 or not len(self.means):
+            raise ValueError(f"means has shape {self.means.shape}; allowed is (A,), A from 1 on")
+        self.deviation = deviation
+        self.game = matrix_game(self.means[:, None], name="bandit")
+        self.observation_space = spaces.Discrete(2)
+        self.action_space = spaces.Discrete(len(self.means))
+
+    @classmethod
+    def testbed(cls, rng: np.random.Generator, *, arms: int = 10) -> Bandit:
+        """A bandit of the 10-armed testbed (Section 2.3): its means are standard normal.
+
+        Args:
+            rng: Random numbers, from which the means are drawn.
+            arms: How many.
+        """
+        return cls(rng.normal(size=arms))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        reward = float(self.np_random.normal(self.means[action], self.deviation))
+        return 1, reward, True, False, {}
+
+
+def simple_bandit(
+    env: Env,
+    *,
+    epsilon: float = 0.1,
+    alpha: StepSize = sample_average,
+    initial: float = 0.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """The simple, epsilon-greedy bandit algorithm: Section 2.4.
+
+    Args:
+        env: An environment of one step, whose observation is the number of the state.
+        epsilon: The share of actions that are uniform.
+        alpha: The step size; 1/n gives the mean of the rewards, as in the box.
+        initial: The first estimate of all values; a high one makes it explore (Section 2.6).
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each pull.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(initial), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        s = world.reset()
+        a = draw(pi[s], rng)
+        _, r, _ = world.step(a)
+        N[s, a] += 1
+        Q[s, a] += alpha(N[s, a]) * (r - Q[s, a])
+        pi[s] = epsilon_greedy(Q[s], epsilon)
+        yield Estimate(Q=Q, pi=pi)
+
+
+def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estimate]:
+    """Upper-confidence-bound action selection: Section 2.7.
+
+    P. Auer, N. Cesa-Bianchi and P. Fischer, "Finite-time Analysis of the Multiarmed Bandit
+    Problem", Machine Learning 47, 2002.
+
+    Args:
+        env: An environment of one step, whose observation is the number of the state.
+        c: How much what is not certain counts.
+        rng: Random numbers, for ties and the environment.
+
+    Yields:
+        Q, and the policy that pulls the arm of the highest bound, after each pull.
+    """
+    world = Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q)
+    while True:
+        s = world.reset()
+        a = draw(pi[s], rng)
+        _, r, _ = world.step(a)
+        N[s, a] += 1
+        Q[s, a] += (r - Q[s, a]) / N[s, a]
+        # An arm that was never pulled comes first.
+        bound = np.where(world.legal[s], np.inf, -np.inf)
+        tried = N[s] > 0
+        bound[tried] = Q[s, tried] + c * np.sqrt(np.log(N[s].sum()) / N[s, tried])
+        pi[s] = epsilon_greedy(bound)
+        yield Estimate(Q=Q, pi=pi)
+
+
+def gradient_bandit(
+    env: Env, *, alpha: float = 0.1, baseline: bool = True, rng: np.random.Generator
+) -> Iterator[Estimate]:
+    """The gradient bandit algorithm: Section 2.8.
+
+    Args:
+        env: An environment of one step, whose observation is the number of the state.
+        alpha: The step size of the preferences.
+        baseline: Whether the mean of the rewards so far is subtracted from a reward.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        The softmax policy of the preferences after each pull.
+    """
+    world = Indexed(env, rng)
+    H, mean, n = world.action_values(), world.values(), np.zeros(len(world.legal), int)
+    pi = softmax(H)
+    while True:
+        s = world.reset()
+        a = draw(pi[s], rng)
+        _, r, _ = world.step(a)
+        n[s] += 1
+        mean[s] += baseline * (r - mean[s]) / n[s]
+        gradient = -pi[s]
+        gradient[a] += 1
+        H[s] += alpha * (r - mean[s]) * gradient
+        pi[s] = softmax(H[s])
+        yield Estimate(pi=pi)

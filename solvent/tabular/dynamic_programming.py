@@ -1,0 +1,183 @@
+"""Planning with a model: Sutton and Barto (2018), chapter 4.
+
+The model is the table of a game in which one player chooses. The boxes of the book change V in
+place, state by state; here a sweep computes all states from the V of the last one, as in M. L.
+Puterman, *Markov Decision Processes*, 1994. Both converge, in place a little sooner.
+
+Without a discount a policy may never end. Policy iteration begins with the uniform policy unless
+another is given, since it ends wherever any policy does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
+from solvent.tabular.estimate import Estimate, epsilon_greedy, expected, table_of
+
+TIE = 1e-9
+"""Of two actions whose values differ by less, policy iteration keeps the one that it has."""
+
+
+def chooser(game: TabularGame) -> int:
+    """The player who chooses in a game.
+
+    Args:
+        game: The table.
+
+    Raises:
+        ValueError: If both do.
+    """
+    first, second = ((count > 1).any() for count in game.action_count)
+    if first and second:
+        raise ValueError(
+            f"both players of {game.info.name} have a choice; solvent.model.against folds a "
+            f"policy of one of them into the game"
+        )
+    return int(second)
+
+
+def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
+    """The sum over s' and r of p(s', r | s, a) (r + discount V(s')), for each action.
+
+    Args:
+        game: The table of a game in which one player chooses.
+        V: [S] to that player.
+        discount: Of the value of the next state.
+
+    Returns:
+        [S, A] to that player; minus infinity for illegal actions, 0 where the episode has ended.
+
+    Raises:
+        ValueError: If both players have a choice.
+    """
+    player = chooser(game)
+    sign = 1 - 2 * player
+    Q = np.where(game.mask[player] | game.terminal[:, None], 0.0, -np.inf)
+    rows = game.expectation(sign * discount * V)
+    Q[game.row_state, game.row_action[player]] = sign * rows
+    return Q
+
+
+def policy_evaluation(
+    game: TabularGame, pi: Floats | TabularPolicy, *, discount: float = 1.0, theta: float = 1e-10
+) -> Iterator[Estimate]:
+    """Iterative policy evaluation, for estimating V of pi: Section 4.1.
+
+    Args:
+        game: The table of a game in which one player chooses.
+        pi: [S, A] the policy.
+        discount: Of the value of the next state.
+        theta: The last sweep is the one in which no value changes by more.
+
+    Yields:
+        V after each sweep.
+
+    Raises:
+        ValueError: If both players have a choice.
+    """
+    pi, V = table_of(pi), np.zeros(game.n_states)
+    delta = np.inf
+    while delta > theta:
+        old, V = V, expected(pi, lookahead(game, V, discount))
+        delta = np.abs(V - old).max()
+        yield Estimate(V=V, pi=pi)
+
+
+def value_iteration(
+    game: TabularGame, *, discount: float = 1.0, theta: float = 1e-10
+) -> Iterator[Estimate]:
+    """Value iteration, for estimating the optimal policy: Section 4.4.
+
+    Args:
+        game: The table of a game in which one player chooses.
+        discount: Of the value of the next state.
+        theta: The last sweep is the one in which no value changes by more.
+
+    Yields:
+        V after each sweep, and the Q of which it is the maximum.
+
+    Raises:
+        ValueError: If both players have a choice.
+    """
+    V = np.zeros(game.n_states)
+    delta = np.inf
+    while delta > theta:
+        Q = lookahead(game, V, discount)
+        old, V = V, Q.max(axis=1)
+        delta = np.abs(V - old).max()
+        yield Estimate(V=V, Q=Q)
+
+
+def policy_iteration(
+    game: TabularGame,
+    *,
+    start: Floats | TabularPolicy | None = None,
+    discount: float = 1.0,
+    theta: float = 1e-10,
+) -> Iterator[Estimate]:
+    """Policy iteration, for estimating the optimal policy: Section 4.3.
+
+    A state changes its action only for one that is better by more than rounding, so that the policy
+    becomes stable even where two are equally good (Exercise 4.4).
+
+    Args:
+        game: The table of a game in which one player chooses.
+        start: [S, A] the first policy, under which episodes end; the uniform one unless given.
+        discount: Of the value of the next state.
+        theta: An evaluation ends with the sweep in which no value changes by more.
+
+    Yields:
+        V of the policy and the policy, after each evaluation.
+
+    Raises:
+        ValueError: If both players have a choice.
+    """
+    uniform = TabularPolicy.uniform(game, player=chooser(game))
+    pi = table_of(uniform if start is None else start)
+    stable = False
+    while not stable:
+        for estimate in policy_evaluation(game, pi, discount=discount, theta=theta):
+            V = estimate.V
+        assert V is not None
+        yield Estimate(V=V, pi=pi)
+
+        Q = lookahead(game, V, discount)
+        better = Q.max(axis=1) > expected(pi, Q) + TIE
+        pi = np.where(better[:, None], epsilon_greedy(Q), pi)
+        stable = not better.any()
+
+
+def modified_policy_iteration(
+    game: TabularGame, *, sweeps: int = 5, discount: float = 1.0, theta: float = 1e-10
+) -> Iterator[Estimate]:
+    """Policy iteration with a few sweeps for an evaluation: Puterman (1994), Section 6.5.
+
+    M. L. Puterman and M. C. Shin, "Modified Policy Iteration Algorithms for Discounted Markov
+    Decision Problems", Management Science 24, 1978. With 0 sweeps it is value iteration.
+
+    Args:
+        game: The table of a game in which one player chooses.
+        sweeps: How many follow each improvement.
+        discount: Of the value of the next state.
+        theta: It ends when an improvement changes no value by more.
+
+    Yields:
+        V after the sweeps of each policy, the policy, and the Q for which it is greedy.
+
+    Raises:
+        ValueError: If both players have a choice.
+    """
+    V = np.zeros(game.n_states)
+    delta = np.inf
+    while delta > theta:
+        Q = lookahead(game, V, discount)
+        pi = epsilon_greedy(Q)
+        old, V = V, Q.max(axis=1)
+        delta = np.abs(V - old).max()
+        for _ in range(sweeps):
+            V = expected(pi, lookahead(game, V, discount))
+        yield Estimate(V=V, Q=Q, pi=pi)

@@ -1,0 +1,181 @@
+"""The agent-environment interface of the boxes: a state, an action, a reward and the next state.
+
+An environment is one of Gymnasium whose observation is the number of the state, as
+``observation="index"`` makes one. Its stream of random numbers is started by the algorithm's
+generator, so that this alone decides what is learned.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from solvent.envs.joint_episode import TableJointEpisode
+from solvent.envs.random_stream import first_state
+from solvent.model import TabularGame
+from solvent.model.arrays import Bools, Floats
+
+Env: TypeAlias = gym.Env[Any, Any]
+
+
+class Indexed:
+    """An environment of numbered states and actions.
+
+    Args:
+        env: A Gymnasium environment of which observations and actions are whole numbers.
+        rng: Random numbers, from which the environment's stream is started.
+
+    Attributes:
+        legal: [S, A] bool; all True unless the environment has a table.
+        over: [S] bool, where an episode has ended; all False unless it has a table.
+
+    Raises:
+        ValueError: If observations or actions are no whole numbers from 0 on, or the seat of a
+            game for two is drawn, of which the number of a state says nothing.
+    """
+
+    def __init__(self, env: Env, rng: np.random.Generator) -> None:
+        seen, acts = env.observation_space, env.action_space
+        for name, space in (("observation", seen), ("action", acts)):
+            if not (isinstance(space, spaces.Discrete) and space.start == 0):
+                raise ValueError(
+                    f"the {name} space is {space}; allowed is Discrete(n), of which "
+                    f"observation='index' makes an environment"
+                )
+        assert isinstance(seen, spaces.Discrete)
+        assert isinstance(acts, spaces.Discrete)
+        self._env, self._seed = env, int(rng.integers(2**31))
+        self._begun = False
+        self.legal: Bools = np.ones((int(seen.n), int(acts.n)), bool)
+        self.over: Bools = np.zeros(len(self.legal), bool)
+        game = getattr(env.unwrapped, "game", None)
+        if isinstance(game, TabularGame):
+            self.over = game.terminal
+            self.legal = game.mask[_player(env.unwrapped)] | self.over[:, None]
+        self.known = isinstance(game, TabularGame)
+
+    def values(self, initial: float = 0.0) -> Floats:
+        """A new table V, [S]: 0 where an episode has ended, else `initial`.
+
+        Args:
+            initial: The first estimate of all values.
+
+        Raises:
+            ValueError: If it is not 0 and the environment has no table to tell the ends.
+        """
+        if initial and not self.known:
+            raise ValueError(
+                f"initial is {initial!r}; allowed is 0 for an environment without a table, whose "
+                f"terminal states are not known"
+            )
+        return np.where(self.over, 0.0, initial)
+
+    def action_values(self, initial: float = 0.0) -> Floats:
+        """A new table Q, [S, A]: the same, and minus infinity for illegal actions.
+
+        Args:
+            initial: The first estimate of all values.
+
+        Raises:
+            ValueError: As for :meth:`values`.
+        """
+        return np.where(self.legal, self.values(initial)[:, None], -np.inf)
+
+    def reset(self) -> int:
+        """Begin an episode; returns the state."""
+        seed = None if self._begun else self._seed
+        self._begun = True
+        return int(self._env.reset(seed=seed)[0])
+
+    def step(self, action: int) -> tuple[int, float, bool]:
+        """Take an action.
+
+        Args:
+            action: Its number.
+
+        Returns:
+            The next state, the reward, and whether the episode is over.
+        """
+        state, reward, terminated, truncated, _ = self._env.step(action)
+        return int(state), float(reward), terminated or truncated
+
+    def episode(
+        self, pi: Floats, rng: np.random.Generator
+    ) -> tuple[list[int], list[int], list[float]]:
+        """A whole episode under a policy.
+
+        Args:
+            pi: [S, A] probabilities.
+            rng: Random numbers, for the actions.
+
+        Returns:
+            S_0 … S_T-1, A_0 … A_T-1 and R_1 … R_T.
+        """
+        # Drawing is most of the time, so the sums are taken once.
+        cumulative = pi.cumsum(axis=1)
+        states: list[int] = []
+        actions: list[int] = []
+        rewards: list[float] = []
+        s, done = self.reset(), False
+        while not done:
+            sums = cumulative[s]
+            a = int(sums.searchsorted(rng.random() * sums[-1], side="right"))
+            states.append(s)
+            actions.append(a)
+            s, r, done = self.step(a)
+            rewards.append(r)
+        return states, actions, rewards
+
+
+def _player(env: Any) -> int:
+    """Whose seat an environment with a table gives the learner."""
+    seats: tuple[int, ...] | None = getattr(env, "seats", None)
+    if seats is None:
+        return int(getattr(getattr(env, "episode", None), "player", 0))
+    if len(seats) > 1:
+        raise ValueError(
+            "the seat is drawn for each episode, of which the number of a state says nothing; "
+            "allowed are seat=0 and seat=1"
+        )
+    return seats[0]
+
+
+class Joint:
+    """A game for two, both of whose players act.
+
+    Args:
+        game: The table.
+        rng: Random numbers, from which the stream of the episodes is started.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+
+    def __init__(self, game: TabularGame, rng: np.random.Generator) -> None:
+        if game.info.players != 2:
+            raise ValueError(f"{game.info.name} is a game for 1; allowed is a game for 2")
+        self._game, self._episode = game, TableJointEpisode(game, None, "index")
+        self._episode.seed(first_state(rng))
+
+    def reset(self) -> int:
+        """Begin an episode; returns the state."""
+        self._episode.begin()
+        return int(self._episode.observe(0))
+
+    def step(self, state: int, first: int, second: int) -> tuple[int, float, bool]:
+        """Play an action of each player.
+
+        Args:
+            state: The present one.
+            first: Of player 0, the rank among its legal actions.
+            second: Of player 1, likewise.
+
+        Returns:
+            The next state, the reward to player 0, and whether the episode is over.
+        """
+        legal = [np.flatnonzero(mask[state]) for mask in self._game.mask]
+        reward, _ = self._episode.move((int(legal[0][first]), int(legal[1][second])))
+        return int(self._episode.observe(0)), reward, self._episode.over()

@@ -1,0 +1,168 @@
+"""Learning from whole episodes: Sutton and Barto (2018), chapter 5.
+
+The return that follows a state is a sample of its value. Nothing is bootstrapped, so that a state's
+estimate owes nothing to those of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from solvent.model import TabularPolicy
+from solvent.model.arrays import Floats
+from solvent.tabular.estimate import (
+    Estimate,
+    StepSize,
+    epsilon_greedy,
+    expected,
+    sample_average,
+    step_size,
+    table_of,
+)
+from solvent.tabular.interface import Env, Indexed
+
+
+def monte_carlo_prediction(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    *,
+    first_visit: bool = True,
+    alpha: StepSize = sample_average,
+    discount: float = 1.0,
+    initial: float = 0.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Monte Carlo prediction, for estimating V of pi: Section 5.1.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the policy, under which episodes end.
+        first_visit: Whether only the first visit to a state in an episode counts, or every visit.
+        alpha: The step size; 1/n gives the mean of the returns, as in the box.
+        discount: Of what is a step later.
+        initial: The first estimate of all values.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        V after each episode.
+    """
+    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng)
+    V, N = world.values(initial), np.zeros(len(world.legal), int)
+    while True:
+        states, _, rewards = world.episode(pi, rng)
+        first = {s: t for t, s in reversed(list(enumerate(states)))}
+        G = 0.0
+        for t in reversed(range(len(states))):
+            s, G = states[t], discount * G + rewards[t]
+            if t == first[s] or not first_visit:
+                N[s] += 1
+                V[s] += alpha(N[s]) * (G - V[s])
+        yield Estimate(V=V, pi=pi)
+
+
+def monte_carlo_control(
+    env: Env,
+    *,
+    epsilon: float = 0.1,
+    first_visit: bool = True,
+    alpha: StepSize = sample_average,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """On-policy Monte Carlo control with epsilon-soft policies: Section 5.4.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        epsilon: The share of actions that are uniform.
+        first_visit: Whether only the first visit to a pair of state and action in an episode
+            counts, or every visit.
+        alpha: The step size; 1/n gives the mean of the returns, as in the box.
+        discount: Of what is a step later.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        states, actions, rewards = world.episode(pi, rng)
+        pairs = list(zip(states, actions, strict=True))
+        first = {pair: t for t, pair in reversed(list(enumerate(pairs)))}
+        G = 0.0
+        for t in reversed(range(len(pairs))):
+            (s, a), G = pairs[t], discount * G + rewards[t]
+            if t == first[s, a] or not first_visit:
+                N[s, a] += 1
+                Q[s, a] += alpha(N[s, a]) * (G - Q[s, a])
+                pi[s] = epsilon_greedy(Q[s], epsilon)
+        yield Estimate(Q=Q, pi=pi)
+
+
+def off_policy_prediction(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    b: Floats | TabularPolicy,
+    *,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Off-policy Monte Carlo prediction with weighted importance sampling: Section 5.6.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the target policy, whose values are estimated.
+        b: [S, A] the behaviour policy, which acts; it covers pi.
+        discount: Of what is a step later.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q of the target policy, the policy and its V after each episode.
+    """
+    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng)
+    Q, C = world.action_values(), np.zeros(world.legal.shape)
+    while True:
+        states, actions, rewards = world.episode(b, rng)
+        G, W = 0.0, 1.0
+        for s, a, r in zip(reversed(states), reversed(actions), reversed(rewards), strict=True):
+            G = discount * G + r
+            C[s, a] += W
+            Q[s, a] += W / C[s, a] * (G - Q[s, a])
+            W *= pi[s, a] / b[s, a]
+            if W == 0:
+                break
+        yield Estimate(V=expected(pi, Q), Q=Q, pi=pi)
+
+
+def off_policy_control(
+    env: Env, b: Floats | TabularPolicy, *, discount: float = 1.0, rng: np.random.Generator
+) -> Iterator[Estimate]:
+    """Off-policy Monte Carlo control with weighted importance sampling: Section 5.7.
+
+    Of actions of equal value the first is the target policy's.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        b: [S, A] the behaviour policy, which acts; every legal action is possible.
+        discount: Of what is a step later.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the behaviour policy after each episode; the target policy is the greedy one.
+    """
+    b, world = table_of(b), Indexed(env, rng)
+    Q, C = world.action_values(), np.zeros(world.legal.shape)
+    while True:
+        states, actions, rewards = world.episode(b, rng)
+        G, W = 0.0, 1.0
+        for s, a, r in zip(reversed(states), reversed(actions), reversed(rewards), strict=True):
+            G = discount * G + r
+            C[s, a] += W
+            Q[s, a] += W / C[s, a] * (G - Q[s, a])
+            if a != Q[s].argmax():
+                break
+            W /= b[s, a]
+        yield Estimate(Q=Q, pi=b)

@@ -1,0 +1,303 @@
+"""Learning from each step: Sutton and Barto (2018), chapters 6, 8 and 12.
+
+The target of a step is its reward and the present estimate of what follows. What the algorithms
+differ in is that estimate: of the action that is taken next, its mean, or the best one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from solvent.model import TabularPolicy
+from solvent.model.arrays import Floats
+from solvent.tabular.estimate import (
+    Estimate,
+    StepSize,
+    draw,
+    epsilon_greedy,
+    expected,
+    step_size,
+    table_of,
+)
+from solvent.tabular.interface import Env, Indexed
+
+
+def td(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    *,
+    alpha: StepSize = 0.1,
+    discount: float = 1.0,
+    initial: float = 0.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Tabular TD(0), for estimating V of pi: Section 6.1.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the policy, under which episodes end.
+        alpha: The step size.
+        discount: Of the value of the next state.
+        initial: The first estimate of all values.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        V after each episode.
+    """
+    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng)
+    V, N = world.values(initial), np.zeros(len(world.legal), int)
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            N[s] += 1
+            V[s] += alpha(N[s]) * (r + discount * V[s2] - V[s])
+            s = s2
+        yield Estimate(V=V, pi=pi)
+
+
+def td_lambda(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    *,
+    lambda_: float = 0.9,
+    alpha: float = 0.1,
+    discount: float = 1.0,
+    initial: float = 0.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """TD(lambda) with accumulating eligibility traces, for estimating V of pi: Section 12.2.
+
+    The box has a weight vector; with one weight for each state it is a table.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the policy, under which episodes end.
+        lambda_: How slowly a trace fades, within 0..1; with 0 it is TD(0).
+        alpha: The step size.
+        discount: Of the value of the next state.
+        initial: The first estimate of all values.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        V after each episode.
+    """
+    pi, world = table_of(pi), Indexed(env, rng)
+    V = world.values(initial)
+    while True:
+        s, done = world.reset(), False
+        z = np.zeros(len(V))
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            z *= discount * lambda_
+            z[s] += 1
+            V += alpha * (r + discount * V[s2] - V[s]) * z
+            s = s2
+        yield Estimate(V=V, pi=pi)
+
+
+def sarsa(
+    env: Env,
+    *,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Sarsa, on-policy TD control: Section 6.4.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        alpha: The step size.
+        epsilon: The share of actions that are uniform.
+        discount: Of the value of the next state.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        s, done = world.reset(), False
+        a = draw(pi[s], rng)
+        while not done:
+            s2, r, done = world.step(a)
+            a2 = draw(pi[s2], rng)
+            N[s, a] += 1
+            Q[s, a] += alpha(N[s, a]) * (r + discount * Q[s2, a2] - Q[s, a])
+            pi[s] = epsilon_greedy(Q[s], epsilon)
+            s, a = s2, a2
+        yield Estimate(Q=Q, pi=pi)
+
+
+def expected_sarsa(
+    env: Env,
+    *,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Expected Sarsa, on-policy TD control: Section 6.6.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        alpha: The step size.
+        epsilon: The share of actions that are uniform.
+        discount: Of the value of the next state.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            N[s, a] += 1
+            Q[s, a] += alpha(N[s, a]) * (r + discount * expected(pi[s2], Q[s2]) - Q[s, a])
+            pi[s] = epsilon_greedy(Q[s], epsilon)
+            s = s2
+        yield Estimate(Q=Q, pi=pi)
+
+
+def q_learning(
+    env: Env,
+    *,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Q-learning, off-policy TD control: Section 6.5.
+
+    C. J. C. H. Watkins and P. Dayan, "Q-learning", Machine Learning 8, 1992. The compiled twin is
+    :mod:`solvent.baselines.q_learning`.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        alpha: The step size.
+        epsilon: The share of actions that are uniform.
+        discount: Of the value of the next state.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        Q and the epsilon-greedy policy, which acts, after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            N[s, a] += 1
+            Q[s, a] += alpha(N[s, a]) * (r + discount * Q[s2].max() - Q[s, a])
+            pi[s] = epsilon_greedy(Q[s], epsilon)
+            s = s2
+        yield Estimate(Q=Q, pi=pi)
+
+
+def double_q_learning(
+    env: Env,
+    *,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Double Q-learning, off-policy TD control: Section 6.7.
+
+    One table says which action is best and the other what it is worth, so that the maximum is not
+    biased upwards (H. van Hasselt, "Double Q-learning", NIPS 2010).
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        alpha: The step size.
+        epsilon: The share of actions that are uniform.
+        discount: Of the value of the next state.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        The mean of both tables, and the policy that is epsilon-greedy for it, after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q1, Q2 = world.action_values(), world.action_values()
+    N1, N2 = np.zeros(Q1.shape, int), np.zeros(Q1.shape, int)
+    pi = epsilon_greedy(Q1, epsilon)
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            first = rng.random() < 0.5
+            Q, other, N = (Q1, Q2, N1) if first else (Q2, Q1, N2)
+            N[s, a] += 1
+            target = r + discount * other[s2, Q[s2].argmax()]
+            Q[s, a] += alpha(N[s, a]) * (target - Q[s, a])
+            pi[s] = epsilon_greedy(Q1[s] + Q2[s], epsilon)
+            s = s2
+        yield Estimate(Q=(Q1 + Q2) / 2, pi=pi)
+
+
+def dyna_q(
+    env: Env,
+    *,
+    n: int = 5,
+    alpha: StepSize = 0.1,
+    epsilon: float = 0.1,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Tabular Dyna-Q, which learns from remembered steps too: Section 8.2.
+
+    The model is what followed a pair of state and action the last time, which is all there is to
+    know if nothing is random.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        n: How many remembered steps follow each real one.
+        alpha: The step size.
+        epsilon: The share of actions that are uniform.
+        discount: Of the value of the next state.
+        rng: Random numbers, for the policy, the environment and the memory.
+
+    Yields:
+        Q and the epsilon-greedy policy after each episode.
+    """
+    alpha, world = step_size(alpha), Indexed(env, rng)
+    Q, N = world.action_values(), np.zeros(world.legal.shape, int)
+    pi = epsilon_greedy(Q, epsilon)
+    model: dict[tuple[int, int], tuple[float, int]] = {}
+    seen: list[tuple[int, int]] = []
+
+    def learn(s: int, a: int, r: float, s2: int) -> None:
+        N[s, a] += 1
+        Q[s, a] += alpha(N[s, a]) * (r + discount * Q[s2].max() - Q[s, a])
+        pi[s] = epsilon_greedy(Q[s], epsilon)
+
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw(pi[s], rng)
+            s2, r, done = world.step(a)
+            learn(s, a, r, s2)
+            if (s, a) not in model:
+                seen.append((s, a))
+            model[s, a] = r, s2
+            for k in rng.integers(len(seen), size=n).tolist():
+                s_seen, a_seen = seen[k]
+                learn(s_seen, a_seen, *model[seen[k]])
+            s = s2
+        yield Estimate(Q=Q, pi=pi)

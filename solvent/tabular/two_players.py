@@ -1,0 +1,301 @@
+"""Learning in games for two, in which the interests are opposite.
+
+Each algorithm plays the stage game of every state (:mod:`solvent.tabular.stage_games`). On a matrix
+it is the algorithm of its paper. On a game a sweep takes one step in each state and sets V to what
+the strategies so far get there, so that strategies and values improve together; K. Zhang et al.
+2022 ("Policy Optimization for Markov Games: Unified Framework and Faster Convergence") study the
+scheme. The compiled twins are in :mod:`solvent.baselines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact.matrix_game import solve_matrix_game
+from solvent.model import TabularGame
+from solvent.model.arrays import Floats
+from solvent.tabular.estimate import Estimate, StepSize, draw, softmax, step_size
+from solvent.tabular.interface import Joint
+from solvent.tabular.stage_games import StageGame
+
+Start = tuple[Floats, Floats]
+"""The policies [S, A] of both players with which an algorithm begins."""
+
+
+def shapley_iteration(
+    game: TabularGame | NDArray[Any], *, theta: float = 1e-10
+) -> Iterator[Estimate]:
+    """Value iteration for two players.
+
+    L. S. Shapley, "Stochastic Games", PNAS 39, 1953: V(s) becomes the value of the stage game.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+        theta: The last sweep is the one in which no value changes by more.
+
+    Yields:
+        V and the optimal strategies of the stage games, after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    V, x, y = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
+    delta = np.inf
+    while delta > theta:
+        delta = 0.0
+        for s in stage.states:
+            solution = solve_matrix_game(stage.matrix(s, V))
+            delta = max(delta, abs(solution.value - V[s]))
+            V[s], x[s], y[s] = solution.value, solution.row_strategy, solution.column_strategy
+        yield Estimate(V=V, pi=stage.policies(x, y))
+
+
+def minimax_q(
+    game: TabularGame | NDArray[Any],
+    *,
+    alpha: StepSize = 0.1,
+    explore: float = 0.2,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Minimax-Q, of both players in self-play.
+
+    M. L. Littman, "Markov Games as a Framework for Multi-Agent Reinforcement Learning", ICML 1994.
+    The table is only sampled. The compiled twin is :mod:`solvent.baselines.minimax_q`.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+        alpha: The step size.
+        explore: The share of actions that are uniform, of each player by itself.
+        discount: Of the value of the next state.
+        rng: Random numbers, for both policies and the game.
+
+    Yields:
+        V and the strategies after each episode.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage, alpha = StageGame(game), step_size(alpha)
+    world = Joint(stage.game, rng)
+    V, x, y = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
+    Q = [np.zeros((len(x[s]), len(y[s]))) for s in range(len(V))]
+    N = [np.zeros(q.shape, int) for q in Q]
+    while True:
+        s, done = world.reset(), False
+        while not done:
+            a = draw((1 - explore) * x[s] + explore / len(x[s]), rng)
+            b = draw((1 - explore) * y[s] + explore / len(y[s]), rng)
+            s2, r, done = world.step(s, a, b)
+            N[s][a, b] += 1
+            Q[s][a, b] += alpha(N[s][a, b]) * (r + discount * V[s2] - Q[s][a, b])
+            solution = solve_matrix_game(Q[s])
+            V[s], x[s], y[s] = solution.value, solution.row_strategy, solution.column_strategy
+            s = s2
+        yield Estimate(V=V, pi=stage.policies(x, y))
+
+
+def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
+    """Fictitious play: each player responds to the average of what the other has played.
+
+    G. W. Brown, "Iterative Solution of Games by Fictitious Play", 1951; the players take turns, as
+    in his paper. Uniform play counts as the first strategy of both. The compiled twin is
+    :mod:`solvent.baselines.fictitious_play`.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+
+    Yields:
+        V and the average strategies after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    V, x, y = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
+    for t in count(1):
+        for s in stage.states:
+            A = stage.matrix(s, V)
+            row = (A @ y[s]).argmax()
+            x[s] += (np.eye(len(x[s]))[row] - x[s]) / (t + 1)
+            column = (x[s] @ A).argmin()
+            y[s] += (np.eye(len(y[s]))[column] - y[s]) / (t + 1)
+            V[s] = x[s] @ A @ y[s]
+        yield Estimate(V=V, pi=stage.policies(x, y))
+
+
+def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
+    """Regret matching: an action is played in proportion to how much it would have gained.
+
+    S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
+    Econometrica 68, 2000. The compiled twin is :mod:`solvent.baselines.regret_matching`.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+
+    Yields:
+        V and the average strategies after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    V, x_mean, y_mean = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
+    regret_x, regret_y = stage.zeros(0), stage.zeros(1)
+    for t in count(1):
+        for s in stage.states:
+            A = stage.matrix(s, V)
+            x, y = matched(regret_x[s]), matched(regret_y[s])
+            regret_x[s] += A @ y - x @ A @ y
+            regret_y[s] += x @ A @ y - x @ A
+            x_mean[s] += (x - x_mean[s]) / t
+            y_mean[s] += (y - y_mean[s]) / t
+            V[s] = x_mean[s] @ A @ y_mean[s]
+        yield Estimate(V=V, pi=stage.policies(x_mean, y_mean))
+
+
+def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
+    """Regret matching+: no regret is below 0, so that what becomes good comes back at once.
+
+    O. Tammelin, "Solving Large Imperfect Information Games Using CFR+", arXiv:1407.5042, 2014. The
+    players take turns, and the t-th strategy counts t times in the average.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+
+    Yields:
+        V and the average strategies after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    V, x_mean, y_mean = np.zeros(stage.game.n_states), stage.uniform(0), stage.uniform(1)
+    regret_x, regret_y = stage.zeros(0), stage.zeros(1)
+    for t in count(1):
+        for s in stage.states:
+            A = stage.matrix(s, V)
+            x, y = matched(regret_x[s]), matched(regret_y[s])
+            regret_x[s] = np.maximum(regret_x[s] + A @ y - x @ A @ y, 0)
+            x = matched(regret_x[s])
+            regret_y[s] = np.maximum(regret_y[s] + x @ A @ y - x @ A, 0)
+            y = matched(regret_y[s])
+            x_mean[s] += 2 / (t + 1) * (x - x_mean[s])
+            y_mean[s] += 2 / (t + 1) * (y - y_mean[s])
+            V[s] = x_mean[s] @ A @ y_mean[s]
+        yield Estimate(V=V, pi=stage.policies(x_mean, y_mean))
+
+
+def matched(regret: Floats) -> Floats:
+    """The strategy in proportion to positive regrets, [n]; uniform if there are none.
+
+    Args:
+        regret: [n] of each action.
+    """
+    positive = np.maximum(regret, 0)
+    total = positive.sum()
+    return np.asarray(positive / total if total > 0 else np.full(len(regret), 1 / len(regret)))
+
+
+def replicator_dynamics(
+    game: TabularGame | NDArray[Any], *, h: float = 0.1, start: Start | None = None
+) -> Iterator[Estimate]:
+    """Replicator dynamics: the share of an action grows by how much it does better than the mean.
+
+    P. D. Taylor and L. B. Jonker, "Evolutionary Stable Strategies and Game Dynamics", Mathematical
+    Biosciences 40, 1978; for two populations J. Hofbauer and K. Sigmund, *Evolutionary Games and
+    Population Dynamics*, 1998. The differential equation is followed by the Runge-Kutta method of
+    the fourth order.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+        h: The time that a step takes.
+        start: [S, A] the policies with which it begins; the uniform ones unless given.
+
+    Yields:
+        V and the present strategies after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    first, second = start or (None, None)
+    V, x, y = np.zeros(stage.game.n_states), stage.ranked(0, first), stage.ranked(1, second)
+
+    def flow(A: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        return x * (A @ y - x @ A @ y), y * (x @ A @ y - x @ A)
+
+    while True:
+        for s in stage.states:
+            A = stage.matrix(s, V)
+            x1, y1 = flow(A, x[s], y[s])
+            x2, y2 = flow(A, x[s] + h / 2 * x1, y[s] + h / 2 * y1)
+            x3, y3 = flow(A, x[s] + h / 2 * x2, y[s] + h / 2 * y2)
+            x4, y4 = flow(A, x[s] + h * x3, y[s] + h * y3)
+            x[s] = normalized(x[s] + h / 6 * (x1 + 2 * x2 + 2 * x3 + x4))
+            y[s] = normalized(y[s] + h / 6 * (y1 + 2 * y2 + 2 * y3 + y4))
+            V[s] = x[s] @ A @ y[s]
+        yield Estimate(V=V, pi=stage.policies(x, y))
+
+
+def normalized(strategy: Floats) -> Floats:
+    """A strategy without the rounding that a step leaves.
+
+    Args:
+        strategy: [n] of which the sum is about 1.
+    """
+    positive = np.maximum(strategy, 0)
+    return np.asarray(positive / positive.sum())
+
+
+def inverse_time(t: int) -> float:
+    """The temperature 1/t, with which mirror descent tends to an equilibrium."""
+    return 1 / t
+
+
+def mirror_descent(
+    game: TabularGame | NDArray[Any],
+    *,
+    step: float = 4.0,
+    temperature: float | Callable[[int], float] = inverse_time,
+    start: Start | None = None,
+) -> Iterator[Estimate]:
+    """Magnetic mirror descent with entropy as its mirror, and the uniform strategy as its magnet.
+
+    S. Sokota et al., "A Unified Approach to Reinforcement Learning, Quantal Response Equilibria,
+    and Two-Player Zero-Sum Games", ICLR 2023. Without temperature it is multiplicative weights,
+    which circles round an equilibrium; with one that falls the strategies themselves tend to it.
+    Payoffs are measured in their range, and the players take turns. The compiled twin is
+    :mod:`solvent.baselines.mirror_descent`.
+
+    Args:
+        game: The table of a game for two, or a matrix of payoffs to the row player.
+        step: The size of a step, per range of the payoffs.
+        temperature: How much the magnet pulls: a constant, or a function of the sweep from 1 on.
+        start: [S, A] the policies with which it begins; the uniform ones unless given.
+
+    Yields:
+        V and the present strategies after each sweep.
+
+    Raises:
+        ValueError: If the game is for one player.
+    """
+    stage = StageGame(game)
+    first, second = start or (None, None)
+    V, x, y = np.zeros(stage.game.n_states), stage.ranked(0, first), stage.ranked(1, second)
+    for t in count(1):
+        pull = 1 + step * (temperature(t) if callable(temperature) else temperature)
+        for s in stage.states:
+            A = stage.matrix(s, V)
+            size = step / (np.ptp(A) or 1.0)
+            # A probability that underflows could never come back.
+            x[s] = softmax((np.log(np.maximum(x[s], 1e-300)) + size * (A @ y[s])) / pull)
+            y[s] = softmax((np.log(np.maximum(y[s], 1e-300)) - size * (x[s] @ A)) / pull)
+            V[s] = x[s] @ A @ y[s]
+        yield Estimate(V=V, pi=stage.policies(x, y))

@@ -1,0 +1,224 @@
+"""Curves are exact, say where nothing ends, and can be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import repeat
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from tabular_runs import ROCK_PAPER_SCISSORS, cliff, environment, random_table, random_walk
+
+from solvent.exact import exploitability, policy_value, solve
+from solvent.model import TabularPolicy
+from solvent.tabular import (
+    Bandit,
+    Estimate,
+    curves,
+    gradient_bandit,
+    matrix_game,
+    measure,
+    q_learning,
+    regret_matching,
+    simple_bandit,
+    ucb,
+    value_iteration,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_measures_are_the_solvers_numbers() -> None:
+    game = random_table(0)
+    solution, uniform = solve(game), TabularPolicy.uniform(game)
+    value = game.at_start(policy_value(game, uniform))
+    estimate = Estimate(pi=uniform.probabilities)
+    assert measure(game, "value")(estimate) == pytest.approx(value)
+    assert measure(game, "gap")(estimate) == pytest.approx(solution.value - value)
+    exact = policy_value(game, uniform)
+    assert measure(game, "rms", values=uniform)(Estimate(V=exact)) == 0
+    live = ~game.terminal
+    error = np.sqrt(((exact - solution.values)[live] ** 2).mean())
+    assert measure(game, "rms")(Estimate(V=exact)) == pytest.approx(error)
+    one = measure(game, "rms", states=np.array([2]))(Estimate(V=exact))
+    assert one == pytest.approx(abs(exact[2] - solution.values[2]))
+
+
+def test_who_wants_little_is_measured_by_what_it_wants() -> None:
+    game = random_table(0, "opponent")
+    best = solve(game).policies[1].probabilities
+    assert measure(game, "gap")(Estimate(pi=best)) == pytest.approx(0, abs=1e-9)
+    assert measure(game, "value")(Estimate(pi=best)) == pytest.approx(-solve(game).value)
+    uniform = TabularPolicy.uniform(game, player=1).probabilities
+    assert measure(game, "gap")(Estimate(pi=uniform)) > 0.1
+    *_, last = value_iteration(game)
+    assert measure(game, "rms")(last) == pytest.approx(0, abs=1e-8)
+
+
+def test_exploitability_is_the_mean_of_both() -> None:
+    game = random_table(0, "simultaneous")
+    both = [TabularPolicy.uniform(game, player=player) for player in (0, 1)]
+    estimate = Estimate(pi=(both[0].probabilities, both[1].probabilities))
+    mean = np.mean([exploitability(game, policy) for policy in both])
+    assert measure(game, "exploitability")(estimate) == pytest.approx(mean)
+
+
+def test_a_policy_is_greedy_or_the_one_that_acts() -> None:
+    game = random_table(0)
+    Q = np.zeros(game.mask[0].shape)
+    Q[game.row_state, game.row_action[0]] = solve(game).action_values
+    Q[~game.mask[0] & ~game.terminal[:, None]] = -np.inf
+    estimate = Estimate(Q=Q, pi=TabularPolicy.uniform(game).probabilities)
+    assert measure(game, "gap")(estimate) == pytest.approx(0, abs=1e-9)
+    assert measure(game, "gap", policy="behaviour")(estimate) > 0.1
+
+
+def test_a_policy_that_never_ends_is_at_the_bottom_and_stops_nothing() -> None:
+    game = cliff()
+    drawn = curves(
+        game,
+        {"Q-learning": lambda rng: q_learning(environment(game), alpha=0.5, rng=rng)},
+        "value",
+        until=150,
+        points=30,
+    )
+    [numbers] = drawn.numbers["Q-learning"]
+    assert np.isneginf(numbers[0])
+    assert numbers[-1] == pytest.approx(-13)
+    assert drawn.optimum == pytest.approx(-13)
+    picture = drawn.svg()
+    assert "−∞, never ends" in picture
+    assert "optimum -13" in picture
+    assert "nan" not in picture
+    assert "inf" not in picture
+    points = next(ElementTree.fromstring(picture).iter(f"{SVG}polyline")).attrib["points"]
+    heights = [float(point.split(",")[1]) for point in points.split()]
+    # The axis begins a little below the least number that is one.
+    assert heights[0] == max(heights)
+    assert heights[-1] == min(heights)
+    gaps = curves(
+        game,
+        {"": lambda rng: q_learning(environment(game), alpha=0.5, rng=rng)},
+        until=150,
+        points=30,
+    )
+    np.testing.assert_allclose(gaps.numbers[""][0], -13 - numbers)
+    assert "∞, never ends" in gaps.svg(logarithmic=True)
+
+
+def test_runs_are_many_equal_by_seed_and_evenly_measured() -> None:
+    game = random_table(0)
+    algorithms = {"Q": lambda rng: q_learning(environment(game), rng=rng)}
+    first, again, other = (
+        curves(game, algorithms, until=40, runs=3, points=4, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first.at.tolist() == [1, 14, 27, 40]
+    assert first.numbers["Q"].shape == (3, 4)
+    np.testing.assert_array_equal(first.numbers["Q"], again.numbers["Q"])
+    assert (first.numbers["Q"] != other.numbers["Q"]).any()
+    assert len({tuple(run) for run in first.numbers["Q"].tolist()}) == 3
+    np.testing.assert_allclose(first.means["Q"], first.numbers["Q"].mean(axis=0))
+
+
+def test_what_has_converged_stays() -> None:
+    game = random_table(0, cyclic=False)
+    drawn = curves(game, {"": lambda rng: value_iteration(game)}, "rms", until=50, along="sweeps")
+    assert len(drawn.at) == 50
+    assert drawn.means[""][0] > 0.1
+    assert (drawn.means[""][10:] == drawn.means[""][-1]).all()
+    assert drawn.means[""][-1] < 1e-9
+
+
+def test_a_discounted_form_may_have_an_end_more() -> None:
+    walk = random_walk()
+    longer = matrix_game([[1.0]])
+    assert longer.n_states < walk.n_states
+    short = Estimate(V=np.ones(1), pi=np.ones((1, 1)))
+    assert measure(longer, "rms")(short) == 0
+    assert measure(longer, "gap")(short) == pytest.approx(0)
+
+
+def test_a_matrix_is_enough() -> None:
+    drawn = curves(
+        ROCK_PAPER_SCISSORS,
+        {"regret matching": lambda rng: regret_matching(ROCK_PAPER_SCISSORS)},
+        "exploitability",
+        until=20,
+        along="rounds",
+    )
+    assert drawn.optimum == 0
+    root = ElementTree.fromstring(drawn.svg("A title & more"))
+    assert root.tag == f"{SVG}svg"
+    assert "A title & more" in "".join(root.itertext())
+    assert drawn._repr_svg_() == drawn.svg()
+
+
+def test_impossible_pictures_and_counts_are_refused() -> None:
+    game = random_table(0)
+    same = {"": lambda rng: repeat(Estimate(pi=TabularPolicy.uniform(game).probabilities), 5)}
+    with pytest.raises(ValueError, match="a value may be negative"):
+        curves(game, same, "value", until=5).svg(logarithmic=True)
+    with pytest.raises(ValueError, match="until is 0"):
+        curves(game, same, until=0)
+    with pytest.raises(ValueError, match="runs is 0"):
+        curves(game, same, until=1, runs=0)
+
+
+BANDITS = {
+    "greedy": lambda env, rng: simple_bandit(env, epsilon=0.0, rng=rng),
+    "epsilon .1": lambda env, rng: simple_bandit(env, epsilon=0.1, rng=rng),
+    "optimistic": lambda env, rng: simple_bandit(env, epsilon=0.0, alpha=0.1, initial=5.0, rng=rng),
+    "UCB": lambda env, rng: ucb(env, rng=rng),
+    "gradient": lambda env, rng: gradient_bandit(env, alpha=0.1, rng=rng),
+}
+
+
+def test_on_the_testbed_who_explores_finds_more() -> None:
+    """Sutton and Barto (2018), Figures 2.2 to 2.5: the best arm of ten is worth 1.54 on average.
+
+    Greedy play is stuck at about 1, the others come to 1.3 or more.
+    """
+    rng = np.random.default_rng(0)
+    gap: dict[str, list[float]] = {name: [] for name in BANDITS}
+    for _ in range(30):
+        bed = Bandit.testbed(rng)
+        found = curves(
+            bed.game,
+            {name: partial(learn, bed) for name, learn in BANDITS.items()},
+            until=500,
+            points=2,
+            policy="behaviour",
+        ).means
+        for name, numbers in found.items():
+            gap[name].append(numbers[-1])
+    lost = {name: np.mean(numbers) for name, numbers in gap.items()}
+    assert lost.pop("greedy") > 0.4
+    assert max(lost.values()) < 0.35
+
+
+def test_a_baseline_helps_where_rewards_are_far_from_0() -> None:
+    """Figure 2.5: with means around 4 the gradient bandit needs its baseline."""
+    rng = np.random.default_rng(1)
+    gap: dict[bool, list[float]] = {True: [], False: []}
+
+    def gradient(env: Bandit, baseline: bool, rng: np.random.Generator) -> Iterator[Estimate]:
+        return gradient_bandit(env, alpha=0.4, baseline=baseline, rng=rng)
+
+    for _ in range(20):
+        env = Bandit(4 + rng.normal(size=10))
+        for baseline in (True, False):
+            found = curves(
+                env.game,
+                {"": partial(gradient, env, baseline)},
+                until=300,
+                points=2,
+            )
+            gap[baseline].append(found.means[""][-1])
+    assert np.mean(gap[True]) < 0.7 * np.mean(gap[False])
+
+
+def test_a_bandit_without_arms_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"means has shape \(0,\)"):
+        Bandit([])

@@ -1,0 +1,330 @@
+"""Learning from samples: exact errors fall, and fall as the books say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from tabular_runs import Finite, after, cliff, environment, random_table, random_walk
+
+from solvent.envs import SeatEnv, TabularEnv
+from solvent.exact import solve
+from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.tabular import (
+    Estimate,
+    curves,
+    double_q_learning,
+    dyna_q,
+    expected_sarsa,
+    measure,
+    monte_carlo_control,
+    monte_carlo_prediction,
+    off_policy_control,
+    off_policy_prediction,
+    q_learning,
+    reinforce,
+    sarsa,
+    td,
+    td_lambda,
+)
+
+Learn = Callable[..., Iterator[Estimate]]
+
+
+def slow(n: int) -> float:
+    """A step size with which estimates converge."""
+    return float(n**-0.8)
+
+
+def means(game: TabularGame, learn: Learn, *at: int, quantity: str, **options: Any) -> list[float]:
+    """The mean of a quantity over three runs, after each of some numbers of episodes."""
+    measured = measure(game, quantity, **options)
+    numbers = []
+    for seed in range(3):
+        run, done = learn(environment(game), rng=np.random.default_rng(seed)), 0
+        for n in at:
+            numbers.append(measured(after(run, n - done)))
+            done = n
+    return [float(mean) for mean in np.reshape(numbers, (3, len(at))).mean(axis=0)]
+
+
+PREDICTIONS: dict[str, tuple[Learn, dict[str, Any]]] = {
+    "first-visit Monte Carlo": (monte_carlo_prediction, {}),
+    "every-visit Monte Carlo": (monte_carlo_prediction, {"first_visit": False}),
+    "TD(0)": (td, {"alpha": slow}),
+}
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+@pytest.mark.parametrize("cyclic", [False, True])
+def test_predictions_converge_to_the_exact_values(name: str, cyclic: bool) -> None:
+    learn, options = PREDICTIONS[name]
+    game = random_table(0, cyclic=cyclic)
+    pi = TabularPolicy.uniform(game)
+    # All states are compared, so that all must be met.
+    early, late = means(
+        game, lambda env, rng: learn(env, pi, rng=rng, **options), 10, 1500,
+        quantity="rms", values=pi,
+    )  # fmt: skip
+    assert late < early / 3
+
+
+def test_off_policy_prediction_converges_to_values_of_another_policy() -> None:
+    game = random_table(0)
+    pi, b = solve(game).policies[0], TabularPolicy.uniform(game)
+    early, late = means(
+        game, lambda env, rng: off_policy_prediction(env, pi, b, rng=rng), 10, 3000,
+        quantity="rms", values=pi,
+    )  # fmt: skip
+    assert late < early / 2
+
+
+def test_td_lambda_without_traces_is_td() -> None:
+    game = random_walk()
+    pi = TabularPolicy.uniform(game)
+    plain, traced = (
+        after(learn(environment(game), pi, alpha=0.1, rng=np.random.default_rng(5)), 50).V
+        for learn in (td, lambda *a, **k: td_lambda(*a, lambda_=0.0, **k))
+    )
+    np.testing.assert_allclose(plain, traced, atol=1e-14)
+
+
+def test_a_trace_carries_a_reward_back_to_the_start() -> None:
+    """With lambda 1 the first episode changes all states on the way, with 0 the last one."""
+    game = random_walk()
+    pi = TabularPolicy.uniform(game)
+    for seed in range(20):
+        V = after(
+            td_lambda(environment(game), pi, lambda_=1.0, rng=np.random.default_rng(seed)), 1
+        ).V
+        W = after(
+            td_lambda(environment(game), pi, lambda_=0.0, rng=np.random.default_rng(seed)), 1
+        ).V
+        assert V is not None
+        assert W is not None
+        assert (np.count_nonzero(V), np.count_nonzero(W)) in {(0, 0), (3, 1), (4, 1), (5, 1)}
+
+
+def test_td_beats_monte_carlo_on_the_random_walk() -> None:
+    """Sutton and Barto (2018), Example 6.2: V begins at 1/2, and 100 runs are averaged."""
+    game = random_walk()
+    pi = TabularPolicy.uniform(game)
+    assert np.sort(solve(game).values)[:-2] == pytest.approx([0, 0, 1 / 6, 2 / 6, 3 / 6][:5])
+    drawn = curves(
+        game,
+        {
+            "TD .05": lambda rng: td(environment(game), pi, alpha=0.05, initial=0.5, rng=rng),
+            "TD .15": lambda rng: td(environment(game), pi, alpha=0.15, initial=0.5, rng=rng),
+            "MC .04": lambda rng: monte_carlo_prediction(
+                environment(game), pi, first_visit=False, alpha=0.04, initial=0.5, rng=rng
+            ),
+        },
+        "rms",
+        until=100,
+        runs=40,
+        values=pi,
+    ).means
+    assert drawn["TD .05"][-1] < 0.8 * drawn["MC .04"][-1]
+    # A larger step is sooner near and stays farther.
+    assert drawn["TD .15"][9] < 0.9 * drawn["TD .05"][9]
+    assert drawn["TD .15"][-1] > 1.2 * drawn["TD .05"][-1]
+
+
+class TenSteps(gym.Env[Any, Any]):
+    """Sutton and Barto (2018), Exercise 5.5: ten steps in one state, a reward of 1 each."""
+
+    observation_space = spaces.Discrete(2)
+    action_space = spaces.Discrete(1)
+
+    def reset(self, **options: Any) -> tuple[int, dict[str, Any]]:
+        self.left = 10
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.left -= 1
+        return int(self.left == 0), 1.0, self.left == 0, False, {}
+
+
+@pytest.mark.parametrize(("first_visit", "value"), [(True, 10.0), (False, 5.5)])
+def test_what_first_and_every_visit_make_of_one_episode(first_visit: bool, value: float) -> None:
+    estimate = after(
+        monte_carlo_prediction(
+            TenSteps(), np.ones((2, 1)), first_visit=first_visit, rng=np.random.default_rng(0)
+        ),
+        1,
+    )
+    assert estimate.V is not None
+    assert estimate.V.tolist() == [value, 0]
+
+
+CONTROLS: dict[str, Learn] = {
+    "Monte Carlo": lambda env, rng: monte_carlo_control(env, rng=rng),
+    "every-visit Monte Carlo": lambda env, rng: monte_carlo_control(
+        env, first_visit=False, rng=rng
+    ),
+    "off-policy Monte Carlo": lambda env, rng: off_policy_control(
+        env, TabularPolicy.uniform(env.game), rng=rng
+    ),
+    "Sarsa": lambda env, rng: sarsa(env, alpha=slow, rng=rng),
+    "expected Sarsa": lambda env, rng: expected_sarsa(env, alpha=slow, rng=rng),
+    "Q-learning": lambda env, rng: q_learning(env, alpha=slow, rng=rng),
+    "double Q-learning": lambda env, rng: double_q_learning(env, alpha=slow, rng=rng),
+    "Dyna-Q": lambda env, rng: dyna_q(env, alpha=slow, rng=rng),
+    "REINFORCE": lambda env, rng: reinforce(env, rng=rng),
+    "REINFORCE with baseline": lambda env, rng: reinforce(env, baseline=0.1, rng=rng),
+}
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_controls_come_near_the_optimum(name: str) -> None:
+    """In three games, of which all choices together are worth more than 1 each."""
+    # On long ways the weights of importance sampling have infinite variance.
+    cyclic = name != "off-policy Monte Carlo"
+    episodes = 300 if name == "Dyna-Q" else 1000
+    early, late = [], []
+    for seed in (0, 1, 2):
+        game = random_table(seed, cyclic=cyclic)
+        first, last = means(game, CONTROLS[name], 1, episodes, quantity="gap")
+        early.append(first)
+        late.append(last)
+    assert np.mean(late) < np.mean(early) / 4
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_equal_generators_learn_the_same(name: str) -> None:
+    game = random_table(0)
+    first, again, other = (
+        after(CONTROLS[name](environment(game), np.random.default_rng(seed)), 20).pi
+        if name.startswith("REINFORCE")
+        else after(CONTROLS[name](environment(game), np.random.default_rng(seed)), 20).Q
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_a_constant_step_size_stalls_where_one_that_falls_goes_on() -> None:
+    game = random_table(3)
+    for alpha, low, high in ((0.5, 0.6, 2.0), (slow, 0.0, 0.55)):
+        early, late = means(
+            game,
+            lambda env, rng, alpha=alpha: q_learning(env, alpha=alpha, epsilon=1.0, rng=rng),
+            200, 2000, quantity="rms",
+        )  # fmt: skip
+        assert low < late / early < high
+
+
+def test_the_maximum_is_biased_and_two_tables_are_not() -> None:
+    """Sutton and Barto (2018), Example 6.7: left is worth -0.1 on average, right 0.
+
+    Rewards of B are 0.9 or -1.1 with equal probability here, in the book N(-0.1, 1). Q-learning
+    takes left far more often than the 5% that exploration does, and double Q-learning does not.
+    """
+    tenth, half = Fraction(1, 10), Fraction(1, 2)
+    noisy = [(half, "end", 1 - tenth), (half, "end", -1 - tenth)]
+    game = compile_game(Finite({"A": [[(1, "end", 0)], [(1, "B", 0)]], "B": [noisy] * 10}, "A"))
+    assert solve(game).value == 0
+    left: dict[str, list[float]] = {}
+    for name, learn in (("single", q_learning), ("double", double_q_learning)):
+        left[name] = []
+        for seed in range(100):
+            run = learn(environment(game), alpha=0.1, rng=np.random.default_rng(seed))
+            met = [float(e.pi[0, 1]) for e in islice(run, 100) if isinstance(e.pi, np.ndarray)]
+            left[name].append(np.mean(met))
+    assert np.mean(left["single"]) > 0.3
+    assert np.mean(left["double"]) < 0.75 * np.mean(left["single"])
+
+
+def test_planning_with_a_model_needs_fewer_episodes() -> None:
+    game = cliff()
+    drawn = curves(
+        game,
+        {
+            "0": lambda rng: dyna_q(environment(game), n=0, alpha=0.5, rng=rng),
+            "20": lambda rng: dyna_q(environment(game), n=20, alpha=0.5, rng=rng),
+        },
+        "rms",
+        until=20,
+        runs=3,
+        states=solve(game).policies[0].probabilities.any(axis=1) & (game.initial > 0),
+    ).means
+    assert drawn["20"][-1] < drawn["0"][-1] / 4
+
+
+def test_dyna_without_planning_is_q_learning() -> None:
+    game = cliff()
+    plain = after(q_learning(environment(game), rng=np.random.default_rng(0)), 1).Q
+    dyna = after(dyna_q(environment(game), n=0, rng=np.random.default_rng(0)), 1).Q
+    np.testing.assert_array_equal(plain, dyna)
+
+
+def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
+    """Sutton and Barto (2018), Example 6.6, without noise: the value of what each of them does."""
+    game = cliff()
+    learners = {
+        "Sarsa": lambda rng: expected_sarsa(environment(game), alpha=0.5, rng=rng),
+        "Q-learning": lambda rng: q_learning(environment(game), alpha=0.5, rng=rng),
+    }
+    acts, learned = (
+        curves(game, learners, "value", until=300, runs=2, points=20, policy=policy).means
+        for policy in ("behaviour", "greedy")
+    )
+    assert learned["Q-learning"][-1] == pytest.approx(-13)
+    assert acts["Q-learning"][-1] < -40
+    assert acts["Sarsa"][-1] > -30
+    assert learned["Sarsa"][-1] <= -15
+
+
+def test_what_has_no_numbered_states_is_refused() -> None:
+    game = random_table(0)
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"observation space is Box.*observation='index'"):
+        next(q_learning(TabularEnv(game), rng=rng))
+    both = random_table(0, "alternating")
+    uniform = tuple(TabularPolicy.uniform(both, player=player) for player in (0, 1))
+    env = SeatEnv(both, [uniform], seat="random", observation="index")
+    with pytest.raises(ValueError, match="seat is drawn"):
+        next(q_learning(env, rng=rng))
+    with pytest.raises(ValueError, match=r"initial is 0.5; allowed is 0"):
+        next(td(TenSteps(), np.ones((2, 1)), initial=0.5, rng=rng))
+    with pytest.raises(ValueError, match=r"alpha is 2; allowed are numbers in \(0, 1\]"):
+        next(q_learning(environment(game), alpha=2, rng=rng))
+
+
+def test_a_seat_against_a_fixed_opponent_is_an_environment_like_any_other() -> None:
+    both = random_table(1, "simultaneous")
+    env = SeatEnv(both, TabularPolicy.uniform(both, player=1), observation="index", illegal="raise")
+    estimate = after(q_learning(env, alpha=slow, rng=np.random.default_rng(0)), 300)
+    assert estimate.Q is not None
+    assert (np.isneginf(estimate.Q) == ~(both.mask[0] | both.terminal[:, None])).all()
+
+
+def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    estimate = after(q_learning(env, alpha=0.5, epsilon=0.5, rng=np.random.default_rng(0)), 1000)
+    # Six steps to the goal, without a discount worth 1.
+    assert estimate.values is not None
+    assert estimate.values[0] == pytest.approx(1, abs=0.01)
+
+
+def test_measures_of_what_is_not_there_are_refused() -> None:
+    game = random_table(0)
+    only_values, only_policy = Estimate(V=np.zeros(6)), Estimate(pi=np.zeros((6, 3)))
+    for quantity, estimate, message in (
+        ("gap", only_values, "no policy"),
+        ("rms", only_policy, "no values"),
+        ("exploitability", only_policy, "for one player"),
+        ("value", Estimate(pi=(np.zeros((6, 3)), np.zeros((6, 1)))), "two policies"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            measure(game, quantity)(estimate)
+    with pytest.raises(ValueError, match="quantity is 'regret'"):
+        measure(game, "regret")
+    with pytest.raises(ValueError, match="policy is 'best'"):
+        measure(game, "gap", policy="best")

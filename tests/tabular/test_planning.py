@@ -1,0 +1,143 @@
+"""Planning by sweeps comes to what the solver proves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from tabular_runs import ROCK_PAPER_SCISSORS, after, cliff, random_table
+
+from solvent.exact import nash_conv, policy_value, solve
+from solvent.model import TabularGame, TabularPolicy
+from solvent.tabular import (
+    Estimate,
+    epsilon_greedy,
+    lookahead,
+    modified_policy_iteration,
+    policy_evaluation,
+    policy_iteration,
+    shapley_iteration,
+    value_iteration,
+)
+
+Plan = Callable[..., Iterator[Estimate]]
+PLANS = [value_iteration, policy_iteration, modified_policy_iteration]
+
+
+def ends_at_random(game: TabularGame, discount: float) -> TabularGame:
+    """The same game, which ends after each move with the probability that a discount leaves."""
+    n, end = len(game.next_state), int(np.flatnonzero(game.terminal)[0])
+    twice = np.repeat(np.arange(n), 2)
+    stops = np.arange(2 * n) % 2 == 1
+    return replace(
+        game,
+        outcome_start=2 * game.outcome_start,
+        next_state=np.where(stops, end, game.next_state[twice]),
+        probability=np.where(stops, 1 - discount, discount) * game.probability[twice],
+        outcome_reward=game.outcome_reward[twice],
+    )
+
+
+@pytest.mark.parametrize("kind", ["single", "opponent"])
+@pytest.mark.parametrize("cyclic", [False, True])
+@pytest.mark.parametrize("plan", PLANS)
+def test_plans_end_at_the_solution(plan: Plan, kind: str, cyclic: bool) -> None:
+    for seed in range(5):
+        game = random_table(seed, kind, cyclic=cyclic)
+        *_, last = plan(game)
+        sign = 1 if kind == "single" else -1
+        np.testing.assert_allclose(last.V, sign * solve(game).values, atol=1e-8)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_discount_is_a_game_that_ends_at_random(plan: Plan) -> None:
+    game = random_table(3)
+    *_, last = plan(game, discount=0.8)
+    exact = solve(ends_at_random(game, 0.8)).values
+    np.testing.assert_allclose(last.V, exact, atol=1e-8)
+    assert np.abs(exact - solve(game).values).max() > 0.05
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_policy_that_is_planned_is_optimal(plan: Plan) -> None:
+    game = random_table(4)
+    *_, last = plan(game)
+    pi = epsilon_greedy(last.Q) if last.Q is not None else last.pi
+    assert isinstance(pi, np.ndarray)
+    value = game.at_start(policy_value(game, TabularPolicy.of(game, pi)))
+    assert value == pytest.approx(solve(game).value, abs=1e-8)
+
+
+def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
+    for seed in range(5):
+        game = random_table(seed)
+        values = [estimate.V for estimate in policy_iteration(game)]
+        assert len(values) >= 2
+        assert values[0] is not None
+        np.testing.assert_allclose(
+            values[0], policy_value(game, TabularPolicy.uniform(game)), atol=1e-8
+        )
+        for worse, better in pairwise(values):
+            assert (better >= worse - 1e-8).all()
+
+
+def test_policy_iteration_begins_where_it_is_told_to() -> None:
+    game = random_table(0)
+    best = solve(game).policies[0]
+    assert len(list(policy_iteration(game, start=best))) == 1
+
+
+def test_modified_policy_iteration_is_value_iteration_or_in_between() -> None:
+    game = random_table(2)
+    plain = [estimate.V for estimate in value_iteration(game)]
+    without = [estimate.V for estimate in modified_policy_iteration(game, sweeps=0)]
+    np.testing.assert_array_equal(plain, without)
+    assert len(list(modified_policy_iteration(game, sweeps=5))) < len(plain) / 2
+
+
+def test_evaluation_is_exact_and_its_error_falls_with_each_sweep() -> None:
+    game = random_table(1)
+    policy = TabularPolicy.uniform(game)
+    exact = policy_value(game, policy)
+    errors = [np.abs(estimate.V - exact).max() for estimate in policy_evaluation(game, policy)]
+    assert errors[-1] < 1e-9
+    assert all(b <= a for a, b in pairwise(errors[:-3]))
+
+
+def test_looking_ahead_knows_what_is_illegal_and_what_is_over() -> None:
+    game = random_table(0)
+    solution = solve(game)
+    Q = lookahead(game, solution.values)
+    assert (np.isneginf(Q) == ~(game.mask[0] | game.terminal[:, None])).all()
+    assert (Q[game.terminal] == 0).all()
+    np.testing.assert_allclose(Q.max(axis=1), solution.values, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
+def test_shapleys_iteration_ends_at_the_solution(kind: str) -> None:
+    game = random_table(1, kind)
+    solution = solve(game)
+    *_, last = shapley_iteration(game)
+    np.testing.assert_allclose(last.V, solution.values, atol=1e-8)
+    first, second = (
+        TabularPolicy.of(game, pi, player=player) for player, pi in enumerate(last.pi or ())
+    )
+    assert nash_conv(game, first, second) < 1e-7
+
+
+def test_a_matrix_is_a_game_of_one_state() -> None:
+    estimate = after(shapley_iteration(ROCK_PAPER_SCISSORS), 1)
+    assert estimate.pi is not None
+    for pi in estimate.pi:
+        np.testing.assert_allclose(pi, [[1 / 3] * 3, [0] * 3], atol=1e-9)
+
+
+def test_two_who_choose_are_refused() -> None:
+    game = random_table(0, "simultaneous")
+    with pytest.raises(ValueError, match=r"both players of random have a choice; .*against"):
+        next(value_iteration(game))
+    with pytest.raises(ValueError, match="is a game for 1"):
+        next(shapley_iteration(cliff()))
