@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from solvent.baselines.opponents import Specification, make_opponents
 from solvent.envs.env import Env, Seat, SeatEnv, TabularEnv
+from solvent.envs.episode import OnlyEpisode
 from solvent.envs.registration import rules_and_source
-from solvent.envs.simulation import Sampler
+from solvent.envs.simulation import OnePlayerSampler, Sampler
 from solvent.model import TabularGame
 from solvent.model.parameters import check_arguments
 from solvent.model.registry import find_spec
@@ -46,7 +47,10 @@ def make_env(
         ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
     source, of_env = _asked(game, arguments)
-    of_env |= {"observation": observation, "illegal": illegal, "render_mode": render_mode}
+    shown: dict[str, Any] = {"illegal": illegal, "render_mode": render_mode}
+    if isinstance(source, OnePlayerSampler):
+        return Env(OnlyEpisode(source.episodes(1, observation)), **shown)
+    of_env |= {"observation": observation, **shown}
     return SeatEnv(source, **of_env) if "opponents" in of_env else TabularEnv(source, **of_env)
 
 
@@ -83,11 +87,14 @@ def make_vector_env(
         ValueError: If a name is unknown, a value is not allowed, or an opponent does not fit.
     """
     # Compiled loops take a while to import.
-    from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv
+    from solvent.envs.vector_env import SeatVectorEnv, TabularVectorEnv, VectorEnv
 
     source, of_env = _asked(game, arguments)
-    of_env |= {"num_envs": num_envs, "autoreset_mode": autoreset_mode}
-    of_env |= {"observation": observation, "illegal": illegal, "render_mode": render_mode}
+    shown: dict[str, Any] = {"illegal": illegal, "render_mode": render_mode}
+    shown["autoreset_mode"] = autoreset_mode
+    if isinstance(source, OnePlayerSampler):
+        return VectorEnv(source.episodes(num_envs, observation), **shown)
+    of_env |= {"num_envs": num_envs, "observation": observation, **shown}
     if "opponents" in of_env:
         return SeatVectorEnv(source, **of_env)
     return TabularVectorEnv(source, **of_env)
@@ -100,6 +107,7 @@ def _asked(game: str, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]
     parameters = {name: value for name, value in arguments.items() if name not in of_seat}
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
+        assert not isinstance(source, OnePlayerSampler)
         return source, {"rules": rules, **_seat(source, **of_seat)}
     check_arguments(of_seat, f"{game}, a game for one,", own)
     return source, {"rules": rules}

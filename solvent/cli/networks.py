@@ -1,4 +1,4 @@
-"""``solvent score`` for networks, and for players of games that are too large for a table."""
+"""``solvent score`` for networks, and for policies of games that are too large for a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from rich.console import Console
 from solvent.baselines import all_baselines
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.cli.errors import interruptible
-from solvent.cli.parameters import game_of_request, open_solution
+from solvent.cli.parameters import game_of_request, open_solution, read_game
+from solvent.cli.printing import game_text
 from solvent.cli.tables import facts
 from solvent.exact import read_request
 from solvent.model import Game, TabularGame
@@ -31,6 +32,30 @@ class SeatValues(Protocol):
     """As player 1."""
     average: float
     """Of both."""
+
+
+class OnePlayerScore(Protocol):
+    """The score of a policy in a game for one that has no table."""
+
+    @property
+    def name(self) -> str:
+        """Of the policy."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """What it gets."""
+        ...
+
+    @property
+    def optimum(self) -> float:
+        """The value of the game."""
+        ...
+
+    @property
+    def bounds(self) -> Mapping[str, float]:
+        """What is proved of it, in words, and to within which number."""
+        ...
 
 
 class PlayerScore(Protocol):
@@ -140,7 +165,7 @@ def score_known(
 
     Args:
         name: Of the player.
-        solution: The folder of the solution.
+        solution: The folder of the solution; a game for one may do without.
         asked: The name of the game, if it was written; it has to be the solution's.
         words: The parameters written after it.
         out: A folder for what is scored so far, or None.
@@ -151,15 +176,26 @@ def score_known(
             `asked` is no game with such solutions.
         StoreError: If the solution is missing, damaged, not finished or of another game.
     """
-    check_choice(name, "what is scored, unless it is a file,", all_baselines())
     if solution is None:
+        if asked is not None and _alone(game := read_game(asked, words)):
+            _score(game, name, None, out, {}, as_json=as_json)
+            return
+        check_choice(name, "what is scored, unless it is a file,", all_baselines())
         raise ValueError(
             f"{name} is no file; a player that is known by name is scored in a game that is solved "
             f"layer by layer: give its solution with --solution DIR"
         )
     solved = open_solution(solution, asked, words)
+    if not _alone(solved.game):
+        check_choice(name, "what is scored, unless it is a file,", all_baselines())
     known = {"value": solved.value, "proved to within": solved.upper - solved.value}
     _score(solved.game, name, solution, out, known, as_json=as_json)
+
+
+def _alone(game: Game) -> bool:
+    """Whether a game is for one, and says how to score its policies without a table."""
+    spec = spec_of(game)
+    return game.info.players == 1 and spec is not None and spec.scorer is not None
 
 
 def _score(
@@ -179,7 +215,11 @@ def _score(
     if out is not None:
         kept = f"what is scored is kept in {out}; the same command goes on from there"
     with interruptible(kept):
-        score: PlayerScore = load(spec.scorer)(game, player, solution, out)
+        found = load(spec.scorer)(game, player, solution, out)
+    if game.info.players == 1:
+        _show_alone(game, found, as_json=as_json)
+        return
+    score: PlayerScore = found
     numbers = {"exploitability": score.exploitability, **known, **score.bounds}
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
@@ -192,3 +232,19 @@ def _score(
     }
     rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
     Console(emoji=False).print(facts({"player": score.name, **said, **rounded}))
+
+
+def _show_alone(game: Game, score: OnePlayerScore, *, as_json: bool) -> None:
+    """Print the score of a policy in a game for one."""
+    numbers = {
+        "value": score.value,
+        "optimum": score.optimum,
+        "gap": score.optimum - score.value,
+        **score.bounds,
+    }
+    if as_json:
+        typer.echo(json.dumps({"name": score.name, **numbers}, indent=2))
+        return
+    rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
+    rows = {"policy": score.name, "game": game_text(game.info), **rounded}
+    Console(emoji=False).print(facts(rows))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
     from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-    from solvent.envs.simulation import Sampler
+    from solvent.envs.simulation import OnePlayerSampler, Sampler
     from solvent.model import Game, TabularGame
 
 
@@ -109,7 +109,7 @@ def parallel_env(
     """
     from solvent.envs.pettingzoo_env import TabularParallelEnv
 
-    rules, source = rules_and_source(game, parameters)
+    rules, source = _for_two(game, parameters)
     return TabularParallelEnv(
         source,
         rules=rules,
@@ -150,7 +150,7 @@ def raw_aec_env(
     """
     from solvent.envs.pettingzoo_env import TabularAECEnv
 
-    rules, source = rules_and_source(game, parameters)
+    rules, source = _for_two(game, parameters)
     return TabularAECEnv(
         source,
         rules=rules,
@@ -159,6 +159,20 @@ def raw_aec_env(
         mask=mask,
         render_mode=render_mode,
     )
+
+
+def _for_two(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame | Sampler]:
+    """A game and what samples it, unless it is one for one player without a table.
+
+    Raises:
+        ValueError: If it is, the name is unknown, or a value is not allowed.
+    """
+    from solvent.envs.simulation import OnePlayerSampler
+
+    rules, source = rules_and_source(name, parameters)
+    if isinstance(source, OnePlayerSampler):
+        raise ValueError(f"{name} is a game for one; here it has to be one for two")
+    return rules, source
 
 
 def samples_table(env_id: str) -> bool:
@@ -178,7 +192,7 @@ def without_table() -> list[str]:
 
 def rules_and_source(
     name: str, parameters: Mapping[str, Any]
-) -> tuple[Game, TabularGame | Sampler]:
+) -> tuple[Game, TabularGame | Sampler | OnePlayerSampler]:
     """A game, and what samples it: what its spec gives, else its table.
 
     Both are made once for many environments with equal parameters.
@@ -208,7 +222,7 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
     return _compile(name, _as_text(name, parameters))
 
 
-def sampled_game(name: str, parameters: Mapping[str, Any]) -> Sampler:
+def sampled_game(name: str, parameters: Mapping[str, Any]) -> Sampler | OnePlayerSampler:
     """What samples a game without a table; made once for many environments.
 
     Args:
@@ -246,10 +260,12 @@ def _compile(name: str, parameters: str) -> tuple[Game, TabularGame]:
 
 
 @lru_cache(maxsize=8)
-def _sampler(name: str, parameters: str) -> Sampler | None:
+def _sampler(name: str, parameters: str) -> Sampler | OnePlayerSampler | None:
     spec = find_spec(name)
     if spec.simulator is None:
         return None
     game = _make(name, parameters)
-    sampler: Sampler | None = spec.for_objective(game.info).ask("simulator", game)
+    sampler: Sampler | OnePlayerSampler | None = spec.for_objective(game.info).ask(
+        "simulator", game
+    )
     return sampler

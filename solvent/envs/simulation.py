@@ -1,8 +1,11 @@
-"""Games for two that are sampled without a table, because they have too many states for one.
+"""Games that are sampled without a table, because they have too many states for one.
 
-A :class:`Simulation` is a number of episodes under way. It makes their moves, and says who
-has a choice, what is legal, and what a player sees. The environments over it are those over a
-table: :class:`solvent.envs.SeatEnv`, :class:`solvent.envs.SeatVectorEnv` and
+A game for one is sampled by a :class:`~solvent.envs.batch_simulator.BatchSimulator` of its own,
+which its :class:`OnePlayerSampler` makes.
+
+In a game for two a :class:`Simulation` is a number of episodes under way. It makes their moves, and
+says who has a choice, what is legal, and what a player sees. The environments over it are those
+over a table: :class:`solvent.envs.SeatEnv`, :class:`solvent.envs.SeatVectorEnv` and
 :class:`solvent.envs.pettingzoo_env.TabularParallelEnv`.
 """
 
@@ -115,6 +118,32 @@ class Sampler(Protocol):
 
         A :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`, whose arguments these are, or
         what does the same faster.
+        """
+        ...
+
+    def examples(self) -> Sequence[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
+        ...
+
+
+@runtime_checkable
+class OnePlayerSampler(Protocol):
+    """A game for one from which episodes are made."""
+
+    @property
+    def rules(self) -> Game:
+        """The game."""
+        ...
+
+    def episodes(self, n: int, observation: str = "vector") -> BatchSimulator:
+        """Episodes that have not begun.
+
+        Args:
+            n: How many.
+            observation: What the player sees; of the forms that the game offers.
+
+        Raises:
+            ValueError: If it offers no such form.
         """
         ...
 

@@ -127,8 +127,9 @@ class GameSpec:
         opened: A function from a folder that ``solvent solve --out`` has written, and parameters,
             to the :class:`solvent.exact.SolvedGame` that it holds; parameters that are left out
             are as they were solved.
-        simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, or to
-            None for a form of the game that is sampled from its table.
+        simulator: A function from a game to its :class:`solvent.envs.simulation.Sampler`, in a game
+            for one :class:`solvent.envs.simulation.OnePlayerSampler`, or to None for a form of the
+            game that is sampled from its table.
         players: Opponents in a form of the game without a table, by name: a mapping to functions
             from the game and the folder of its solution, or None, to a
             :class:`solvent.envs.simulation.Player`.
@@ -137,7 +138,8 @@ class GameSpec:
         scorer: A function that scores a player of a game without a table exactly: from the game,
             a :class:`solvent.baselines.network.NetworkPlayer` or the name of a player, the folder
             of the game's solution, or None, and a folder for what is scored so far, or None, to a
-            score (``PlayerScore`` in :mod:`solvent.cli.networks`).
+            score (``PlayerScore`` in :mod:`solvent.cli.networks`, of a game for one
+            ``OnePlayerScore``).
         play: A function from a game to the :class:`solvent.play.Session` that it has of its own
             in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.

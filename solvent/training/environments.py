@@ -12,6 +12,7 @@ from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
+from solvent.model.registry import make_game
 from solvent.registration import register_envs
 
 
@@ -22,6 +23,16 @@ def has_table(game: str | Game | TabularGame) -> bool:
         game: The id of an environment, or a game.
     """
     return not (isinstance(game, str) and game in ENVIRONMENTS) or samples_table(game)
+
+
+def players_of(env_id: str) -> int:
+    """How many players the game of an environment of the project's own has.
+
+    Args:
+        env_id: Its id.
+    """
+    entry = ENVIRONMENTS[env_id]
+    return make_game(entry.game, **entry.parameters).info.players
 
 
 def make_vector_env(

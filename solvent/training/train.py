@@ -194,9 +194,10 @@ def train(
     (:mod:`solvent.training.snapshots`). Where both act at once it takes both seats of every
     episode; there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
 
-    **Without a table**, in a game that is too large for one, it learns against an opponent or
-    snapshots of itself all the same. The curve is then a mean of returns, with exploration: an
-    exact score means evaluating the network everywhere, which is done once, afterwards.
+    **Without a table**, in a game that is too large for one, it learns all the same: alone, against
+    an opponent, or against snapshots of itself. The curve is then a mean of returns, with
+    exploration: an exact score means evaluating the network everywhere, which is done once,
+    afterwards.
 
     Args:
         game: The id of an environment such as ``"solvent/Greed-v0"``, or a game of your own; unless
@@ -210,7 +211,8 @@ def train(
         folder: Where the module's table of files is written.
         env_kwargs: Of the environment; ``observation`` is ``"onehot"`` unless it says otherwise.
             With self-play the game's own parameters besides. ``opponent="self-play"`` is the same
-            as `self_play`. Without a table ``seat`` is ``"random"`` unless it says otherwise.
+            as `self_play`. In a game for two without a table ``seat`` is ``"random"`` unless it
+            says otherwise.
         hyperparameters: To use instead of the tuned ones of the same name.
         exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
             (:mod:`solvent.training.exploring_starts`): for one seat, in any state in proportion to

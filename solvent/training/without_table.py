@@ -1,7 +1,7 @@
 """Trainings in games that are too large for a table: policies are networks.
 
-Nothing in such a training needs all states. It learns in a native vector environment against an
-opponent, or against snapshots of itself.
+Nothing in such a training needs all states. It learns in a native vector environment, in a game for
+two against an opponent, or against snapshots of itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from solvent.baselines.network import NetworkPlayer, load_network, save_network
 from solvent.exact.learning_curve import read_curve
 from solvent.model.parameters import shown
 from solvent.training.callback import CurveCallback, ReturnCallback, ReturnSoFar
-from solvent.training.environments import make_registered_env
+from solvent.training.environments import make_registered_env, players_of
 from solvent.training.extract import network_player
 from solvent.training.learning import Training, TrainingRequest
 from solvent.training.snapshots import NetworkSelfPlayEnv
@@ -30,8 +30,6 @@ FILES = ("network.npz", "network_mode.npz")
 class WithoutTable(Training):
     """One network for whichever seats the environment gives it."""
 
-    players = 2
-
     def __init__(self, asked: TrainingRequest) -> None:
         super().__init__(asked)
         assert isinstance(asked.game, str)
@@ -40,7 +38,11 @@ class WithoutTable(Training):
                 f"exploring_starts is {shown(asked.exploring_starts)}; it has to be 0 in "
                 f"{asked.game}, which has no table"
             )
-        kwargs = {"seat": "random", **asked.env_kwargs}
+        self.players = players_of(asked.game)
+        if asked.self_play and self.players == 1:
+            raise ValueError(f"{asked.game} is a game for one; self-play needs one for two")
+        seat = {"seat": "random"} if self.players == 2 else {}
+        kwargs = {**seat, **asked.env_kwargs}
         if asked.self_play:
             kwargs["opponent"] = "self-play"
         self.title = f"{asked.game} {asked.record['algorithm']}"

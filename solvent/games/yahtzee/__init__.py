@@ -1,0 +1,1 @@
+"""Yahtzee for one player, the dice game of thirteen boxes."""

@@ -1,0 +1,408 @@
+"""Yahtzee for one player: thirteen turns of up to three rolls, each for one box of a scorecard.
+
+The official rules are those that come with the game (Hasbro; sections "How to play", "Scoring",
+"Yahtzee bonus" and "Joker rules"). A turn is a roll of all dice, then up to two more of any of
+them, then one box that is still open is filled, for good, with what the dice score in it.
+
+**Upper section**, aces to sixes: the sum of the dice with that face. A bonus of 35 as soon as these
+boxes hold 63.
+
+**Lower section**: three and four of a kind, and chance, score the sum of all dice; a full house 25,
+a small straight 30, a large straight 40, a Yahtzee 50; else 0.
+
+**Another Yahtzee** after the box for it has been filled: 100 more if it holds 50. Wherever it then
+has to go, it is a *joker*, on which the published solutions disagree:
+
+- ``"forced"``, the official rules: the upper box of its face; if that is filled any lower box,
+  in which a full house and the straights count in full; if all these are filled an upper box.
+- ``"free"``, those of T. Verhoeff, "Optimal Solitaire Yahtzee Strategies" (1999): any box; a full
+  house and the straights count in full once the upper box of its face is filled.
+- ``"none"``: any box, for what the dice score in it by themselves.
+
+The game is smaller with fewer boxes, dice, faces or rolls; then it fits in a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import factorial, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import check_choice, check_integer, shown
+
+UPPER = ("aces", "twos", "threes", "fours", "fives", "sixes")
+"""The upper section; the n-th box is for the face n."""
+
+YAHTZEE = "yahtzee"
+
+LOWER = (
+    "three-of-a-kind",
+    "four-of-a-kind",
+    "full-house",
+    "small-straight",
+    "large-straight",
+    YAHTZEE,
+    "chance",
+)
+"""The lower section."""
+
+BOXES = (*UPPER, *LOWER)
+
+ALL = "all"
+"""Stands for all boxes."""
+
+JOKERS = ("forced", "free", "none")
+"""What becomes of a Yahtzee once the box for it is filled."""
+
+JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
+"""What a joker scores where the dice by themselves score nothing."""
+
+YAHTZEE_POINTS = 50
+
+LARGEST_POINTS = 50
+"""The largest number in a box."""
+
+KEEP_NONE = 0
+"""The action that rolls all dice."""
+
+
+class Turn(NamedTuple):
+    """Where a turn stands.
+
+    Attributes:
+        dice: What they show, in ascending order; empty before the first roll.
+        rolls: How many are left in this turn.
+        open: The boxes that are not filled, in the order of the scorecard.
+        upper: Points in the upper section; what is beyond the bonus is not counted.
+        bonus: Whether another Yahtzee has a bonus, since the box for it holds 50.
+    """
+
+    dice: tuple[int, ...]
+    rolls: int
+    open: tuple[str, ...]
+    upper: int
+    bonus: bool
+
+
+OVER = Turn((), 0, (), 0, False)
+"""All boxes are filled."""
+
+
+def points(box: str, dice: Sequence[int]) -> int:
+    """What dice score in a box by themselves.
+
+    Args:
+        box: One of :data:`BOXES`.
+        dice: What they show.
+    """
+    counts = Counter(dice)
+    alike = sorted(counts.values())
+    if box in UPPER:
+        face = UPPER.index(box) + 1
+        return face * counts[face]
+    if box == "three-of-a-kind":
+        return sum(dice) if alike[-1] >= 3 else 0
+    if box == "four-of-a-kind":
+        return sum(dice) if alike[-1] >= 4 else 0
+    if box == "full-house":
+        return 25 if alike == [2, 3] else 0
+    if box == "small-straight":
+        return 30 if _in_a_row(dice) >= 4 else 0
+    if box == "large-straight":
+        return 40 if _in_a_row(dice) >= 5 else 0
+    if box == YAHTZEE:
+        return YAHTZEE_POINTS if len(alike) == 1 else 0
+    return sum(dice)
+
+
+def _in_a_row(dice: Sequence[int]) -> int:
+    """The length of the longest run of consecutive faces."""
+    longest = 0
+    for face in set(dice):
+        length = 1
+        while face + length in dice:
+            length += 1
+        longest = max(longest, length)
+    return longest
+
+
+@dataclass(frozen=True)
+class Yahtzee:
+    """Yahtzee for one: roll up to three times, then fill one of thirteen boxes.
+
+    Args:
+        boxes: Those of the scorecard, a list or a text with commas such as ``"aces,chance"``;
+            ``"all"`` for the thirteen of the game.
+        dice: How many, within 2..5.
+        faces: Of each die, within 2..6.
+        rolls: In a turn, within 1..3.
+        bonus_at: Points in the upper section that earn a bonus, within 0..63; 0 for no bonus.
+        upper_bonus: Points of that bonus, within 0..100.
+        yahtzee_bonus: Points of another Yahtzee, if the box for it holds 50, within 0..100.
+        joker: What becomes of such a Yahtzee: ``"forced"``, ``"free"`` or ``"none"``, as the module
+            says.
+    """
+
+    boxes: str | Sequence[str] = ALL
+    dice: int = 5
+    faces: int = 6
+    rolls: int = 3
+    bonus_at: int = 63
+    upper_bonus: int = 35
+    yahtzee_bonus: int = 100
+    joker: str = "forced"
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and put the boxes in their order."""
+        check_integer(self.dice, "dice", 2, 5)
+        check_integer(self.faces, "faces", 2, 6)
+        check_integer(self.rolls, "rolls", 1, 3)
+        check_integer(self.bonus_at, "bonus_at", 0, 63)
+        check_integer(self.upper_bonus, "upper_bonus", 0, 100)
+        check_integer(self.yahtzee_bonus, "yahtzee_bonus", 0, 100)
+        check_choice(self.joker, "joker", JOKERS)
+        object.__setattr__(self, "boxes", self._boxes())
+
+    def _boxes(self) -> str:
+        """The boxes as text, in the order of the scorecard.
+
+        Raises:
+            ValueError: If one is no box of this form, or there is none, or one twice.
+        """
+        allowed = (*UPPER[: self.faces], *LOWER)
+        if self.boxes == ALL:
+            return ALL if self.faces == len(UPPER) else ",".join(allowed)
+        names = self.boxes.split(",") if isinstance(self.boxes, str) else self.boxes
+        if not isinstance(names, (list, tuple)) or not names:
+            raise ValueError(
+                f"boxes is {shown(self.boxes)}; allowed are {ALL!r} and lists of at least one of "
+                f"{', '.join(allowed)}"
+            )
+        for name in names:
+            check_choice(name, "a box", allowed)
+        if len(set(names)) < len(names):
+            raise ValueError(f"boxes is {shown(self.boxes)}; allowed is every box once")
+        chosen = [name for name in BOXES if name in names]
+        return ALL if len(chosen) == len(BOXES) else ",".join(chosen)
+
+    @cached_property
+    def scorecard(self) -> tuple[str, ...]:
+        """The names of the boxes, in their order."""
+        assert isinstance(self.boxes, str)
+        return BOXES if self.boxes == ALL else tuple(self.boxes.split(","))
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions, sources and parameters."""
+        return GameInfo(
+            name="yahtzee",
+            players=1,
+            actions=((*map(self._keeping, range(self.keeps)), *self.scorecard),),
+            acyclic=True,
+            reward_range=(0.0, float(self.most)),
+            sources=(
+                "Hasbro, Yahtzee: official rules",
+                "Verhoeff 1999, Optimal Solitaire Yahtzee Strategies",
+                "Glenn 2006, An Optimal Strategy for Yahtzee, Loyola College CS-TR-0002",
+            ),
+            parameters=(
+                ("boxes", self.boxes),
+                ("dice", self.dice),
+                ("faces", self.faces),
+                ("rolls", self.rolls),
+                ("bonus_at", self.bonus_at),
+                ("upper_bonus", self.upper_bonus),
+                ("yahtzee_bonus", self.yahtzee_bonus),
+                ("joker", self.joker),
+            ),
+            observation_labels=(
+                *(
+                    f"die {die + 1} shows {face}"
+                    for die in range(self.dice)
+                    for face in range(1, self.faces + 1)
+                ),
+                *(f"{rolls} rolls left" for rolls in range(self.rolls + 1)),
+                *(f"{box} open" for box in self.scorecard),
+                *(f"points for {box}" for box in self.scorecard),
+                "upper section",
+                "bonus for a Yahtzee",
+            ),
+            unit="points",
+        )
+
+    @property
+    def keeps(self) -> int:
+        """How many actions keep some dice and roll the others; those that fill boxes follow."""
+        return (1 << self.dice) - 1
+
+    @property
+    def most(self) -> int:
+        """No episode has a larger return: the best of every box, and all bonuses."""
+        faces = range(1, self.faces + 1)
+        best = {
+            box: max(points(box, (face,) * self.dice) for face in faces) for box in self.scorecard
+        }
+        best |= {box: JOKER_POINTS[box] for box in self.scorecard if box in JOKER_POINTS}
+        again = len(self.scorecard) - 1 if YAHTZEE in self.scorecard else 0
+        return (
+            sum(best.values())
+            + self.upper_bonus * (self.bonus_at > 0)
+            + (self.yahtzee_bonus * again)
+        )
+
+    def _keeping(self, action: int) -> str:
+        """The name of an action that rolls dice."""
+        kept = [str(die + 1) for die in range(self.dice) if action >> die & 1]
+        return f"keep dice {' '.join(kept)}" if kept else "roll all dice"
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """An empty scorecard, and nothing rolled."""
+        return (Outcome(Fraction(1), Turn((), self.rolls, self.scorecard, 0, False)),)
+
+    def kept(self, state: Turn, action: int) -> tuple[int, ...]:
+        """The dice that an action keeps.
+
+        Args:
+            state: With dice on the table.
+            action: Its bit i says whether the i-th die is kept.
+        """
+        return tuple(die for i, die in enumerate(state.dice) if action >> i & 1)
+
+    def legal_actions(self, state: Turn) -> tuple[tuple[int, ...], ...]:
+        """Keep some dice, if a roll is left, or fill a box.
+
+        Of dice that show the same the first are kept, so that no two actions are the same. Keeping
+        all is none.
+        """
+        if not state.dice:
+            return ((KEEP_NONE,),)
+        rolls = range(self.keeps) if state.rolls else ()
+        keeps = tuple(action for action in rolls if self._keeps_first(state.dice, action))
+        boxes = tuple(self.keeps + self.scorecard.index(box) for box in self.scores(state))
+        return ((*keeps, *boxes),)
+
+    @staticmethod
+    def _keeps_first(dice: Sequence[int], action: int) -> bool:
+        """Whether no die is kept after one that shows the same and is not."""
+        return not any(
+            dice[i] == dice[i + 1] and action >> i + 1 & 1 and not action >> i & 1
+            for i in range(len(dice) - 1)
+        )
+
+    def is_joker(self, state: Turn) -> bool:
+        """Whether the dice are a Yahtzee, and the box for it is filled."""
+        filled = YAHTZEE in self.scorecard and YAHTZEE not in state.open
+        return self.joker != "none" and filled and len(set(state.dice)) == 1
+
+    def scores(self, state: Turn) -> Mapping[str, int]:
+        """The boxes that may be filled with the dice, and the points of each.
+
+        Args:
+            state: With dice on the table.
+        """
+        plain = {box: points(box, state.dice) for box in state.open}
+        if not self.is_joker(state):
+            return plain
+        match = UPPER[state.dice[0] - 1]
+        jokers = {box: JOKER_POINTS.get(box, plain[box]) for box in plain if box in LOWER}
+        if self.joker == "free":
+            return plain if match in plain else {**plain, **jokers}
+        if match in plain:
+            return {match: plain[match]}
+        return jokers or plain
+
+    def transition(self, state: Turn, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Roll the dice that are not kept, or fill a box."""
+        [action] = joint_action
+        if action < self.keeps:
+            return self._roll(state, self.kept(state, action))
+        return (self._fill(state, self.scorecard[action - self.keeps]),)
+
+    def _roll(self, state: Turn, kept: tuple[int, ...]) -> tuple[Outcome, ...]:
+        rolled = self.dice - len(kept)
+        outcomes = []
+        for new in combinations_with_replacement(range(1, self.faces + 1), rolled):
+            ways = factorial(rolled) // prod(map(factorial, Counter(new).values()))
+            after = state._replace(dice=tuple(sorted(kept + new)), rolls=state.rolls - 1)
+            outcomes.append(Outcome(Fraction(ways, self.faces**rolled), after))
+        return tuple(outcomes)
+
+    def _fill(self, state: Turn, box: str) -> Outcome:
+        scored = self.scores(state)[box]
+        reward = scored
+        if state.bonus and len(set(state.dice)) == 1:
+            reward += self.yahtzee_bonus
+        upper = state.upper
+        if box in UPPER:
+            upper = min(upper + scored, self.bonus_at)
+            if state.upper < self.bonus_at == upper:
+                reward += self.upper_bonus
+        bonus = state.bonus or (box == YAHTZEE and scored > 0 and self.yahtzee_bonus > 0)
+        left = tuple(other for other in state.open if other != box)
+        after = Turn((), self.rolls, left, upper, bonus) if left else OVER
+        return Outcome(Fraction(1), after, reward)
+
+    def is_terminal(self, state: Turn) -> bool:
+        """Whether all boxes are filled."""
+        return not state.open
+
+    def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
+        """What each die shows, the rolls that are left, and the scorecard.
+
+        For every open box also the points that the dice would have in it, as a share of 50; the
+        upper section as a share of what earns the bonus.
+        """
+        seen = np.zeros(len(self.info.observation_labels), np.float32)
+        for die, face in enumerate(state.dice):
+            seen[die * self.faces + face - 1] = 1
+        at = self.dice * self.faces
+        seen[at + state.rolls] = 1
+        at += self.rolls + 1
+        scores = self.scores(state) if state.dice else {}
+        for k, box in enumerate(self.scorecard):
+            seen[at + k] = box in state.open
+            seen[at + len(self.scorecard) + k] = scores.get(box, 0) / LARGEST_POINTS
+        seen[-2] = state.upper / max(self.bonus_at, 1)
+        seen[-1] = state.bonus
+        return seen
+
+    def labels(self, state: Turn) -> Mapping[int, str]:
+        """The legal actions in words: the dice that are kept, or the box and its points."""
+        if not state.dice:
+            return {KEEP_NONE: "roll all dice"}
+        words = {}
+        for action in self.legal_actions(state)[0]:
+            if action >= self.keeps:
+                box = self.scorecard[action - self.keeps]
+                words[action] = f"{box}, {self.scores(state)[box]} points"
+            else:
+                kept = self.kept(state, action)
+                words[action] = f"keep {_faces(kept)}" if kept else "roll all dice"
+        return words
+
+    def draw(self, state: Turn) -> str:
+        """The dice and the scorecard."""
+        if self.is_terminal(state):
+            return "All boxes are filled."
+        left = f"{state.rolls} roll{'' if state.rolls == 1 else 's'} left"
+        lines = [
+            f"dice {_faces(state.dice) or '-'}   {left}",
+            f"open {', '.join(state.open)}",
+            f"upper section {state.upper}" + (f" of {self.bonus_at}" if self.bonus_at else ""),
+        ]
+        if state.bonus:
+            lines.append(f"another Yahtzee: {self.yahtzee_bonus} more")
+        return "\n".join(lines)
+
+
+def _faces(dice: Sequence[int]) -> str:
+    return " ".join(map(str, dice))
