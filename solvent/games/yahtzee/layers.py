@@ -9,6 +9,7 @@ follow from those of the next cards (:mod:`~.turn_kernel`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -170,7 +171,7 @@ class YahtzeeLayers(LayeredGame):
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> YahtzeeLayers:
-        return cls(Yahtzee(**identity))
+        return cls(Yahtzee(**{field.name: identity[field.name] for field in fields(Yahtzee)}))
 
 
 def yahtzee_layers(game: Yahtzee) -> YahtzeeLayers:

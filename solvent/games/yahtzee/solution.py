@@ -218,5 +218,7 @@ def opened_yahtzee(folder: Path, parameters: Mapping[str, Any]) -> YahtzeeSoluti
         StoreError: If there is none in the folder, or it is one of another form.
     """
     solved = LayerFolder.open(folder, YahtzeeLayers)
-    game = Yahtzee(**{**solved.game.identity, **parameters})
+    layers = solved.game
+    assert isinstance(layers, YahtzeeLayers)
+    game = Yahtzee(**{**layers.identity, **parameters})
     return YahtzeeSolution(LayerFolder.open(folder, YahtzeeLayers(game)), game)

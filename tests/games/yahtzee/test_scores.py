@@ -1,0 +1,206 @@
+"""What policies get in Yahtzee: equal to what their tables get, and to rollouts."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import solvent
+from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
+from solvent.cli.app import app
+from solvent.games.yahtzee.evaluation import OptimalPolicy, evaluate
+from solvent.games.yahtzee.layers import YahtzeeLayers
+from solvent.games.yahtzee.rules import Yahtzee
+from solvent.games.yahtzee.scores import KNOWN, score_policy
+from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
+from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.registration import register_envs
+
+register_envs()
+GAME = Yahtzee("aces,twos,full-house,yahtzee", dice=5, faces=2, bonus_at=8)
+FORMS = [GAME, Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, joker="free", rolls=2)]
+
+
+def network(game: Yahtzee, rule: str, *, masked: bool, layers: int = 3) -> NetworkPlayer:
+    rng = np.random.default_rng(layers)
+    inputs, outputs = len(game.info.observation_labels), len(game.info.actions[0])
+    widths = [inputs, *([12] * (layers - 1)), outputs]
+    weights = tuple(
+        rng.normal(0, 1.5 / np.sqrt(n), (n, m)).astype(np.float32) for n, m in pairwise(widths)
+    )
+    biases = tuple(rng.normal(size=len(weight.T)).astype(np.float32) for weight in weights)
+    return NetworkPlayer(Network(weights, biases, "tanh"), rule, masked, "vector", "net")
+
+
+def as_table(game: Yahtzee, table: TabularGame, player: NetworkPlayer) -> TabularPolicy:
+    """The policy of a network, asked state by state."""
+    mask = table.mask[0]
+    chances = np.zeros(mask.shape)
+    for i, state in enumerate(table.states):
+        if game.is_terminal(state):
+            chances[i] = mask[i]
+            continue
+        outputs = player.network(game.observe(state, 0)[None])
+        chances[i] = player.choose(outputs, mask[i : i + 1] == 1)[0]
+    return TabularPolicy.of(table, chances, player=0, name="net")
+
+
+@pytest.mark.parametrize("game", FORMS, ids=str)
+@pytest.mark.parametrize("rule", ["mode", "sampled"])
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_a_networks_score_is_that_of_its_table(
+    game: Yahtzee, rule: str, masked: bool, layers: int
+) -> None:
+    table, player = compile_game(game), network(game, rule, masked=masked, layers=layers)
+    found = score_policy(solved_yahtzee(game), player)
+    expected = solvent.score(table, as_table(game, table, player))
+    # The first layer is summed in another order, in float32.
+    assert found.value == pytest.approx(expected.value, abs=1e-4 if rule == "sampled" else 1e-9)
+    assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
+    assert found.evaluation.error < 1e-8
+
+
+@pytest.mark.parametrize("game", FORMS, ids=str)
+def test_the_scores_of_known_policies(game: Yahtzee) -> None:
+    table, solution = compile_game(game), solved_yahtzee(game)
+    uniform = solvent.score(table, TabularPolicy.uniform(table)).value
+    assert score_policy(solution, "uniform").value == pytest.approx(uniform, abs=1e-10)
+    assert score_policy(solution, "optimal").value == pytest.approx(solution.value, abs=1e-10)
+    assert uniform < score_policy(solution, "greedy").value <= solution.value + 1e-10
+
+
+def test_greedy_takes_the_most_points_in_a_turn() -> None:
+    """With one box there is nothing but the turn; with two it may be worth less."""
+    one = solved_yahtzee(Yahtzee("chance"))
+    assert score_policy(one, "greedy").value == pytest.approx(one.value, abs=1e-12)
+    # Three rolls for the sum of five dice: a die of 4 or more is kept once no other roll is left,
+    # and one of 5 or 6 before that.
+    last = sum(range(1, 7)) / 6
+    once = (last * 3 + 4 + 5 + 6) / 6
+    twice = (once * 4 + 5 + 6) / 6
+    assert one.value == pytest.approx(5 * twice, abs=1e-12)
+
+
+def test_the_distribution_of_points_is_that_of_rollouts() -> None:
+    solution = solved_yahtzee(GAME)
+    found = evaluate(solution.layers, OptimalPolicy(solution), scores=True)
+    points = np.arange(len(found.scores))
+    assert found.scores.sum() == pytest.approx(1, abs=1e-12)
+    assert points @ found.scores == pytest.approx(solution.value, abs=1e-9)
+    env = gym.make_vec("solvent/Yahtzee-v0", num_envs=4000, **dict(GAME.info.parameters))
+    env.reset(seed=0)
+    returns, done = np.zeros(4000), np.zeros(4000, bool)
+    known: dict[Any, int] = {}
+    while not done.all():
+        actions = np.zeros(4000, np.int64)
+        for i in np.flatnonzero(~done).tolist():
+            state = env.unwrapped.simulator.state(i)
+            if state not in known:
+                chances = solution.policy(state, 0)
+                known[state] = max(chances, key=chances.__getitem__)
+            actions[i] = known[state]
+        _, reward, ended, *_ = env.step(actions)
+        returns += np.where(done, 0.0, reward)
+        done |= ended
+    # Six standard errors, and as much of the distribution function.
+    assert abs(returns.mean() - solution.value) < 6 * found.deviation / np.sqrt(4000)
+    assert abs(returns.std() / found.deviation - 1) < 0.15
+    below = np.array([(returns <= n).mean() for n in points])
+    assert np.abs(below - np.cumsum(found.scores)).max() < 0.06
+    median = found.quantile(0.5)
+    assert found.scores[:median].sum() < 0.5 <= found.scores[: median + 1].sum() + 1e-12
+
+
+def test_a_network_of_another_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="net takes 24 numbers and has 35 actions; this form"):
+        score_policy(solved_yahtzee(FORMS[1]), network(GAME, "mode", masked=True))
+
+
+def test_the_command_scores_policies_by_name() -> None:
+    words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
+    run = CliRunner().invoke(app, ["score", "greedy", "yahtzee", *words, "--json"])
+    found = json.loads(run.stdout)
+    expected = score_policy(solved_yahtzee(GAME), "greedy")
+    assert found["name"] == "greedy"
+    assert found["value"] == pytest.approx(expected.value, abs=1e-12)
+    assert found["gap"] == pytest.approx(expected.optimum - expected.value, abs=1e-12)
+    shown = CliRunner().invoke(app, ["score", "uniform", "yahtzee", *words])
+    assert "proved to within" in shown.stdout
+    refused = CliRunner().invoke(app, ["score", "greed", "yahtzee", *words])
+    assert "what is scored is 'greed'; allowed are greedy, optimal, uniform" in (refused.output)
+
+
+def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
+    words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
+    out = str(tmp_path / "solved")
+    assert CliRunner().invoke(app, ["solve", "yahtzee", *words, "--out", out]).exit_code == 0
+    run = CliRunner().invoke(app, ["score", "optimal", "yahtzee", "--solution", out, "--json"])
+    found = json.loads(run.stdout)
+    assert found["gap"] == pytest.approx(0, abs=1e-10)
+    request = {"environment": "solvent/Yahtzee-v0", "env_kwargs": dict(GAME.info.parameters)}
+    file = tmp_path / "network.npz"
+    player = network(GAME, "sampled", masked=True)
+    save_network(file, player, {"request": request})
+    run = CliRunner().invoke(app, ["score", str(file), "--mode", "--json"])
+    expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
+    assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
+    refused = CliRunner().invoke(app, ["score", str(file), "--out", out])
+    assert "nothing of a score is kept" in refused.output
+
+
+def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None:
+    from solvent.training import train
+
+    kwargs = {"observation": "vector", "boxes": "aces,chance,yahtzee"}
+    made = {"n_envs": 16, "n_steps": 16, "batch_size": 64}
+    result = train(
+        "solvent/Yahtzee-v0",
+        "maskable_ppo",
+        timesteps=512,
+        folder=tmp_path / "run",
+        env_kwargs=kwargs,
+        hyperparameters=made,
+        progress=False,
+    )
+    sampled, mode = result.networks
+    assert load_network(tmp_path / "run" / "network.npz").rule == sampled.rule == "sampled"
+    solution = solved_yahtzee(Yahtzee("aces,chance,yahtzee"))
+    for player in (sampled, mode):
+        assert 0 < score_policy(solution, player).value < solution.value
+
+
+def test_there_is_no_self_play_for_one(tmp_path: Path) -> None:
+    from solvent.training import train
+
+    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
+        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
+
+
+@pytest.fixture(scope="module")
+def official() -> YahtzeeSolution:
+    return solved_yahtzee(Yahtzee())
+
+
+@pytest.mark.slow
+def test_the_full_game_is_scored_exactly(official: YahtzeeSolution) -> None:
+    assert KNOWN == ("optimal", "greedy", "uniform")
+    optimal = score_policy(official, "optimal", scores=True)
+    assert optimal.value == pytest.approx(official.value, abs=1e-9)
+    assert optimal.evaluation.quantile(0.5) == 248
+    # Only thirteen Yahtzees in the best order: possible, and hardly ever.
+    assert 0 < optimal.evaluation.scores[1575] < 1e-18
+    assert score_policy(official, "greedy").value == pytest.approx(217.38303734522, abs=1e-8)
+
+
+def test_layers_can_be_pickled_for_a_cluster() -> None:
+    again = pickle.loads(pickle.dumps(YahtzeeLayers(GAME)))  # noqa: S301
+    assert again.identity == YahtzeeLayers(GAME).identity

@@ -1,0 +1,168 @@
+"""Episodes of Yahtzee without a table: those of the table, of single environments, of the rules."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from solvent.envs import TabularVectorEnv
+from solvent.envs.env import Env
+from solvent.envs.episode import OnlyEpisode
+from solvent.envs.registration import aec_env, sampled_game
+from solvent.envs.simulation import OnePlayerSampler
+from solvent.envs.vector_env import VectorEnv
+from solvent.games.yahtzee.rules import Yahtzee
+from solvent.games.yahtzee.simulation import YahtzeeEpisodes, sampler_of
+from solvent.registration import register_envs
+
+register_envs()
+SMALL = [
+    Yahtzee("aces,twos,full-house,yahtzee", dice=5, faces=2, bonus_at=8),
+    Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, bonus_at=5, joker="free", rolls=2),
+]
+MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("game", SMALL, ids=str)
+def test_episodes_are_those_of_the_table_bit_for_bit(game: Yahtzee, mode: AutoresetMode) -> None:
+    n, rng = 32, np.random.default_rng(0)
+    mine = VectorEnv(YahtzeeEpisodes(game, n), autoreset_mode=mode)
+    other = TabularVectorEnv(game, n, autoreset_mode=mode)
+    np.testing.assert_array_equal(mine.reset(seed=3)[0], other.reset(seed=3)[0])
+    ended = 0
+    for _ in range(150):
+        actions = rng.integers(0, mine.single_action_space.n, n)
+        *found, infos = mine.step(actions)
+        *expected, told = other.step(actions)
+        for one, another in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, another)
+        for name in ("illegal_action", "action_mask"):
+            np.testing.assert_array_equal(infos[name], told[name])
+        assert [mine.simulator.state(i) for i in range(n)] == [
+            other.simulator.state(i) for i in range(n)
+        ]
+        ended += int(found[2].sum())
+    assert ended > 100
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("observation", ["vector", "onehot"])
+def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, observation: str) -> None:
+    game, n = Yahtzee(), 6
+    many = VectorEnv(YahtzeeEpisodes(game, n, observation), autoreset_mode=mode)
+    single: Any = SyncVectorEnv(
+        [lambda: Env(OnlyEpisode(YahtzeeEpisodes(game, 1, observation)))] * n, autoreset_mode=mode
+    )
+    rng = np.random.default_rng(1)
+    seen, infos = many.reset(seed=5)
+    np.testing.assert_array_equal(seen, single.reset(seed=5)[0])
+    ended = 0
+    for _ in range(150):
+        legal = infos["action_mask"] * rng.random((n, many.single_action_space.n))
+        actions = np.where(rng.random(n) < 0.1, rng.integers(0, 44, n), legal.argmax(axis=1))
+        *found, infos = many.step(actions)
+        *expected, told = single.step(actions)
+        for one, another in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, another)
+        np.testing.assert_array_equal(infos["action_mask"], np.stack(told["action_mask"]))
+        assert (infos["illegal_action"] == told["illegal_action"]).all()
+        ended += int(found[2].sum())
+    assert ended > 5
+
+
+def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
+    game, n = Yahtzee(), 64
+    env = VectorEnv(YahtzeeEpisodes(game, n))
+    env.reset(seed=2)
+    rng = np.random.default_rng(2)
+    jokers = 0
+    for _ in range(60):
+        # Yahtzees are rare: some dice are put on the table.
+        saved = env.get_state()
+        rolled = saved["roll"] >= 0
+        alike = np.flatnonzero(env.simulator._rules.face >= 0)
+        change = rolled & (rng.random(n) < 0.1)
+        saved["roll"][change] = rng.choice(alike, change.sum())
+        env.set_state(saved)
+        seen, mask = env.simulator.look()
+        for i in range(n):
+            state = env.simulator.state(i)
+            np.testing.assert_array_equal(seen[i], game.observe(state, 0))
+            if game.is_terminal(state):
+                assert mask[i].all()
+            else:
+                assert tuple(np.flatnonzero(mask[i])) == game.legal_actions(state)[0]
+                jokers += bool(state.dice) and game.is_joker(state)
+        actions = (mask * rng.random(mask.shape)).argmax(axis=1)
+        env.step(actions)
+    assert jokers > 20
+
+
+def test_indicators_tell_states_apart() -> None:
+    game = SMALL[0]
+    env = YahtzeeEpisodes(game, 200, "onehot")
+    env.seed(range(200), np.ones(200, bool), np.random.default_rng(0))
+    env.begin(np.arange(200))
+    known: dict[bytes, Any] = {}
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        seen, mask = env.look()
+        assert set(np.unique(seen)) <= {0.0, 1.0}
+        for i in range(200):
+            assert known.setdefault(seen[i].tobytes(), env.state(i)) == env.state(i)
+        told = np.empty(200), np.empty(200, bool), np.empty(200, bool)
+        env.step((mask * rng.random(mask.shape)).argmax(axis=1), *told, mask, seen)
+    assert len(known) > 300
+
+
+def test_gymnasiums_checks_pass() -> None:
+    env = gym.make("solvent/Yahtzee-v0", render_mode="ansi")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Unused features of gymnasium's own.
+        check_env(env.unwrapped, skip_render_check=True)
+    env.reset(seed=0)
+    assert env.render().startswith("dice -   3 rolls left\nopen aces, twos,")
+
+
+def test_a_saved_state_is_checked() -> None:
+    env = VectorEnv(YahtzeeEpisodes(SMALL[0], 3))
+    env.reset(seed=0)
+    saved = env.get_state()
+    for name, value in [("filled", 16), ("roll", 6), ("roll", -2), ("upper", 9), ("rolls", 4)]:
+        wrong = {**saved, name: np.full_like(saved[name], value)}
+        with pytest.raises(ValueError, match=f"saved {name} goes from {value}"):
+            env.set_state(wrong)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"observation": "index"}, "observation is 'index'; allowed are onehot, vector"),
+        ({"opponent": "optimal"}, "yahtzee, a game for one, got an unexpected.*'opponent'"),
+        ({"boxes": "ones"}, "a box is 'ones'"),
+        ({"dise": 3}, "Did you mean 'dice'"),
+    ],
+)
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make("solvent/Yahtzee-v0", **arguments)
+
+
+def test_small_forms_are_sampled_from_a_table() -> None:
+    assert sampler_of(SMALL[0]) is None
+    assert isinstance(sampled_game("yahtzee", {}), OnePlayerSampler)
+    env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
+    assert env.unwrapped.game.n_states > 10
+
+
+def test_it_is_no_game_for_two() -> None:
+    with pytest.raises(ValueError, match="yahtzee is a game for one"):
+        aec_env("yahtzee")

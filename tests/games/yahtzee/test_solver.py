@@ -1,0 +1,179 @@
+"""The solution of Yahtzee: equal to that of tables, and to what is published."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import solvent
+from solvent.exact import StoreError
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.solve import solve_layers
+from solvent.games.yahtzee.arrays import keeps_of, rules_arrays
+from solvent.games.yahtzee.layers import YahtzeeLayers
+from solvent.games.yahtzee.rules import Turn, Yahtzee
+from solvent.games.yahtzee.solution import YahtzeeSolution, opened_yahtzee, solved_yahtzee
+from solvent.model import compile_game
+
+SMALL = [
+    Yahtzee("aces,twos,full-house,yahtzee", dice=5, faces=2, bonus_at=8),
+    Yahtzee("aces,twos,full-house,yahtzee", dice=5, faces=2, bonus_at=8, joker="free"),
+    Yahtzee("twos,full-house,yahtzee", dice=5, faces=2, bonus_at=6, joker="none"),
+    Yahtzee("small-straight,yahtzee", dice=4, faces=4, rolls=2),
+    Yahtzee("aces,three-of-a-kind,chance", dice=3, faces=3, bonus_at=2, yahtzee_bonus=0),
+    Yahtzee("aces,small-straight,yahtzee,chance", dice=2, faces=3, rolls=1, bonus_at=0),
+]
+
+
+@pytest.mark.parametrize("game", SMALL, ids=str)
+def test_the_layers_are_the_table_state_by_state(game: Yahtzee) -> None:
+    table = compile_game(game)
+    expected = solvent.solve(table)
+    solved = solved_yahtzee(game)
+    assert solved.value == pytest.approx(expected.value, abs=1e-10)
+    assert solved.lower <= expected.upper
+    assert solved.upper >= expected.lower
+    assert solved.upper - solved.lower < 1e-10
+    values = [solved.value_of(state) for state in table.states]
+    np.testing.assert_allclose(values, expected.values, atol=1e-10)
+    for row, state in enumerate(table.states):
+        if game.is_terminal(state):
+            continue
+        start, stop = table.row_start[row : row + 2].tolist()
+        of_table = dict(
+            zip(
+                table.row_action[0][start:stop].tolist(),
+                expected.action_values[start:stop].tolist(),
+                strict=True,
+            )
+        )
+        assert solved.action_values(state, 0) == pytest.approx(of_table, abs=1e-10)
+        policy = solved.policy(state, 0)
+        [chosen] = [action for action, chance in policy.items() if chance]
+        assert policy.keys() == of_table.keys()
+        assert of_table[chosen] == pytest.approx(max(of_table.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize("game", SMALL, ids=str)
+def test_cards_are_the_states_before_the_first_roll(game: Yahtzee) -> None:
+    cards = [state for state in compile_game(game).states if state.open and not state.dice]
+    layers = YahtzeeLayers(game)
+    assert layers.n_states == len(cards)
+    assert len({layers.place(card) for card in cards}) == len(cards)
+
+
+def test_there_are_462_keeps_and_252_rolls() -> None:
+    rules = rules_arrays(Yahtzee())
+    assert len(keeps_of(5, 6)) == len(rules.size) == 462
+    assert len(rules.face) == 252
+    # Every choice of dice of every roll, keeping all left out.
+    assert (rules.kept >= 0).sum() == 4368 - 252
+
+
+@pytest.fixture(scope="module")
+def official() -> YahtzeeSolution:
+    return solved_yahtzee(Yahtzee())
+
+
+def random_states(game: Yahtzee, seed: int, count: int) -> list[Turn]:
+    """States of random episodes, with dice on the table."""
+    rng, states = random.Random(seed), []
+    [start] = game.initial()
+    state = start.state
+    while len(states) < count:
+        if game.is_terminal(state):
+            state = start.state
+        if state.dice and rng.random() < 0.05:
+            states.append(state)
+        [legal] = game.legal_actions(state)
+        # A Yahtzee is rare: jokers are to come up, too.
+        outcomes = game.transition(state, (rng.choice(legal),))
+        alike = [one for one in outcomes if len(set(one.state.dice)) == 1]
+        state = rng.choice(alike if alike and rng.random() < 0.2 else outcomes).state
+    return states
+
+
+def test_values_solve_the_rules_equation_anywhere(official: YahtzeeSolution) -> None:
+    game = official.game
+    states = random_states(game, 1, 40)
+    assert any(game.is_joker(state) for state in states)
+    assert any(state.bonus for state in states)
+    for state in states:
+        expected = {
+            action: sum(
+                float(one.probability) * (float(one.reward) + official.value_of(one.state))
+                for one in game.transition(state, (action,))
+            )
+            for action in game.legal_actions(state)[0]
+        }
+        assert official.action_values(state, 0) == pytest.approx(expected, abs=1e-9)
+        assert official.value_of(state) == pytest.approx(max(expected.values()), abs=1e-9)
+
+
+def test_the_official_game_is_worth_what_other_solvers_say(official: YahtzeeSolution) -> None:
+    # yahtzee-engine 0.1.0 (docs.rs/yahtzee-engine), official forced jokers: 254.5877.
+    assert official.value == pytest.approx(254.5877, abs=5e-5)
+    assert official.upper - official.lower < 1e-9
+    assert solvent.make_game("yahtzee") == official.game
+    spec = solvent.model.registry.find_spec("yahtzee")
+    assert spec.environments["solvent/Yahtzee-v0"].optimum == pytest.approx(
+        official.value, abs=1e-10
+    )
+
+
+def test_there_are_536_448_cards(official: YahtzeeSolution) -> None:
+    assert official.layers.cards == 536_448
+    assert official.layers.n_states == 536_320
+
+
+@pytest.mark.slow
+def test_the_published_values_of_other_rules() -> None:
+    # Verhoeff 1999, "How to Maximize Your Score in Solitaire Yahtzee": 254.5896...
+    assert solved_yahtzee(Yahtzee(joker="free")).value == pytest.approx(254.5896, abs=1e-4)
+    # Without bonuses for further Yahtzees and jokers: 245.87 (Woodward 2003).
+    plain = solved_yahtzee(Yahtzee(joker="none", yahtzee_bonus=0))
+    assert plain.value == pytest.approx(245.87, abs=5e-3)
+
+
+def test_a_folder_holds_the_solution(tmp_path: Path) -> None:
+    game = SMALL[0]
+    with LayerFolder.create(tmp_path / "own", YahtzeeLayers(game)) as store:
+        solve_layers(store.game, store)
+    expected = solved_yahtzee(game)
+    opened = opened_yahtzee(tmp_path / "own", {})
+    assert opened.game == game
+    assert opened.value == expected.value
+    [outcome] = game.initial()
+    rolled = game.transition(outcome.state, (0,))[3].state
+    assert opened.value_of(rolled) == expected.value_of(rolled)
+    with pytest.raises(StoreError, match="joker forced, not free"):
+        opened_yahtzee(tmp_path / "own", {"joker": "free"})
+
+
+def test_a_compact_folder_is_right_but_for_its_rounding(tmp_path: Path) -> None:
+    game = SMALL[0]
+    with LayerFolder.create(tmp_path / "own", YahtzeeLayers(game), keep="compact") as store:
+        solve_layers(store.game, store)
+    expected, opened = solved_yahtzee(game), opened_yahtzee(tmp_path / "own", {})
+    assert opened.value == expected.value
+    for state in compile_game(game).states[::17]:
+        if state.open:
+            off = abs(opened.value_of(state) - expected.value_of(state))
+            assert off <= opened.error_of(state) < 0.02
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        Turn((1, 1, 1, 1, 3), 0, ("aces", "yahtzee"), 0, False),
+        Turn((1, 1, 1, 1, 2), 3, ("aces", "yahtzee"), 0, False),
+        Turn((2, 1, 1, 1, 1), 1, ("aces", "yahtzee"), 0, False),
+    ],
+)
+def test_what_is_no_state_is_refused(state: Any) -> None:
+    with pytest.raises(ValueError, match="is no state of yahtzee"):
+        solved_yahtzee(SMALL[0]).value_of(state)
