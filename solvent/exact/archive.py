@@ -16,7 +16,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -38,8 +38,14 @@ LARGEST = 2**30
 LARGEST_HEADER = 2**24
 """Bytes of JSON."""
 
+LARGEST_ARRAY_HEADER = 2**14
+"""Bytes in which an array says what it is; NumPy writes a few hundred."""
+
 PLAIN = "biuf"
 """Kinds of NumPy's types that are numbers."""
+
+COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How the members of an archive may be compressed; what others unpack to cannot be bounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,35 @@ def read_archive(
     return header, {name: _native(array) for name, array in arrays.items()}
 
 
+def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray[Any]:
+    """Read the one array of a ``.npz`` that anybody has written.
+
+    The header of an archive of this project may be there, and is not looked at.
+
+    Args:
+        path: The file.
+        shapes: Those that the array may have; a larger one is not unpacked.
+
+    Returns:
+        Plain numbers, in the byte order of this machine.
+
+    Raises:
+        StoreError: If the file is missing, damaged, holds anything but plain numbers, holds several
+            arrays or none, or the array has another shape.
+    """
+    with _opened(path, "a .npz of plain numbers") as (archive, members):
+        names = sorted(members.keys() - {"header"})
+        if len(names) != 1:
+            raise StoreError(f"{path}: holds the arrays {shown(names)}; expected is one array")
+        member = members[names[0]]
+        if member.shape not in shapes:
+            raise StoreError(
+                f"{path}: the array {shown(names[0])} has the shape {shown(member.shape)}; "
+                f"expected {' or '.join(map(str, shapes))}"
+            )
+        return _native(_unpack(archive, member))
+
+
 def read_header(path: str | Path) -> dict[str, Any]:
     """The header of a file of any kind; its arrays are not read, and its checksum not compared.
 
@@ -159,7 +194,9 @@ class _Member(NamedTuple):
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, _Member]]]:
+def _opened(
+    path: str | Path, what: str = "a file of solvent's"
+) -> Iterator[tuple[zipfile.ZipFile, dict[str, _Member]]]:
     """A file with what it states about its arrays; whatever is wrong with it becomes one line."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
@@ -169,7 +206,7 @@ def _opened(path: str | Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, _Memb
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except (ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise StoreError(f"{path}: not a file of solvent's, or damaged") from error
+        raise StoreError(f"{path}: not {what}, or damaged") from error
     except Exception as error:  # zlib and zipfile raise many kinds for damaged archives.
         raise StoreError(f"{path}: damaged ({type(error).__name__})") from error
 
@@ -185,10 +222,14 @@ def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
         name = info.filename.removesuffix(".npy")
         if name == info.filename or name in members:
             raise ValueError(f"{name} is no array, or there twice")
-        with archive.open(info) as file:
-            read = read_by_version[np.lib.format.read_magic(file)]
-            shape, _, dtype = read(file)
-            begin = file.tell()
+        if info.compress_type not in COMPRESSED_BY_NUMPY:
+            raise ValueError(f"{name} is compressed as NumPy does not")
+        with archive.open(info) as member_file:
+            # NumPy would read all of a header before it refuses a long one.
+            file = io.BytesIO(member_file.read(LARGEST_ARRAY_HEADER))
+        read = read_by_version[np.lib.format.read_magic(file)]
+        shape, _, dtype = read(file)
+        begin = file.tell()
         member = _Member(info, dtype, shape)
         plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
         if not plain or info.file_size != begin + member.size:
