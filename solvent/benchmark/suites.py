@@ -34,26 +34,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import EntryPoint
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from solvent.model.files import read_file
+from solvent.model.data_files import find_data, read_data, text_of
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
 from solvent.model.registry import declared_names
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
-
-FORMAT = 1
-"""Of the file of a suite."""
-
-LARGEST_SUITE = 2**20
-"""Bytes of a file that is read."""
 
 _NAME = re.compile(r"[\w.-]{1,100}")
 """What can be the name of a folder everywhere."""
@@ -178,16 +170,7 @@ def find_suite(name: str) -> Suite:
     """
     if name.endswith(".toml"):
         return read_suite(Path(name))
-    points = suite_points()
-    point = points[check_choice(name, "suite", points)]
-    try:
-        content = (files(point.value) / f"{name}.toml").read_bytes()
-    except (ImportError, OSError) as error:
-        raise ValueError(f"the suite {name} of {point.value} cannot be read: {error}") from error
-    suite = _parsed(content, f"{point.value}/{name}.toml")
-    if suite.name != name:
-        raise ValueError(f"{point.value}/{name}.toml: name is {shown(suite.name)}; expected {name}")
-    return suite
+    return _suite(*find_data(name, GROUP, "suite"))
 
 
 def read_suite(path: Path) -> Suite:
@@ -199,33 +182,16 @@ def read_suite(path: Path) -> Suite:
     Raises:
         ValueError: If it cannot be read or is not a suite's; the message names file and task.
     """
-    try:
-        content = read_file(path, LARGEST_SUITE)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
-    return _parsed(content, str(path))
+    return _suite(read_data(path), str(path))
 
 
-def _parsed(content: bytes, where: str) -> Suite:
-    try:
-        held = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ValueError(f"{where}: not TOML ({error})") from error
-    if held.get("format") != FORMAT:
-        raise ValueError(f"{where}: format is {shown(held.get('format'))}; this reads {FORMAT}")
+def _suite(held: Mapping[str, Any], where: str) -> Suite:
     try:
         for key in held:
             check_choice(key, "key", ("format", "name", "title", "tasks"))
-        return Suite(_text(held, "name"), _text(held, "title"), check_tasks(_tasks(held)))
+        return Suite(text_of(held, "name"), text_of(held, "title"), check_tasks(_tasks(held)))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error
-
-
-def _text(held: Mapping[str, Any], key: str) -> str:
-    value = held.get(key)
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{key} is {shown(value)}; expected a text")
-    return value
 
 
 def _tasks(held: Mapping[str, Any]) -> list[Task]:
