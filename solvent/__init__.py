@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         solve_tree,
         state_visitation,
     )
+    from solvent.grading import grade
     from solvent.model import (
         Game,
         Outcome,
@@ -55,6 +56,7 @@ _HOMES = {
     "compile_game": "solvent.model",
     "discounted": "solvent.model",
     "exploitability": "solvent.exact",
+    "grade": "solvent.grading",
     "load_policy": "solvent.exact",
     "locate_gap": "solvent.exact",
     "make_game": "solvent.model.registry",
@@ -84,6 +86,7 @@ __all__ = [
     "compile_game",
     "discounted",
     "exploitability",
+    "grade",
     "load_policy",
     "locate_gap",
     "make_game",

@@ -56,9 +56,10 @@ ROOMS = {
     "scoring": room("model exact envs baselines registration training", "numpy", "gymnasium"),
     "report": room("model exact baselines benchmark lazy", "numpy jinja2"),
     "tabular": room("model exact envs report lazy", "numpy gymnasium"),
+    "grading": room("model exact envs benchmark report scoring lazy", "numpy"),
     "play": room("model exact baselines", "numpy"),
     "cli": room(
-        "model exact envs baselines benchmark registration training report play",
+        "model exact envs baselines benchmark registration training report grading play",
         "numpy gymnasium typer click rich yaml",
     ),
     "games": room(
@@ -66,7 +67,7 @@ ROOMS = {
         "numpy scipy numba gymnasium typer rich",
         "sklearn pygame torch yaml",
     ),
-    "__init__": room("model exact registration scoring lazy", ""),
+    "__init__": room("model exact registration scoring grading lazy", ""),
     "__main__": room("cli", ""),
 }
 
@@ -82,6 +83,7 @@ PACKAGES_OF_FILES = {
 GROUPS = {
     "benchmark/algorithms.py": "solvent.algorithms",
     "benchmark/suites.py": "solvent.suites",
+    "grading/exercises.py": "solvent.exercises",
     "model/registry.py": "solvent.games",
 }
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from solvent import __version__
 from solvent.cli.errors import interruptible
+from solvent.cli.grading import grade
 from solvent.cli.groups import GameCommand, MainGroup
 from solvent.cli.submissions import leaderboard, submit
 from solvent.model.parameters import brief, check_choice, shown
@@ -713,5 +714,6 @@ def report(
     typer.echo(f"report: {page}")
 
 
+app.command()(grade)
 app.add_typer(submit, name="submit")
 app.command()(leaderboard)

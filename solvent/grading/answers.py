@@ -1,0 +1,165 @@
+"""Answers: files of plain numbers that anybody may have written.
+
+An answer is one array, with a row for each state by its number:
+
+=================  =====================  ====================================================
+asked for          shape                  numbers
+=================  =====================  ====================================================
+``policy``         [S] or [S, A]          the action of each state, or a probability for each
+``values``         [S]                    the value of each state
+``action_values``  [S, A]                 the value of each action in each state
+=================  =====================  ====================================================
+
+It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
+``.csv``: a line for each state with numbers between commas, in the order of the states, and
+before them one line of names if that is wanted.
+
+Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
+neither is a link, which might lead to somebody else's answer. How large a file may be follows from
+the size of the answer (:func:`largest_file`). Shapes are compared before anything is unpacked, and
+a line of text is no longer than its numbers can be. So the memory that reading takes is bounded by
+the exercise, whatever the file states.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.exact.archive import read_array
+from solvent.exact.store import StoreError
+from solvent.model.files import read_file
+from solvent.model.parameters import shown
+
+NUMBER = 32
+"""Bytes of a file for each number of an answer: more than a float takes in any notation."""
+
+BESIDE = 2**16
+"""Bytes of a file for all else: the headers of an archive, the names of columns."""
+
+LONGEST_NAME = 256
+"""Bytes in a line of text for each column: the name of an action is longer than a number."""
+
+
+def shapes_of(asks: str, rows: int, width: int) -> tuple[tuple[int, ...], ...]:
+    """The shapes that an answer may have.
+
+    Args:
+        asks: What is asked for.
+        rows: How many states it numbers.
+        width: How many actions there are.
+    """
+    of_states, of_actions = (rows,), (rows, width)
+    return {
+        "policy": (of_states, of_actions),
+        "values": (of_states,),
+        "action_values": (of_actions,),
+    }[asks]
+
+
+def largest_file(shapes: tuple[tuple[int, ...], ...]) -> int:
+    """Bytes that the file of an answer of these shapes may have."""
+    return NUMBER * max(map(math.prod, shapes)) + BESIDE
+
+
+def read_answer(path: str | Path, shapes: tuple[tuple[int, ...], ...]) -> NDArray[Any]:
+    """Read an answer.
+
+    Args:
+        path: A file ``.npz`` or ``.csv``.
+        shapes: Those that its array may have, as :func:`shapes_of` gives them.
+
+    Returns:
+        Plain numbers of one of these shapes; they may be infinite or NaN.
+
+    Raises:
+        StoreError: If the file is missing, damaged, no regular file, too large, or holds something
+            else.
+    """
+    path = Path(path)
+    largest = largest_file(shapes)
+    try:
+        about = path.lstat()
+        if stat.S_ISLNK(about.st_mode):
+            raise StoreError(f"{path}: is a link; expected a file")
+        if not stat.S_ISREG(about.st_mode):
+            raise StoreError(f"{path}: is no regular file")
+        if about.st_size > largest:
+            raise StoreError(f"{path}: has {about.st_size:,} bytes; at most {largest:,} are read")
+        kind = path.suffix.lower()
+        if kind == ".npz":
+            return read_array(path, shapes)
+        if kind == ".csv":
+            return _read_csv(path, shapes, largest)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        if isinstance(error, StoreError):
+            raise
+        # A path with a null character in it is none.
+        raise StoreError(f"{path}: cannot be read ({error})") from error
+    raise StoreError(f"{path}: ends in {shown(path.suffix)}; allowed are .npz and .csv")
+
+
+def _read_csv(path: Path, shapes: tuple[tuple[int, ...], ...], largest: int) -> NDArray[Any]:
+    try:
+        # A spreadsheet may put a mark of the order of bytes before the text.
+        text = read_file(path, largest).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path}: is no text in UTF-8") from error
+    rows = max(shape[0] for shape in shapes)
+    widths = sorted({1 if len(shape) == 1 else shape[1] for shape in shapes})
+    named, read = False, 0
+    found: NDArray[np.float64] = np.empty((0, 0))
+    for number, cells in _lines(path, text, widths[-1]):
+        if not (named or read) and not _are_numbers(cells):
+            named = True
+            continue
+        if len(cells) not in widths or not _are_numbers(cells):
+            raise StoreError(
+                f"{path}: line {number} has {shown(cells)}; expected "
+                f"{' or '.join(map(str, widths))} numbers"
+            )
+        if read == rows:
+            raise StoreError(f"{path}: has more than {rows} lines of numbers; expected {rows}")
+        if read == 0:
+            # All lines are as wide as the first.
+            widths, found = [len(cells)], np.empty((rows, len(cells)))
+        found[read] = [float(cell) for cell in cells]
+        read += 1
+    if read != rows:
+        raise StoreError(f"{path}: has {read} lines of numbers; expected {rows}")
+    return found[:, 0] if found.shape[1] == 1 and (rows,) in shapes else found
+
+
+def _lines(path: Path, text: str, width: int) -> Iterator[tuple[int, list[str]]]:
+    """The lines with something in them, each with its number and its cells."""
+    longest = LONGEST_NAME * (width + 1)
+    for number, line in enumerate(io.StringIO(text, newline=None), 1):
+        if len(line) > longest:
+            raise StoreError(
+                f"{path}: line {number} has {len(line):,} characters; at most {longest:,} are read"
+            )
+        try:
+            [cells] = csv.reader([line]) if line.strip() else [[]]
+        except (csv.Error, ValueError) as error:
+            raise StoreError(f"{path}: line {number} is no line of CSV ({error})") from error
+        if cells:
+            yield number, cells
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    try:
+        for cell in cells:
+            float(cell)
+    except ValueError:
+        return False
+    return True

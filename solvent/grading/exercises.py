@@ -1,0 +1,310 @@
+"""Exercises: what is asked of a student, as small data files that anyone can write.
+
+An exercise is a file of TOML::
+
+    format = 1
+    name = "lake-policy"
+    title = "Across the frozen lake"
+    question = "Which policy reaches the goal most often?"
+    environment = "FrozenLake-v1"
+    asks = "policy"
+    points = [[1e-6, 10], [0.05, 6], [0.2, 3]]
+
+The keys are the attributes of :class:`Exercise`. A package lists its exercises among its entry
+points, each with the package in whose folder ``<name>.toml`` is::
+
+    [project.entry-points."solvent.exercises"]
+    lake-policy = "my_course.exercises"
+
+**The rule of points.** ``points`` is a list of pairs ``[gap, points]``, gaps ascending and points
+descending. Who hands in a gap of at most the first gets the first points, and so on; beyond the
+last there are none. The gap is in the units of the rewards. It is
+
+- of a policy, the optimality gap: what it is below the optimum at the start; in a game for two
+  against a best response, which is its exploitability;
+- of values or action values, the largest error in a state, or in a state with a legal action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from solvent.benchmark.suites import Task
+from solvent.benchmark.task_game import published_game, task_game
+from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact import Solution, cached_solution, policy_value
+from solvent.model import Game, TabularGame, TabularPolicy, cached_table
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.data_files import find_data, read_data, text_of
+from solvent.model.discount import discounted
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.parameters import check_choice, check_integer, is_number, shown
+from solvent.model.registry import declared_names, make_game
+
+GROUP = "solvent.exercises"
+"""The group of entry points under which packages declare their exercises."""
+
+ASKS = ("policy", "values", "action_values")
+"""What can be asked for."""
+
+OF = ("optimal", "uniform")
+"""Whose values can be asked for."""
+
+MOST_STEPS = 100
+"""Pairs of a gap and points in an exercise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """What is asked of a student.
+
+    Attributes:
+        name: Of the exercise.
+        title: In a line.
+        question: What is asked, in words.
+        asks: ``"policy"``, ``"values"`` or ``"action_values"``.
+        points: Pairs ``(gap, points)``, as the module says; gaps above 0.
+        game: The name of a game, as :func:`solvent.make_game` takes it. In a game for two the
+            policy is scored against a best response.
+        parameters: Of the game.
+        environment: In the place of `game`, the Gymnasium id of an environment that has a table,
+            one of Gymnasium's own such as ``"FrozenLake-v1"`` included. In a game for two the
+            policy is scored against the environment's opponent.
+        env_kwargs: Arguments of the environment.
+        discount: By how much a reward counts less for every move before it, above 0 and up to 1.
+        player: Whose policy or values are asked for in a `game` for two, 0 or 1.
+        of: Whose values are asked for: those of an ``"optimal"`` policy, or of the ``"uniform"``
+            one, which takes each legal action with equal probability.
+
+    Raises:
+        ValueError: If one is not allowed.
+    """
+
+    name: str
+    title: str
+    asks: str
+    points: Sequence[tuple[float, float]]
+    question: str = ""
+    game: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    environment: str = ""
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    discount: float = 1.0
+    player: int = 0
+    of: str = "optimal"
+
+    def __post_init__(self) -> None:
+        """Check the form of all that a file may state."""
+        for name in ("name", "title"):
+            text_of(vars(self), name)
+        for name in ("question", "game", "environment"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} is {shown(getattr(self, name))}; expected a text")
+        for name in ("parameters", "env_kwargs"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise ValueError(f"{name} is {shown(getattr(self, name))}; allowed is a table")
+        if bool(self.game) == bool(self.environment):
+            raise ValueError(
+                f"game is {shown(self.game)} and environment {shown(self.environment)}; expected "
+                f"is one of the two"
+            )
+        check_choice(self.asks, "asks", ASKS)
+        check_choice(self.of, "of", OF)
+        if self.asks == "policy" and self.of != "optimal":
+            raise ValueError(f"of is {shown(self.of)}; a policy is asked for, which is no one's")
+        check_integer(self.player, "player", 0, 1)
+        if self.environment and self.player:
+            raise ValueError("player is 1; the seat of an environment is in env_kwargs: seat = 1")
+        if not is_number(self.discount) or not 0 < self.discount <= 1:
+            raise ValueError(
+                f"discount is {shown(self.discount)}; allowed are numbers above 0 and up to 1"
+            )
+        object.__setattr__(self, "points", _checked_points(self.points))
+
+    @property
+    def out_of(self) -> float:
+        """The most points that it gives."""
+        return float(self.points[0][1])
+
+    def points_for(self, gap: float) -> float:
+        """The points that a gap gets, as the module says.
+
+        Args:
+            gap: 0 or above, up to rounding; none are given for infinity and NaN.
+        """
+        return next((float(points) for most, points in self.points if gap <= most), 0.0)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The game and its solution, which are found when they are first asked for.
+
+        Raises:
+            ValueError: If there is no such game or environment, a parameter is not allowed, or what
+                is asked for is not defined in it; the message names the exercise.
+        """
+        try:
+            return _subject(self)
+        except ValueError as error:
+            raise ValueError(f"exercise {self.name}: {error}") from error
+
+
+def _checked_points(points: Any) -> tuple[tuple[float, float], ...]:
+    """The steps of the scale, as pairs of floats."""
+    allowed = "a list of pairs [gap, points], gaps ascending above 0 and points descending above 0"
+    if not isinstance(points, (list, tuple)) or not 0 < len(points) <= MOST_STEPS:
+        raise ValueError(f"points is {shown(points)}; expected {allowed}")
+    pairs: list[tuple[float, float]] = []
+    for pair in points:
+        if (
+            not isinstance(pair, (list, tuple))
+            or len(pair) != 2
+            or not all(is_number(x) and x > 0 for x in pair)
+            or (pairs and not (pairs[-1][0] < pair[0] and pairs[-1][1] > pair[1]))
+        ):
+            raise ValueError(f"points has {shown(pair)}; expected {allowed}")
+        pairs.append((float(pair[0]), float(pair[1])))
+    return tuple(pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What an exercise is about, as tables.
+
+    An answer has a row for each state by the number under which the environment shows it with
+    ``observation="index"``: its place in the table, or in an environment of Gymnasium's own the
+    number there.
+
+    Attributes:
+        rules: Of the game that is played.
+        table: On which an answer is scored, S states; an opponent is folded into chance, and a
+            discount into the end of episodes.
+        played: The table of the game that is played, whose policies are taken too.
+        player: Whose policy or values are asked for.
+        row: [S] the row of an answer that belongs to each state; of a state in which the episode
+            has ended, any.
+        rows: How many an answer has.
+        expected: What values have to be, [S] values or [S, A] action values; None for a policy.
+    """
+
+    rules: Game
+    table: TabularGame
+    played: TabularGame
+    player: int
+    row: Ints
+    rows: int
+    expected: Floats | None = None
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum of `table`."""
+        return cached_solution(self.table)
+
+    @property
+    def mask(self) -> Bools:
+        """[S, A] the legal actions of the player."""
+        return self.table.mask[self.player]
+
+
+def _subject(exercise: Exercise) -> Subject:
+    player = exercise.player
+    if exercise.game:
+        rules = make_game(exercise.game, **exercise.parameters)
+        table = played = cached_table(rules)
+    elif exercise.environment in ENVIRONMENTS:
+        task = task_game(Task(environment=exercise.environment, env_kwargs=exercise.env_kwargs))
+        rules, table, played = task.rules, task.table, task.played
+        [player] = task.seats
+    else:
+        rules = published_game(exercise.environment, exercise.env_kwargs)
+        table = played = cached_table(rules)
+    if player >= rules.info.players:
+        raise ValueError(f"player is {player}; {rules.info.name} is a game for one")
+    row, rows = np.arange(table.n_states), table.n_states
+    if isinstance(rules, GymnasiumTable):
+        row = np.array([state.number for state in table.states])  # type: ignore[attr-defined]
+        rows = len(rules.transitions)
+    table = discounted(table, exercise.discount)
+    # A discount has an end of its own, the last state, in which nothing is asked.
+    row = np.pad(row, (0, table.n_states - len(row)))
+    subject = Subject(rules, table, played, player, row, rows)
+    if exercise.asks == "policy":
+        return subject
+    return Subject(rules, table, played, player, row, rows, _expected(subject, exercise))
+
+
+def _expected(subject: Subject, exercise: Exercise) -> Floats:
+    """[S] the values, or [S, A] the action values, that are asked for, to the player."""
+    table, player = subject.table, subject.player
+    for_two = (table.action_count[1 - player] > 1).any()
+    if for_two and (exercise.of == "uniform" or exercise.asks == "action_values"):
+        raise ValueError(
+            f"asks for {exercise.asks} of {exercise.of} play; in a game for two, where the other "
+            f"player chooses too, only optimal values are defined"
+        )
+    sign = 1 if player == 0 else -1
+    if exercise.of == "uniform":
+        values = policy_value(table, TabularPolicy.uniform(table, player=player))
+        action_values = table.expectation(values)
+    else:
+        values, action_values = subject.solution.values, subject.solution.action_values
+    if exercise.asks == "values":
+        expected = sign * values
+    else:
+        width = subject.mask.shape[1]
+        place = table.row_state * width + table.row_action[player]
+        flat = grouped_sum(place, sign * action_values, table.n_states * width)
+        expected = flat.reshape(table.n_states, width)
+    if not np.isfinite(expected[~table.terminal]).all():
+        raise ValueError(f"the {exercise.asks} of the {exercise.of} policy are not all finite")
+    return np.asarray(expected)
+
+
+def exercise_points() -> dict[str, EntryPoint]:
+    """The exercises of all installed packages, by name."""
+    return declared_names(GROUP)
+
+
+def find_exercise(name: str | Path | Exercise) -> Exercise:
+    """An exercise by its name, or from a file.
+
+    Args:
+        name: One that a package declares, or a path that ends in ``.toml``; an exercise is
+            returned as it is.
+
+    Raises:
+        ValueError: If there is no such exercise, or its file is not one of an exercise; the message
+            names the file.
+    """
+    if isinstance(name, Exercise):
+        return name
+    if not isinstance(name, (str, Path)):
+        raise ValueError(f"exercise is {shown(name)}; allowed are a name, a path and an Exercise")
+    if str(name).endswith(".toml"):
+        return _exercise(read_data(Path(name)), str(name))
+    return _declared(str(name))
+
+
+@cache
+def _declared(name: str) -> Exercise:
+    """An exercise of a package, whose game is then solved once in a process."""
+    return _exercise(*find_data(name, GROUP, "exercise"))
+
+
+def _exercise(held: Mapping[str, Any], where: str) -> Exercise:
+    known = [one.name for one in fields(Exercise)]
+    try:
+        for key in held:
+            check_choice(key, "key", ["format", *known])
+        for key in ("name", "title", "asks"):
+            text_of(held, key)
+        given = {key: value for key, value in held.items() if key != "format"}
+        return Exercise(**{"points": None, **given})
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from error

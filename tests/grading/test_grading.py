@@ -1,0 +1,303 @@
+"""Grades are exact, and no file of a class stops, fools or exhausts who grades it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from handed_in import LAKE, optimal_actions, policy_files
+from typer.testing import CliRunner
+
+import solvent
+from solvent.cli.app import app
+from solvent.exact.store import StoreError
+from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
+from solvent.grading.answers import largest_file, shapes_of
+from solvent.grading.grades import Graded
+
+SHAPES = shapes_of("policy", 16, 4)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    file = tmp_path / "lake.toml"
+    file.write_text(LAKE)
+    return file
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("class")
+    for name, (make, _) in policy_files().items():
+        make(folder / name)
+    return folder
+
+
+def test_a_class_is_graded(lake: Path, handed_in: Path, tmp_path: Path) -> None:
+    expected = policy_files()
+    assert len(expected) > 50
+    grades = tmp_path / "grades.csv"
+    words = ["grade", str(lake), *(str(handed_in / name) for name in expected)]
+    result = CliRunner().invoke(app, [*words, "--csv", str(grades)])
+    assert result.exit_code == 1, result.exception
+    with grades.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["file"] for row in rows][:2] == [str(handed_in / n) for n in list(expected)[:2]]
+    for (name, (_, wanted)), row in zip(expected.items(), rows, strict=True):
+        if isinstance(wanted, str):
+            assert re.search(wanted, row["problem"]), (name, row["problem"])
+            assert (row["points"], row["gap"], row["explanation"]) == ("0", "", "")
+        else:
+            assert (float(row["points"]), row["problem"]) == (wanted, ""), name
+            assert row["explanation"].startswith("lake: ")
+    assert not (handed_in / "sprung").exists()
+    assert "\x1b" not in result.output
+    assert "\x1b" not in grades.read_text(encoding="utf-8")
+
+
+def test_reading_takes_no_more_memory_than_the_exercise_asks(handed_in: Path) -> None:
+    # Unpacked, some of the files would take gigabytes; all of them are as small as allowed.
+    assert largest_file(SHAPES) < 70_000
+    names = list(policy_files())
+    tracemalloc.start()
+    try:
+        for name in names:
+            try:
+                read_answer(handed_in / name, SHAPES)
+            except StoreError:
+                continue
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000
+
+
+def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: Path) -> None:
+    result = CliRunner().invoke(app, ["grade", str(lake), str(handed_in / "uniform.npz")])
+    assert result.exit_code == 0
+    told = " ".join(result.output.split())
+    assert "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for" in told
+    assert "state 1 (row 0, column 1): left 25%, down 25%, right 25%, up 25%, where up" in told
+    result = CliRunner().invoke(app, ["grade", str(lake)])
+    assert "0 left, 1 down, 2 right, 3 up" in " ".join(result.output.split())
+    assert "(16,) or (16, 4)" in result.output
+
+
+def test_programs_are_answered_in_json(lake: Path, handed_in: Path) -> None:
+    files = [str(handed_in / name) for name in ("near.npz", "for-ever.npz", "missing.npz")]
+    result = CliRunner().invoke(app, ["grade", str(lake), *files, "--json"])
+    near, for_ever, missing = json.loads(result.output)
+    assert near["file"] == files[0]
+    assert (near["grade"]["points"], near["grade"]["out_of"]) == (6, 10)
+    assert 0 < near["grade"]["gap"] < 0.2
+    assert for_ever["grade"]["gap"] == pytest.approx(14 / 17)
+    assert (missing["grade"], "No such file" in missing["problem"]) == (None, True)
+
+
+def test_the_explanation_is_that_of_locate_gap() -> None:
+    env = gym.make("solvent/FFCombat-v0")
+    table = env.unwrapped.game
+    uniform = solvent.TabularPolicy.uniform(table)
+    where = solvent.locate_gap(table, uniform)
+    exercise = Exercise(
+        name="fight", title="A fight", environment="solvent/FFCombat-v0", asks="policy",
+        points=[(1e-6, 4), (0.2, 1)],
+    )  # fmt: skip
+    got = solvent.grade(exercise, uniform)
+    assert got.gap == pytest.approx(where.gap, abs=1e-12)
+    assert (got.points, got.out_of) == (1, 4)
+    told = [line for line in got.text.splitlines() if line.startswith("- state ")]
+    assert [int(line.split()[2]) for line in told] == where.ranked(3)
+    for line, state in zip(told, where.ranked(3), strict=True):
+        assert f"{where.contribution[state]:.4g} in an episode" in line
+    assert solvent.grade(exercise, solvent.solve(table).policies[0]).points == 4
+
+
+def test_values_are_graded_by_their_largest_error() -> None:
+    exercise = Exercise(
+        name="v", title="Values", environment="FrozenLake-v1", asks="values",
+        points=[(1e-6, 10), (0.1, 5)],
+    )  # fmt: skip
+    subject = exercise.subject
+    right = np.zeros(16)
+    live = ~subject.table.terminal
+    right[subject.row[live]] = subject.solution.values[live]
+    assert solvent.grade(exercise, right).points == 10
+    wrong = right.copy()
+    wrong[[3, 6]] += [0.05, -0.03]
+    got = solvent.grade(exercise, wrong)
+    assert got.gap == pytest.approx(0.05)
+    assert got.points == 5
+    third, sixth = (line for line in got.text.splitlines() if line.startswith("- "))
+    assert third.startswith("- state 3 (row 0, column 3): ")
+    assert sixth.startswith("- state 6 (row 1, column 2): ")
+    wrong[3] = np.nan
+    assert solvent.grade(exercise, wrong).as_dict()["gap"] is None
+    # Whatever stands in a hole, where nothing is to come.
+    right[5] = -7
+    assert solvent.grade(exercise, right).points == 10
+
+
+def test_values_of_the_uniform_policy_and_action_values() -> None:
+    base = Exercise(
+        name="v", title="Values", environment="FrozenLake-v1", asks="values", of="uniform",
+        points=[(1e-6, 1)],
+    )  # fmt: skip
+    table, row = base.subject.table, base.subject.row
+    values = solvent.policy_value(table, solvent.TabularPolicy.uniform(table))
+    answer = np.zeros(16)
+    answer[row[~table.terminal]] = values[~table.terminal]
+    assert solvent.grade(base, answer).points == 1
+    q = replace(base, asks="action_values")
+    rows = table.expectation(values)
+    answer = np.zeros((16, 4))
+    answer[row[table.row_state], table.row_action[0]] = rows
+    assert solvent.grade(q, answer).points == 1
+    answer[14, 2] += 0.25
+    got = solvent.grade(q, answer)
+    assert got.gap == pytest.approx(0.25)
+    assert "state 14 (row 3, column 2), right: " in got.text
+
+
+def test_later_rewards_may_count_less() -> None:
+    plain = Exercise(
+        name="v", title="Values", environment="FrozenLake-v1", asks="values", discount=0.99,
+        points=[(1e-6, 1)],
+    )  # fmt: skip
+    # Value iteration, as the book has it, on the environment's own table.
+    P = gym.make("FrozenLake-v1").unwrapped.P
+    values = np.zeros(16)
+    for _ in range(5000):
+        values = np.array([
+            max(sum(p * (r + 0.99 * values[t] * (not over)) for p, t, r, over in P[s][a])
+                for a in P[s])
+            for s in P
+        ])  # fmt: skip
+    assert values[0] == pytest.approx(0.542026, abs=1e-6)
+    assert solvent.grade(plain, values).points == 1
+    policy = replace(plain, asks="policy")
+    uniform = np.full((16, 4), 0.25)
+    game = solvent.score("FrozenLake-v1", uniform)
+    table = policy.subject.played
+    of_game = solvent.TabularPolicy.uniform(table)
+    first, second = solvent.grade(policy, uniform), solvent.grade(policy, of_game)
+    assert first == second
+    assert first.gap != pytest.approx(game.optimality_gap)
+
+
+def test_a_game_for_two_is_graded_against_a_best_response() -> None:
+    small = {"limit": 10, "sides": 4}
+    exercise = Exercise(
+        name="g", title="Greed", game="greed", parameters=small, player=1, asks="policy",
+        points=[(1e-6, 1)],
+    )  # fmt: skip
+    table = exercise.subject.table
+    uniform = solvent.TabularPolicy.uniform(table, player=1)
+    assert solvent.grade(exercise, uniform).gap == pytest.approx(
+        solvent.exploitability(table, uniform)
+    )
+    assert solvent.grade(exercise, solvent.solve(table).policies[1]).points == 1
+    with pytest.raises(ValueError, match="player 1's is asked for"):
+        solvent.grade(exercise, solvent.TabularPolicy.uniform(table, player=0))
+    values = replace(exercise, asks="values")
+    assert solvent.grade(values, -solvent.solve(table).values).points == 1
+    with pytest.raises(ValueError, match=r"exercise g: .* only optimal values are defined"):
+        solvent.grade(replace(exercise, asks="action_values"), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("gap", "points"),
+    [(0, 10), (1e-6, 10), (1.1e-6, 6), (0.2, 6), (0.5, 3), (0.8, 0), (np.inf, 0), (np.nan, 0)],
+)
+def test_the_rule_of_points(lake: Path, gap: float, points: float) -> None:
+    assert find_exercise(lake).points_for(gap) == points
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format = 1", "format = 2", "format is 2; this reads 1"),
+        ("format = 1", "format = [", "not TOML"),
+        ('asks = "policy"', 'asks = "polcy"', "asks is 'polcy'"),
+        ('asks = "policy"', "", "asks is None; expected a text"),
+        ('title = "Across the frozen lake"', "title = 3", "title is 3; expected a text"),
+        ('environment = "FrozenLake-v1"', "", "expected is one of the two"),
+        ('asks = "policy"', 'asks = "policy"\ngame = "pig"', "expected is one of the two"),
+        ('asks = "policy"', 'asks = "policy"\nof = "uniform"', "of is 'uniform'"),
+        ('asks = "policy"', 'asks = "policy"\nplayer = 1', "player is 1"),
+        ('asks = "policy"', 'asks = "policy"\ndiscount = 0', "discount is 0"),
+        ('asks = "policy"', 'asks = "policy"\nhint = "left"', "key is 'hint'"),
+        ('asks = "policy"', 'asks = "policy"\nenv_kwargs = 3', "env_kwargs is 3"),
+        ("[[1e-6, 10], [0.2, 6], [0.7, 3]]", "[[0, 10]]", r"points has [0, 10]"),
+        ("[[1e-6, 10], [0.2, 6], [0.7, 3]]", "[[0.1, 5], [0.2, 6]]", "points has [0.2, 6]"),
+        ("[[1e-6, 10], [0.2, 6], [0.7, 3]]", "[[0.1, 5], [0.05, 4]]", "points has [0.05, 4]"),
+        ("[[1e-6, 10], [0.2, 6], [0.7, 3]]", "[]", "points is []"),
+        ("[[1e-6, 10], [0.2, 6], [0.7, 3]]", "[[nan, 1]]", "points has [nan, 1]"),
+        ("points = ", "marks = ", "key is 'marks'"),
+    ],
+)
+def test_what_is_no_exercise_is_refused(lake: Path, old: str, new: str, message: str) -> None:
+    assert old in LAKE
+    lake.write_text(LAKE.replace(old, new, 1))
+    with pytest.raises(ValueError, match=r"lake\.toml: ") as caught:
+        find_exercise(str(lake))
+    assert message in str(caught.value)
+
+
+def test_no_such_exercise_or_game(tmp_path: Path, lake: Path) -> None:
+    with pytest.raises(ValueError, match="exercise is 'lake-polcy'"):
+        find_exercise("lake-polcy")
+    with pytest.raises(ValueError, match="cannot be read"):
+        find_exercise(tmp_path / "missing.toml")
+    with pytest.raises(ValueError, match="exercise is 3; allowed are"):
+        find_exercise(3)  # type: ignore[arg-type]
+    lake.write_text(LAKE.replace("FrozenLake-v1", "FrozenLake-v7"))
+    result = CliRunner().invoke(app, ["grade", str(lake)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("solvent: exercise lake: environment is 'FrozenLake-v7'")
+
+
+def test_answers_of_another_shape_name_what_is_expected(lake: Path) -> None:
+    with pytest.raises(ValueError, match=r"shape \(4, 16\); expected are 16 rows"):
+        solvent.grade(lake, np.ones((4, 16)) / 16)
+    with pytest.raises(ValueError, match="policy is 'left'"):
+        solvent.grade(lake, "left")
+    values = replace(find_exercise(lake), asks="values")
+    with pytest.raises(ValueError, match=r"shape \(3,\); expected are numbers of shape \(16,\)"):
+        solvent.grade(values, [1, 2, 3])
+
+
+def test_a_file_that_exhausts_memory_does_not_stop_the_rest(
+    lake: Path, handed_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: str | Path, shapes: tuple[tuple[int, ...], ...]) -> np.ndarray:
+        if Path(path).name == "near.npz":
+            raise MemoryError
+        return read_answer(path, shapes)
+
+    monkeypatch.setattr("solvent.grading.grades.read_answer", read)
+    first, second = grade_files(lake, [handed_in / "near.npz", handed_in / "best.npz"])
+    assert (first.grade, first.problem) == (None, "MemoryError")
+    assert second.grade is not None
+    assert second.grade.points == 10
+
+
+def test_the_table_holds_no_formulas(tmp_path: Path) -> None:
+    names = ["=1+1", "+1", "-1", "@A1", " =1", "\t=1", "\uff1d1", "plain", "a=1"]
+    write_grades(tmp_path / "grades.csv", [Graded(name, None, name) for name in names])
+    content = (tmp_path / "grades.csv").read_text(encoding="utf-8")
+    with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
+        cells = [row[0] for row in csv.reader(file)][1:]
+    assert cells == ["'=1+1", "'+1", "'-1", "'@A1", "' =1", "\\t=1", "'\uff1d1", "plain", "a=1"]
+    assert content.count('"') == 2 * 6 * (len(names) + 1)
+
+
+def test_the_best_policy_of_the_helper_is_the_best(lake: Path) -> None:
+    assert solvent.grade(lake, optimal_actions()).gap == pytest.approx(0, abs=1e-9)
