@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from solvent.exact import cached_solution, exploitability
 from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
-from solvent.model import Game, TabularGame, TabularPolicy, cached_table
+from solvent.model import Game, TabularGame, TabularPolicy, cached_table, discounted
 from solvent.model.arrays import Floats
-from solvent.model.parameters import check_integer, nearest, shown
+from solvent.model.discount import discounted_policy
+from solvent.model.parameters import check_discount, check_integer, nearest, shown
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -47,6 +48,7 @@ def score(
     batch_size: int = 8192,
     name: str | None = None,
     tolerance: float = 1e-9,
+    discount: float | str | None = None,
 ) -> Score:
     """Score a policy exactly.
 
@@ -76,11 +78,15 @@ def score(
         name: Of the policy, for messages.
         tolerance: Widest bracket accepted of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
+        discount: Of the objective that the policy is scored for, where it was made for the game
+            without a discount: learned there with this as the learner's gamma. The solution, if
+            given, is of the discounted table (:func:`solvent.discounted`). If left out, the
+            objective of the game.
 
     Raises:
-        ValueError: If the policy or the solution is for another game, or as for
-            :func:`policy_from`.
-        ImproperGameError: If an episode under the policy can go on for ever collecting rewards.
+        ValueError: If the policy or the solution is for another game, the game has a discount
+            already, or as for :func:`policy_from`.
+        ImproperGameError: If the policy has no value, since rewards cancel for ever.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -102,17 +108,22 @@ def score(
         batch_size=batch_size,
         name=name,
     )
-    if solution is None and not isinstance(game, TabularGame):
-        solution = cached_solution(subject.left)
     table.check_is_for(subject.game)
     own = replace(table, model_hash=subject.left.model_hash)
     moved = moved if given is None else given
-    result = score_table(subject.left, own, solution, illegal=moved, tolerance=tolerance)
-    if subject.left is subject.game:
+    left, whole = subject.left, subject.game
+    against_one = left is not whole
+    if discount is not None and check_discount(discount) != 1:
+        left, whole = discounted(left, discount), discounted(whole, discount)
+        own, table = discounted_policy(own, left), discounted_policy(table, whole)
+        moved = None if moved is None else np.append(moved, 0.0)
+    if solution is None and not isinstance(game, TabularGame):
+        solution = cached_solution(left)
+    result = score_table(left, own, solution, illegal=moved, tolerance=tolerance)
+    if not against_one:
         return result
     # The gap is to the best response to one opponent, exploitability to the worst opponent.
-    optimum = cached_solution(subject.game)
-    worst = exploitability(subject.game, table, optimum, tolerance=tolerance)
+    worst = exploitability(whole, table, cached_solution(whole), tolerance=tolerance)
     return replace(result, exploitability=worst)
 
 

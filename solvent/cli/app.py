@@ -31,7 +31,8 @@ TAKES_PARAMETERS: dict[str, Any] = {
     "epilog": (
         "Every other option is a parameter of the game: [bold]--target 20[/], "
         "[bold]--luck 2:12[/] for a range, or JSON. "
-        "[bold]solvent list GAME[/] shows them."
+        "[bold]solvent list GAME[/] shows them. "
+        "[bold]--discount 0.9[/] discounts the rewards of any game that has a table."
     ),
 }
 
@@ -507,7 +508,7 @@ def score(
                 mode=mode,
             )
         else:
-            policy = exact.load_policy(policy_file, table)
+            policy = _policy_in(policy_file, rules, table)
             policy = policy.mode() if mode else policy
         solution = exact.cached_solution(table, progress=progress)
         result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
@@ -519,6 +520,19 @@ def score(
         typer.echo(score_json(table, policy, solution, result, location, top))
     else:
         show_score(Console(emoji=False), table, policy, solution, result, location, top, rules)
+
+
+def _policy_in(file: Path, rules: Any, table: Any) -> Any:
+    """The policy in a file, for a game with a discount also one that was made without it."""
+    from solvent.exact import load_policy, read_metadata
+    from solvent.model import cached_table
+    from solvent.model.discount import DiscountedGame, discounted_policy
+
+    if isinstance(rules, DiscountedGame):
+        plain = cached_table(rules.game)
+        if read_metadata(file).get("model_hash") == plain.model_hash:
+            return discounted_policy(load_policy(file, plain), table)
+    return load_policy(file, table)
 
 
 def _network_policy(

@@ -37,6 +37,7 @@ from solvent.model import (
     TabularPolicy,
     against,
     compile_game,
+    discounted,
     legal_action_table,
     project,
 )
@@ -54,6 +55,8 @@ class ByTurns(RandomGame):
 NIM = parlour().Nim()
 BY_TURNS = ByTurns(5, "alternating", cyclic=False)
 AT_ONCE = RandomGame(4, "simultaneous", cyclic=True)
+SHORT_NIM = discounted(NIM, "3/4")
+SHORT_AT_ONCE = discounted(AT_ONCE, "3/4")
 WEIGHTS = [1.0, 2.0]
 
 
@@ -154,6 +157,9 @@ CASES = {
     "three rolls": one_player(parlour().ThreeRolls(), 0),
     "one player": one_player(RandomGame(1, "single", cyclic=True), 0),
     "one player in seat 1": one_player(RandomGame(2, "opponent", cyclic=True), 1),
+    "three rolls, discounted": one_player(discounted(parlour().ThreeRolls(), "19/20"), 0),
+    "nim, discounted, in seat 1": in_seat(SHORT_NIM, 1, "table"),
+    "at once, discounted, in seat 0": in_seat(SHORT_AT_ONCE, 0, "table"),
 } | {
     f"{name} in seat {player} by {simulator}": in_seat(rules, player, simulator)
     for name, rules in (
@@ -298,7 +304,13 @@ def test_an_illegal_action_is_remapped_and_flagged_or_raises(case: Case) -> None
     assert met > 5 if some else met == 0
 
 
-BOTH_SEATS = {"nim": NIM, "at once": AT_ONCE, "by turns": BY_TURNS}
+BOTH_SEATS = {
+    "nim": NIM,
+    "at once": AT_ONCE,
+    "by turns": BY_TURNS,
+    "nim, discounted": SHORT_NIM,
+    "at once, discounted": SHORT_AT_ONCE,
+}
 
 
 @pytest.mark.parametrize("rules", BOTH_SEATS.values(), ids=BOTH_SEATS)
@@ -338,6 +350,8 @@ AGENTS_OF = {
     "by turns by simulation": lambda **more: TabularAECEnv(TableSampler(BY_TURNS), **more),
     "at once by table": lambda **more: TabularParallelEnv(AT_ONCE, **more),
     "at once by simulation": lambda **more: TabularParallelEnv(TableSampler(AT_ONCE), **more),
+    "nim, discounted": lambda **more: TabularAECEnv(SHORT_NIM, **more),
+    "at once, discounted": lambda **more: TabularParallelEnv(SHORT_AT_ONCE, **more),
 }
 both_agents = pytest.mark.parametrize("make", AGENTS_OF.values(), ids=AGENTS_OF)
 

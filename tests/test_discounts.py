@@ -1,0 +1,302 @@
+"""A discount wherever a game is named: makers, specs, environments, scores and the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from parlour_games import parlour
+from typer.testing import CliRunner
+
+import solvent
+from solvent.baselines import baseline_names, baselines_of, make_baseline
+from solvent.baselines.baseline import Baseline
+from solvent.cli.app import app
+from solvent.exact import policy_value, save_policy, score, solve
+from solvent.games import GymnasiumTable
+from solvent.model import DISCOUNT_END, TabularGame, TabularPolicy, compile_game, discounted
+from solvent.model import registry as games
+from solvent.model.discount import undiscounted
+from solvent.model.registry import Environment, GameSpec, make_game, spec_of
+
+COMBAT = {"stamina": 5, "opponent_stamina": 6, "luck": 5}
+WORDS = ["ff-combat", "--stamina", "5", "--opponent-stamina", "6", "--luck", "5"]
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), prog_name="solvent")
+
+
+def answer(*words: str) -> Any:
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Registers specs that are forgotten after the test."""
+    known = games._registry()
+    before = dict(known.specs)
+    yield games.register_game
+    known.specs.clear()
+    known.specs.update(before)
+
+
+def nim_spec(**more: Any) -> GameSpec:
+    return GameSpec(name="nim", make=type(parlour().Nim()), **more)
+
+
+def test_a_game_by_name_takes_a_discount() -> None:
+    game = make_game("ff-combat", **COMBAT, discount=0.9)
+    plain = make_game("ff-combat", **COMBAT)
+    assert game == discounted(plain, 0.9)
+    # What it says of itself makes it again.
+    assert make_game("ff-combat", **dict(game.info.parameters)) == game
+    assert make_game("ff-combat", **COMBAT, discount=1) == plain
+    with pytest.raises(ValueError, match=r"^discount is 2; allowed are numbers above 0 and up to"):
+        make_game("ff-combat", discount=2)
+
+
+def found(*arguments: Any) -> Any:
+    """Something that would serve the game without a discount."""
+    return object()
+
+
+@pytest.mark.parametrize("way", ["simulator", "layered"])
+def test_a_game_without_a_table_has_no_discount(registered: Any, way: str) -> None:
+    registered(nim_spec(**{way: f"{__name__}:found"}))
+    assert make_game("nim") is not None
+    with pytest.raises(ValueError, match=r"^discount is 0\.9; nim with these parameters has too"):
+        make_game("nim", discount=0.9)
+
+
+def test_a_spec_says_which_objective_the_source_has(registered: Any) -> None:
+    registered(
+        nim_spec(discount=0.5, environments={"here/Nim-v0": Environment(opponent="uniform")})
+    )
+    assert make_game("nim").info.discount == 0.5
+    assert make_game("nim", discount=0.25).info.discount == 0.25
+    assert make_game("nim", discount=1).info.discount == 1
+    solvent.register_envs()
+    env = gym.make("here/Nim-v0")
+    assert env.unwrapped.game.info.discount == 0.5  # type: ignore[attr-defined]
+    env = gym.make("here/Nim-v0", discount=1)
+    assert env.unwrapped.game.info.discount == 1  # type: ignore[attr-defined]
+    del gym.registry["here/Nim-v0"]
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "much", None])
+def test_a_spec_with_another_number_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="discount of the game nim is"):
+        nim_spec(discount=wrong)
+
+
+def test_a_parameter_of_the_game_s_own_goes_first(registered: Any) -> None:
+    registered(GameSpec(name="nim", make=lambda discount=0.5: parlour().Nim()))
+    assert make_game("nim", discount=0.9).info.discount == 1
+
+
+def refuse(*arguments: Any) -> Any:
+    raise AssertionError("this is for the game without a discount")
+
+
+def test_what_knows_no_discount_is_not_asked(registered: Any) -> None:
+    this = f"{__name__}:refuse"
+    spec = nim_spec(solver=this, play=this, sections=this, untabled=this)
+    registered(spec)
+    game = parlour().Nim()
+    left = spec_of(discounted(game, 0.5))
+    assert left is not None
+    assert (left.solver, left.simulator, left.play, left.sections) == (None,) * 4
+    assert spec_of(game) == spec
+    solved = solve(discounted(game, 0.5))
+    assert solved.value == solve(compile_game(discounted(game, 0.5))).value
+
+
+def test_baselines_of_a_game_do_in_it_as_without() -> None:
+    plain = compile_game(make_game("ff-combat", **COMBAT))
+    table = discounted(plain, 0.9)
+    assert baseline_names(table) == baseline_names(plain)
+    own = [name for name in baselines_of(plain) if name not in ("optimal", "uniform", "q-learning")]
+    assert len(own) > 1
+    for name in own:
+        found = make_baseline(name, table)
+        alike = make_baseline(name, plain)
+        assert (found.probabilities[:-1] == alike.probabilities).all(), name
+        assert found.model_hash == table.model_hash
+    # The optimum is that of the objective.
+    best = make_baseline("optimal", table)
+    assert score(table, best).optimality_gap == pytest.approx(0, abs=1e-12)
+
+
+def test_an_optimum_of_the_game_s_own_is_not_that_of_another_objective(registered: Any) -> None:
+    registered(nim_spec(baselines=f"{__name__}:OWN"))
+    table = compile_game(discounted(parlour().Nim(), 0.5))
+    assert make_baseline("optimal", table).name == "optimal"
+    plain = make_baseline("takes-least", table)
+    assert (plain.probabilities.sum(axis=1)[:-1] == ~table.terminal[:-1]).all()
+
+
+def least(game: TabularGame, player: int) -> TabularPolicy:
+    assert DISCOUNT_END not in game.states
+    return TabularPolicy.deterministic(game, game.mask[player].argmax(axis=1), player=player)
+
+
+OWN = {
+    "optimal": Baseline(refuse, lambda game, player: True),
+    "takes-least": Baseline(least, lambda game, player: True),
+}
+
+
+def test_without_the_discount_the_table_is_as_before_but_for_rounding() -> None:
+    plain = compile_game(make_game("pig", target=6))
+    again = undiscounted(discounted(plain, 0.9))
+    assert again.states == plain.states
+    assert (again.next_state == plain.next_state).all()
+    assert again.probability == pytest.approx(plain.probability, rel=1e-15)
+    assert (again.outcome_reward == plain.outcome_reward).all()
+    assert again.info.parameters == plain.info.parameters
+    assert again.info.unit == plain.info.unit
+    assert solve(again).value == pytest.approx(solve(plain).value, abs=1e-12)
+    assert undiscounted(plain) is plain
+
+
+# Environments
+
+
+@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
+def test_an_environment_s_mean_return_is_the_discounted_value(observation: str) -> None:
+    kwargs = {**COMBAT, "discount": 0.8, "observation": observation}
+    vector = gym.make_vec("solvent/FFCombat-v0", num_envs=500, **kwargs)
+    table: TabularGame = vector.unwrapped.game  # type: ignore[attr-defined]
+    exact = table.at_start(policy_value(table, TabularPolicy.uniform(table)))
+    vector.reset(seed=5)
+    rng, returns = np.random.default_rng(1), []
+    for _ in range(100):
+        masks = np.asarray(vector.unwrapped.action_masks())  # type: ignore[attr-defined]
+        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        _, reward, over, _, _ = vector.step(actions)
+        returns += reward[over].tolist()
+    assert len(returns) > 2000
+    assert abs(np.mean(returns) - exact) < 5 / np.sqrt(len(returns))
+    plain = compile_game(make_game("ff-combat", **COMBAT))
+    assert exact < 0.6 * plain.at_start(policy_value(plain, TabularPolicy.uniform(plain)))
+
+
+def test_an_environment_s_optimal_opponent_is_that_of_the_objective() -> None:
+    env = gym.make("solvent/Pig-v0", target=6, discount=0.5)
+    [[opponent]] = env.unwrapped.opponents  # type: ignore[attr-defined]
+    table = compile_game(make_game("pig", target=6, discount=0.5))
+    assert score(table, opponent).optimality_gap == pytest.approx(0, abs=1e-9)
+
+
+# Scores
+
+
+def cliff() -> Any:
+    return compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+
+
+def test_who_learned_without_the_discount_is_scored_for_it() -> None:
+    table = cliff()
+    left = discounted(table, 0.9)
+    numbers = np.array([cell.number for cell in table.states])
+    best = solve(left).policies[0].probabilities[:-1].argmax(axis=1)
+    actions = np.zeros(48, np.int64)
+    actions[numbers[~table.terminal]] = best[~table.terminal]
+    for result in (
+        solvent.score("CliffWalking-v1", actions, discount=0.9),
+        solvent.score("CliffWalking-v1", lambda n: actions[n], discount=0.9),
+        solvent.score(table, TabularPolicy.deterministic(table, best), discount="9/10"),
+    ):
+        assert result.discount == 0.9
+        assert result.optimum == pytest.approx(-(1 - 0.9**13) / (1 - 0.9), abs=1e-9)
+        assert result.optimality_gap == pytest.approx(0, abs=1e-9)
+    # Left for ever costs 1 a move, which is 10 at this discount.
+    left_for_ever = np.full(48, 3)
+    assert solvent.score("CliffWalking-v1", left_for_ever, discount=0.9).value == pytest.approx(-10)
+    assert solvent.score("CliffWalking-v1", left_for_ever).value == -np.inf
+    assert solvent.score("CliffWalking-v1", left_for_ever, discount=1).discount == 1
+
+
+def test_against_an_opponent_the_objective_is_that_of_both() -> None:
+    env = gym.make("solvent/Pig-v0", target=6, opponent="uniform")
+    game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
+    uniform = TabularPolicy.uniform(game)
+    found = solvent.score(env, uniform, discount=0.5)
+    # The same, folded and discounted in the environment.
+    other = gym.make("solvent/Pig-v0", target=6, opponent="uniform", discount=0.5)
+    table: TabularGame = other.unwrapped.game  # type: ignore[attr-defined]
+    expected = solvent.score(other, TabularPolicy.uniform(table))
+    for name in ("value", "optimum", "exploitability", "discount"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-9), name
+
+
+def test_one_objective_is_enough() -> None:
+    table = discounted(cliff(), 0.9)
+    with pytest.raises(ValueError, match="is discounted by 9/10 already"):
+        solvent.score(table, TabularPolicy.uniform(table), discount=0.9)
+
+
+# The command
+
+
+def test_the_command_takes_a_discount_of_any_game(tmp_path: Path) -> None:
+    found = answer("solve", *WORDS, "--discount", "0.9", "--json")
+    assert found["discount"] == found["parameters"]["discount"] == 0.9
+    table = compile_game(make_game("ff-combat", **COMBAT, discount=0.9))
+    assert found["value"] == solve(table).value
+    lake = answer("solve", "FrozenLake-v1", "--discount", ".99", "--json")
+    assert lake["value"] == pytest.approx(0.542026, abs=5e-7)
+    assert answer("solve", "FrozenLake-v1", "--json")["discount"] == 1
+    text = run("solve", "pig", "--target", "6", "--discount", "0.9").stdout
+    assert "discounted by 0.9 a move" in text
+    assert "discounted wins" in text
+    wrong = run("solve", "FrozenLake-v1", "--discount", "1.5")
+    assert wrong.exit_code == 2
+    assert "discount is 1.5; allowed are numbers above 0 and up to 1" in wrong.stderr
+
+
+def test_a_policy_file_is_scored_for_either_objective(tmp_path: Path) -> None:
+    plain = compile_game(make_game("ff-combat", **COMBAT))
+    table = discounted(plain, 0.9)
+    save_policy(tmp_path / "plain.npz", TabularPolicy.uniform(plain))
+    save_policy(tmp_path / "table.npz", TabularPolicy.uniform(table))
+    value = score(table, TabularPolicy.uniform(table)).value
+    for name in ("plain", "table"):
+        words = ("score", str(tmp_path / f"{name}.npz"), *WORDS, "--discount", "0.9")
+        found = answer(*words, "--json")
+        assert found["value"] == pytest.approx(value, abs=1e-12)
+        assert found["discount"] == 0.9
+        assert not found["unbounded"]
+        assert "objective    discounted by 0.9 a move" in run(*words).stdout
+    assert run("score", str(tmp_path / "table.npz"), *WORDS).exit_code == 2
+
+
+def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
+    table = cliff()
+    left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
+    save_policy(tmp_path / "left.npz", left)
+    text = run("score", str(tmp_path / "left.npz"), "CliffWalking-v1").stdout
+    assert "−∞  (play need not end, and costs for ever)" in text
+    assert "gap          unbounded" in text
+    found = answer("score", str(tmp_path / "left.npz"), "CliffWalking-v1", "--json")
+    assert found["unbounded"] is True
+    assert found["value"] is None
+
+
+def test_a_report_says_its_objective(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("--discount", "0.9", "--out", str(page))
+    assert run("report", "--game", *WORDS, *words).exit_code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>ff-combat, discount 0.9</h1>" in text
+    assert "discounted wins" in text
+    # The discount's end has no place among the states that are shown.
+    assert "DiscountEnd" not in text
