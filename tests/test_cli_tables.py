@@ -74,12 +74,20 @@ def test_the_list_of_a_game_fits(game: str) -> None:
 
 
 SOLVED = {
+    "blackjack": "",
+    "car-rental": "--capacity 3",
+    "dyna-maze": "",
     "ff-combat": "--stamina 4 --opponent-stamina 4 --luck 2:3",
     "football-drive": "--field 20 --start 15",
     "football-strategy": "--chart dice",
+    "gambler": "",
     "gamebook": "",
     "greed": "--limit 8 --sides 4",
+    "gridworld": "",
     "pig": "--target 8",
+    "racetrack": "--track bend",
+    "random-walk": "",
+    "windy-gridworld": "",
 }
 """Parameters with which a game is solved at once."""
 

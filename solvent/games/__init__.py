@@ -7,26 +7,42 @@ from typing import TYPE_CHECKING
 from solvent.lazy import attach
 
 if TYPE_CHECKING:
+    from solvent.games.blackjack.rules import Blackjack
+    from solvent.games.car_rental.rules import CarRental
+    from solvent.games.dyna_maze.rules import DynaMaze
     from solvent.games.fighting_fantasy.rules import FightingFantasy, ff_combat
     from solvent.games.football.rules import FootballStrategy
     from solvent.games.football_clock.forms import football_strategy
     from solvent.games.football_clock.rules import TimedFootball
     from solvent.games.football_drive.rules import FootballDrive
+    from solvent.games.gambler.rules import Gambler
     from solvent.games.gamebook.library import open_book
     from solvent.games.greed.rules import Greed
+    from solvent.games.gridworld.rules import Gridworld
     from solvent.games.pig.rules import Pig
+    from solvent.games.racetrack.rules import Racetrack
+    from solvent.games.random_walk.rules import RandomWalk
+    from solvent.games.windy_gridworld.rules import WindyGridworld
     from solvent.model.gymnasium_table import GymnasiumTable
     from solvent.model.registry import GAMES, make_game
 
 _HOMES = {
     "GAMES": "solvent.model.registry",
+    "Blackjack": "solvent.games.blackjack.rules",
+    "CarRental": "solvent.games.car_rental.rules",
+    "DynaMaze": "solvent.games.dyna_maze.rules",
     "FightingFantasy": "solvent.games.fighting_fantasy.rules",
     "FootballDrive": "solvent.games.football_drive.rules",
     "FootballStrategy": "solvent.games.football.rules",
+    "Gambler": "solvent.games.gambler.rules",
     "Greed": "solvent.games.greed.rules",
+    "Gridworld": "solvent.games.gridworld.rules",
     "GymnasiumTable": "solvent.model.gymnasium_table",
     "Pig": "solvent.games.pig.rules",
+    "Racetrack": "solvent.games.racetrack.rules",
+    "RandomWalk": "solvent.games.random_walk.rules",
     "TimedFootball": "solvent.games.football_clock.rules",
+    "WindyGridworld": "solvent.games.windy_gridworld.rules",
     "ff_combat": "solvent.games.fighting_fantasy.rules",
     "football_strategy": "solvent.games.football_clock.forms",
     "make_game": "solvent.model.registry",
@@ -35,13 +51,21 @@ _HOMES = {
 
 __all__ = [
     "GAMES",
+    "Blackjack",
+    "CarRental",
+    "DynaMaze",
     "FightingFantasy",
     "FootballDrive",
     "FootballStrategy",
+    "Gambler",
     "Greed",
+    "Gridworld",
     "GymnasiumTable",
     "Pig",
+    "Racetrack",
+    "RandomWalk",
     "TimedFootball",
+    "WindyGridworld",
     "ff_combat",
     "football_strategy",
     "make_game",

@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import WINS, GameInfo, JointAction, Outcome
+from solvent.model.drawing import board
 from solvent.model.rational import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
@@ -234,12 +234,9 @@ class GymnasiumTable:
         places = [f"{name} {value}" for name, value in self.coordinates(state).items()]
         where = f": {', '.join(places)}" if self.board else ""
         line = f"state {state.number}{where}{' (over)' if state.over else ''}"
-        cells = "".join(self.picture)
-        if len(cells) != len(self.transitions):
+        if sum(map(len, self.picture)) != len(self.transitions):
             return line
-        here = (f"[{cell}]" if i == state.number else f" {cell} " for i, cell in enumerate(cells))
-        rows = ["".join(islice(here, len(row))).rstrip() for row in self.picture]
-        return "\n".join((*rows, line))
+        return f"{board(self.picture, state.number)}\n{line}"
 
 
 def _width(transitions: Transitions) -> int:

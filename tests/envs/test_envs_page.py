@@ -27,7 +27,7 @@ TAKES_LONG = {"solvent/FootballAgent-v0", "solvent/FootballStrategy-v0", "solven
 
 def test_the_optima_are_the_reward_thresholds() -> None:
     register_envs()
-    rows = dict(re.findall(r"^\| `(solvent/\S+)` \|.*\| (−?\d\.\d{9,}) \|$", PAGE, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(solvent/\S+)` \|.*\| (−?\d+\.\d{6,}) \|$", PAGE, re.MULTILINE))
     assert rows.keys() == ENVIRONMENTS.keys() - set(without_table())
     for name, optimum in rows.items():
         assert float(optimum.replace("−", "-")) == pytest.approx(
@@ -44,7 +44,9 @@ def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
     env = gym.make(name).unwrapped
     game, others = env.game, ()
     seen = env.episode.table.observation[: game.n_states]
-    assert len(np.unique(seen, axis=0)) == game.n_states, "two states look alike"
+    # The end of a discount looks like a state in which episodes begin.
+    different = game.n_states - (game.info.discount != 1)
+    assert len(np.unique(seen, axis=0)) == different, "two states look alike"
     best = None
     if not isinstance(env, SeatEnv):
         best = solve(game).policies[0]
@@ -77,7 +79,8 @@ def test_the_figures_are_what_is_computed(row: tuple[str, ...]) -> None:
         f"{states:,}",
         f"{steps:.2f}",
         "–" if optimal is None else f"{optimal:.2f}",
-        f"{returned:.4f}".replace("-", "−"),
+        # A mean that is 0 has either sign.
+        f"{round(returned, 4) + 0:.4f}".replace("-", "−"),
     ]
     if optimum is not None:
         assert optimum == pytest.approx(gym.spec(name).reward_threshold, abs=1e-9)

@@ -94,7 +94,7 @@ def test_a_spec_survives_json(name: str, parameter: dict[str, Any]) -> None:
 
 
 def test_a_spec_of_a_vector_environment_survives_json() -> None:
-    envs = gym.make_vec(NAMES[0], num_envs=3, luck=2, autoreset_mode="SameStep")
+    envs = gym.make_vec("solvent/FFCombat-v0", num_envs=3, luck=2, autoreset_mode="SameStep")
     assert envs.spec is not None
     again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
     assert again.num_envs == 3
@@ -130,16 +130,26 @@ def test_a_thousand_environments_share_one_table() -> None:
 
 # By id, parameters with which the table or the sampler is small.
 SMALL: dict[str, dict[str, Any]] = {
+    "solvent/Blackjack-v0": {},
+    "solvent/CarRental-v0": {"capacity": 3},
+    "solvent/DynaMaze-v0": {},
     "solvent/FFCombat-v0": {"stamina": 4},
     "solvent/FFCombatRandom-v0": {"stamina": [2, 4], "opponent_stamina": 4},
     "solvent/FootballStrategy-v0": {"opponent": "uniform", "to_goal": 4},
     "solvent/FootballAgent-v0": {"opponent": "uniform", "to_goal": 4},
     "solvent/FootballDrive-v0": {"start": 20, "field": 20},
     "solvent/Gamebook-v0": {},
+    "solvent/Gambler-v0": {"goal": 10},
+    "solvent/Gridworld-v0": {},
     "solvent/Greed-v0": {"limit": 8, "opponent": "uniform"},
     "solvent/GreedSmall-v0": {"limit": 8, "opponent": "uniform"},
     "solvent/NinthTide-v0": {"book": "red-lamp"},
     "solvent/Pig-v0": {"target": 6},
+    "solvent/Racetrack-v0": {"track": "bend"},
+    "solvent/RacetrackBend-v0": {},
+    "solvent/RandomWalk-v0": {},
+    "solvent/RandomWalk19-v0": {},
+    "solvent/WindyGridworld-v0": {"moves": "king"},
     "solvent/FootballTwoMinutes-v0": {"clock": CLOCK, "to_goal": 5},
     "solvent/FootballHalf-v0": {"clock": CLOCK},
     "solvent/FootballSecondHalf-v0": {"clock": CLOCK},

@@ -1,0 +1,236 @@
+"""Jack's car rental: two locations, and cars that are moved between them overnight.
+
+A state is how many cars there are at each location in the evening. Overnight Jack moves up to five
+of them for $2 each. The next day customers ask for cars, which earn $10 each while there are some,
+and then others are brought back; the numbers are Poisson. A location holds 20 cars at most: what is
+more leaves the problem. It goes on for ever: only discounted values are finite.
+
+R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
+2018, Example 4.2 and Figure 4.2, for a discount of 0.9; Exercise 4.7 adds a shuttle and a second
+parking lot. The book names no start; here it is any number of cars at each location.
+
+No tail of a Poisson distribution is cut off. All requests beyond the cars that are there come to
+the same, and so do all returns beyond the cars that there is room for: the probability of "as many
+or more" belongs to the last number. Both locations are independent, so only the 21 x 21
+probabilities of each are computed; they are rounded to multiples of 2**-26 (1.5e-8), so that their
+products are exact, as floats and as rationals.
+
+The reward of a day is the rent that its morning lets expect, less what the night has cost: how many
+cars were rented is not drawn apart from how many are left. Values are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from itertools import product
+from math import exp, factorial, inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame
+from solvent.model.arrays import Floats, Ints
+from solvent.model.drawing import gauge
+from solvent.model.parameters import check_integer, shown
+
+RENT, MOVE, SECOND_LOT = 10, 2, 4
+"""What a rented car earns, what moving one costs, and what a second parking lot does."""
+MOST_MOVED, MOST_PARKED = 5, 10
+REQUESTS, RETURNS = (3, 4), (3, 2)
+"""The expected numbers at each location."""
+
+PARTS = 2**26
+"""Probabilities and expected rents are multiples of 1/PARTS."""
+
+
+class Cars(NamedTuple):
+    """The cars at each location in the evening."""
+
+    first: int
+    second: int
+
+
+class Day(NamedTuple):
+    """A day at one location, from the morning to the evening.
+
+    Attributes:
+        parts: [m, n] in units of 1/PARTS, the probability that of m cars there are n at last.
+        rent: [m] in units of 1/PARTS, what m cars are expected to earn.
+    """
+
+    parts: Ints
+    rent: Ints
+
+
+@cache
+def day(capacity: int, requests: int, returns: int) -> Day:
+    """A day at a location.
+
+    Args:
+        capacity: The cars that it holds.
+        requests: The expected number of cars asked for.
+        returns: The expected number of cars brought back.
+    """
+    probability, rent = np.zeros((capacity + 1, capacity + 1)), np.zeros(capacity + 1)
+    for morning in range(capacity + 1):
+        for rented, p in enumerate(at_most(morning, requests)):
+            rent[morning] += p * RENT * rented
+            left = morning - rented
+            for returned, q in enumerate(at_most(capacity - left, returns)):
+                probability[morning, left + returned] += p * q
+    parts = np.rint(probability * PARTS).astype(np.int64)
+    # What the rounding has added or taken away belongs to the most probable number.
+    parts[np.arange(capacity + 1), parts.argmax(axis=1)] += PARTS - parts.sum(axis=1)
+    return Day(parts, np.rint(rent * PARTS).astype(np.int64))
+
+
+def at_most(limit: int, mean: int) -> list[float]:
+    """The distribution of a Poisson number, or of the limit if it is more."""
+    below = [exp(-mean) * mean**n / factorial(n) for n in range(limit)]
+    return [*below, 1 - sum(below)]
+
+
+@dataclass(frozen=True)
+class CarRental:
+    """Jack's car rental.
+
+    Args:
+        capacity: The cars that a location holds, within 1..30; 20 in the book.
+        shuttle: Whether moving one car from the first location to the second is free (Exercise
+            4.7).
+        parking: Whether a second parking lot costs $4 a night for each location that keeps more
+            than 10 cars overnight (Exercise 4.7).
+    """
+
+    capacity: int = 20
+    shuttle: bool = False
+    parking: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.capacity, "capacity", 1, 30)
+        for name in ("shuttle", "parking"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(
+                    f"{name} is {shown(getattr(self, name))}; allowed are True and False"
+                )
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions and sources."""
+        to_first = [f"{n} to the first" for n in range(MOST_MOVED, 0, -1)]
+        to_second = [f"{n} to the second" for n in range(1, MOST_MOVED + 1)]
+        return GameInfo(
+            name="car-rental",
+            players=1,
+            actions=((*to_first, "move none", *to_second),),
+            acyclic=False,
+            reward_range=(-inf, inf),
+            sources=("Sutton and Barto 2018, Example 4.2 and Exercise 4.7",),
+            parameters=(
+                ("capacity", self.capacity),
+                ("shuttle", self.shuttle),
+                ("parking", self.parking),
+            ),
+            observation_labels=("first location", "second location"),
+            unit="dollars",
+        )
+
+    @property
+    def _days(self) -> list[Day]:
+        """A day at each location."""
+        return [day(self.capacity, *means) for means in zip(REQUESTS, RETURNS, strict=True)]
+
+    def _evenings(self) -> Iterator[Cars]:
+        """All states, those with few cars at the first location first."""
+        return map(Cars._make, product(range(self.capacity + 1), repeat=2))
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Any state, each as likely."""
+        chance = Fraction(1, (self.capacity + 1) ** 2)
+        return tuple(Outcome(chance, state) for state in self._evenings())
+
+    def legal_actions(self, state: Cars) -> tuple[tuple[int, ...], ...]:
+        """Only cars that are there are moved."""
+        least, most = -min(state.second, MOST_MOVED), min(state.first, MOST_MOVED)
+        return (tuple(range(MOST_MOVED + least, MOST_MOVED + most + 1)),)
+
+    def _overnight(self, state: Cars, action: int) -> tuple[int, int, int]:
+        """The cars of the morning at each location, and what the night has cost."""
+        moved = action - MOST_MOVED
+        first = min(state.first - moved, self.capacity)
+        second = min(state.second + moved, self.capacity)
+        cost = MOVE * (abs(moved) - int(self.shuttle and moved > 0))
+        if self.parking:
+            cost += SECOND_LOT * ((first > MOST_PARKED) + (second > MOST_PARKED))
+        return first, second, cost
+
+    def transition(self, state: Cars, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Move cars overnight; rent cars and take them back at both locations."""
+        first, second, cost = self._overnight(state, joint_action[0])
+        one, other = self._days
+        reward = Fraction(int(one.rent[first] + other.rent[second]), PARTS) - cost
+        chances = np.multiply.outer(one.parts[first], other.parts[second])
+        return tuple(
+            Outcome(Fraction(int(chances[after]), PARTS**2), after, reward)
+            for after in self._evenings()
+            if chances[after]
+        )
+
+    def is_terminal(self, state: Cars) -> bool:
+        """Never."""
+        return False
+
+    def observe(self, state: Cars, player: int) -> NDArray[np.float32]:
+        """The cars at each location, as fractions of its capacity."""
+        return (np.array(state) / self.capacity).astype(np.float32)
+
+    def tabulate(self) -> TabularGame:
+        """The arrays of the game: an outer product of both locations for each row."""
+        states = tuple(self._evenings())
+        legal = [self.legal_actions(state)[0] for state in states]
+        mask = np.zeros((len(states), 2 * MOST_MOVED + 1), bool)
+        for row, actions in zip(mask, legal, strict=True):
+            row[list(actions)] = True
+        one, other = self._days
+
+        @cache
+        def evenings(first: int, second: int) -> tuple[Ints, Floats]:
+            """The states that can follow a morning, and their probabilities."""
+            parts = np.multiply.outer(one.parts[first], other.parts[second]).reshape(-1)
+            after = np.flatnonzero(parts)
+            return after, parts[after] / PARTS**2
+
+        next_state, probability, rewards = [], [], []
+        for state, actions in zip(states, legal, strict=True):
+            for action in actions:
+                first, second, cost = self._overnight(state, action)
+                after, chances = evenings(first, second)
+                next_state.append(after)
+                probability.append(chances)
+                rewards.append((one.rent[first] + other.rent[second]) / PARTS - cost)
+        lengths = [len(after) for after in next_state]
+        return TabularGame(
+            info=self.info,
+            states=states,
+            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
+            outcome_start=np.concatenate(([0], np.cumsum(lengths))),
+            next_state=np.concatenate(next_state),
+            probability=np.concatenate(probability),
+            outcome_reward=np.repeat(rewards, lengths),
+            mask=(mask, np.ones((len(states), 1), bool)),
+            initial=np.full(len(states), 1 / len(states)),
+            observation=((np.array(states) / self.capacity).astype(np.float32),),
+        )
+
+    def draw(self, state: Cars) -> str:
+        """The cars at each location as bars."""
+        names = ("first location ", "second location")
+        return "\n".join(
+            f"{name} {gauge(cars, self.capacity, 20)}"
+            for name, cars in zip(names, state, strict=True)
+        )

@@ -1,0 +1,141 @@
+"""The rules of Jack's car rental, one by one."""
+
+from __future__ import annotations
+
+from math import exp, factorial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.games import CarRental
+from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
+from solvent.model import compile_game, discounted, parametrize_with_game_checks
+from solvent.model.checks import check_table
+
+NONE = 5
+"""The action that moves none."""
+
+
+@parametrize_with_game_checks([discounted(CarRental(capacity=3), 0.9)])
+def test_it_is_a_game_with_a_discount(game: Any, check: Any) -> None:
+    check(game)
+
+
+@pytest.mark.parametrize("game", [CarRental(6), CarRental(12, shuttle=True, parking=True)])
+def test_the_table_is_that_of_the_rules(game: CarRental) -> None:
+    if game.capacity < 10:
+        check_table(game)
+    table = compile_game(game)
+    for s in (0, 5, table.n_states - 1):
+        row = int(table.row_start[s])
+        outcomes = game.transition(table.states[s], (int(table.row_action[0][row]),))
+        found = slice(table.outcome_start[row], table.outcome_start[row + 1])
+        assert [table.states[i] for i in table.next_state[found]] == [o.state for o in outcomes]
+        assert table.probability[found].tolist() == [float(o.probability) for o in outcomes]
+        assert table.outcome_reward[found].tolist() == [float(o.reward) for o in outcomes]
+
+
+def test_no_tail_is_cut_off() -> None:
+    assert at_most(2, 3) == pytest.approx([exp(-3), 3 * exp(-3), 1 - 4 * exp(-3)])
+    assert at_most(0, 3) == [1]
+    for mean in (2, 3, 4):
+        assert sum(at_most(20, mean)) == pytest.approx(1, abs=1e-15)
+
+
+@pytest.mark.parametrize(("requests", "returns"), [(3, 3), (4, 2)])
+def test_a_day_is_that_of_poisson_numbers(requests: int, returns: int) -> None:
+    """Against sums over all numbers up to 60, beyond which there is less than 1e-40."""
+
+    def poisson(mean: int, n: int) -> float:
+        return exp(-mean) * mean**n / factorial(n)
+
+    found = day(20, requests, returns)
+    assert (found.parts.sum(axis=1) == PARTS).all()
+    for morning in (0, 3, 20):
+        probability, rent = np.zeros(21), 0.0
+        for asked in range(60):
+            rent += poisson(requests, asked) * 10 * min(asked, morning)
+            for back in range(60):
+                evening = min(morning - min(asked, morning) + back, 20)
+                probability[evening] += poisson(requests, asked) * poisson(returns, back)
+        # What the rounding of the row has added up to belongs to one of its numbers.
+        assert found.parts[morning] / PARTS == pytest.approx(probability, abs=21 / PARTS)
+        assert found.rent[morning] / PARTS == pytest.approx(rent, abs=1 / PARTS)
+
+
+def test_only_cars_that_are_there_are_moved() -> None:
+    game = CarRental()
+    assert game.legal_actions(Cars(0, 0)) == ((NONE,),)
+    assert game.legal_actions(Cars(2, 0)) == ((NONE, NONE + 1, NONE + 2),)
+    assert game.legal_actions(Cars(0, 1)) == ((NONE - 1, NONE),)
+    assert game.legal_actions(Cars(20, 20)) == (tuple(range(11)),)
+    assert game.info.actions[0][NONE] == "move none"
+    assert game.info.actions[0][NONE + 2] == "2 to the second"
+    assert game.info.actions[0][NONE - 3] == "3 to the first"
+
+
+def rent(first: int, second: int, capacity: int = 20) -> float:
+    """What a morning lets expect."""
+    return float(day(capacity, 3, 3).rent[first] + day(capacity, 4, 2).rent[second]) / PARTS
+
+
+def reward(game: CarRental, state: Cars, moved: int) -> float:
+    [found] = {outcome.reward for outcome in game.transition(state, (NONE + moved,))}
+    return float(found)
+
+
+def test_a_moved_car_costs_2_and_is_there_in_the_morning() -> None:
+    game = CarRental()
+    assert reward(game, Cars(4, 7), 0) == rent(4, 7)
+    assert reward(game, Cars(4, 7), 3) == rent(1, 10) - 6
+    assert reward(game, Cars(4, 7), -2) == rent(6, 5) - 4
+
+
+def test_cars_beyond_the_capacity_leave() -> None:
+    assert reward(CarRental(), Cars(5, 18), 5) == rent(0, 20) - 10
+    assert reward(CarRental(8), Cars(8, 8), -1) == rent(8, 7, 8) - 2
+
+
+def test_the_shuttle_takes_one_car_to_the_second_location() -> None:
+    game = CarRental(shuttle=True)
+    for moved, cost in ((3, 4), (1, 0), (0, 0), (-2, 4)):
+        assert reward(game, Cars(8, 8), moved) == rent(8 - moved, 8 + moved) - cost
+
+
+def test_more_than_10_cars_need_a_second_lot() -> None:
+    game = CarRental(parking=True)
+    assert reward(game, Cars(10, 10), 0) == rent(10, 10)
+    assert reward(game, Cars(10, 10), 1) == rent(9, 11) - 2 - 4
+    assert reward(game, Cars(12, 12), 0) == rent(12, 12) - 8
+
+
+def test_both_locations_are_independent() -> None:
+    game = CarRental()
+    found = {o.state: o.probability for o in game.transition(Cars(6, 4), (NONE,))}
+    one, other = day(20, 3, 3).parts[6], day(20, 4, 2).parts[4]
+    for state, p in found.items():
+        assert p * PARTS**2 == int(one[state.first]) * int(other[state.second])
+    assert sum(found.values()) == 1
+
+
+def test_the_cars_are_seen() -> None:
+    game = CarRental()
+    np.testing.assert_allclose(game.observe(Cars(5, 20), 0), [0.25, 1.0])
+    first, second = game.draw(Cars(5, 20)).splitlines()
+    assert first == "first location  █████░░░░░░░░░░░░░░░  5/20"
+    assert second == "second location ████████████████████ 20/20"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"capacity": 0}, "capacity is 0; .*1 to 30"),
+        ({"capacity": 31}, "capacity is 31"),
+        ({"shuttle": 1}, "shuttle is 1; allowed are True and False"),
+        ({"parking": "no"}, "parking is 'no'; allowed are True and False"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        CarRental(**parameters)
