@@ -1,0 +1,266 @@
+"""The page on Sutton and Barto's problems: its numbers and figures are the solver's."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import solvent
+from solvent.exact import Solution
+from solvent.games import GymnasiumTable
+from solvent.model import TabularGame, TabularPolicy
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
+SCRIPT = runpy.run_path(str(DOCS / "scripts" / "sutton_barto.py"))
+ROWS = re.findall(
+    r"^\| (.+?) \| (.+?) \| (.+?) \| (−?\d+\.\d{4}) \| (1e-\d+) \|$", PAGE, re.MULTILINE
+)
+
+
+@cache
+def solved(name: str, **parameters: Any) -> tuple[TabularGame, Solution]:
+    table = solvent.compile_game(solvent.make_game(name, **parameters))
+    return table, solvent.solve(table)
+
+
+def at(state: tuple[Any, ...], name: str, **parameters: Any) -> tuple[float, Solution]:
+    """The optimal value of a state, and the solution."""
+    table, solution = solved(name, **parameters)
+    return float(solution.values[table.index[state]]), solution
+
+
+def from_the_start(name: str, **parameters: Any) -> tuple[float, Solution]:
+    _, solution = solved(name, **parameters)
+    return solution.value, solution
+
+
+def random_policy() -> tuple[float, Solution]:
+    table, solution = solved("gridworld")
+    values = solvent.policy_value(table, TabularPolicy.uniform(table))
+    return float(values[table.index[0, 1]]), solution
+
+
+def cliff() -> tuple[float, Solution]:
+    rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    solution = solvent.solve(solvent.compile_game(rules))
+    return solution.value, solution
+
+
+OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
+    "gridworld, random policy, cell A": random_policy,
+    "gridworld, optimum, cell A": lambda: at((0, 1), "gridworld"),
+    "Jack's car rental, no cars": lambda: at((0, 0), "car-rental"),
+    "gambler's problem, 50 of 100": lambda: at((50,), "gambler"),
+    "Blackjack from the deal": lambda: from_the_start("blackjack"),
+    "Blackjack, a natural is any 21": lambda: from_the_start("blackjack", natural=False),
+    "racetrack, left track": lambda: from_the_start("racetrack"),
+    "random walk, state C of five": lambda: at((3,), "random-walk"),
+    "random walk, last of 19 states": lambda: at((19,), "random-walk", states=19, left=-1),
+    "windy gridworld": lambda: from_the_start("windy-gridworld"),
+    "windy gridworld, king's moves": lambda: from_the_start("windy-gridworld", moves="king"),
+    "windy gridworld, king's moves, stochastic wind": lambda: from_the_start(
+        "windy-gridworld", moves="king", stochastic=True
+    ),
+    "cliff walking": cliff,
+    "Dyna maze, 14 moves at 0.95": lambda: from_the_start("dyna-maze"),
+}
+"""By the row of the shelf's table."""
+
+PUBLISHED = {"0.95¹³": 0.95**13, "about 420": 420.0}
+"""What is printed as something else than a number."""
+
+
+def test_every_row_is_checked() -> None:
+    assert [name for name, *_ in ROWS] == list(OURS)
+    assert len(ROWS) == PAGE.count(" | 1e-")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_the_shelf_is_what_is_computed(row: tuple[str, ...]) -> None:
+    name, _, published, ours, width = row
+    value, solution = OURS[name]()
+    assert f"{value:.4f}".replace("-", "−") == ours
+    assert 0 <= solution.upper - solution.lower < float(width)
+    if published != "–":
+        stated = PUBLISHED.get(published)
+        if stated is None:
+            stated = float(Fraction(published.replace("−", "-")))
+        decimals = 1 if re.fullmatch(r"\d+\.\d", published) else 6
+        close = 5 if published.startswith("about") else 0.5 * 10**-decimals + 1e-9
+        assert abs(value - stated) <= close
+
+
+def test_all_values_of_the_gridworld_are_the_printed_ones() -> None:
+    """Figures 3.2 and 3.5, row by row."""
+    table, solution = solved("gridworld")
+    order = [table.index[row, column] for row in range(5) for column in range(5)]
+    random = [3.3, 8.8, 4.4, 5.3, 1.5, 1.5, 3.0, 2.3, 1.9, 0.5, 0.1, 0.7, 0.7, 0.4, -0.4]
+    random += [-1.0, -0.4, -0.4, -0.6, -1.2, -1.9, -1.3, -1.2, -1.4, -2.0]
+    optimal = [22.0, 24.4, 22.0, 19.4, 17.5, 19.8, 22.0, 19.8, 17.8, 16.0, 17.8, 19.8, 17.8]
+    optimal += [16.0, 14.4, 16.0, 17.8, 16.0, 14.4, 13.0, 14.4, 16.0, 14.4, 13.0, 11.7]
+    uniform = solvent.policy_value(table, TabularPolicy.uniform(table))
+    assert uniform[order].round(1).tolist() == random
+    assert solution.values[order].round(1).tolist() == optimal
+
+
+def test_the_optimal_moves_of_the_gridworld_are_the_printed_ones() -> None:
+    """Figure 3.5: r, u and l are east, north and west; a and b are all four."""
+    table, solution = solved("gridworld")
+    signs = {"r": {2}, "u": {0}, "l": {3}, "ru": {0, 2}, "lu": {0, 3}, "all": {0, 1, 2, 3}}
+    printed = [
+        ["r", "all", "l", "all", "l"],
+        ["ru", "u", "lu", "l", "l"],
+        *[["ru", "u", "lu", "lu", "lu"]] * 3,
+    ]
+    for row, cells in enumerate(printed):
+        for column, sign in enumerate(cells):
+            found = SCRIPT["best_actions"](table, solution.values, table.index[row, column])
+            assert set(found) == signs[sign], (row, column)
+
+
+def test_the_values_of_five_states_are_sixths() -> None:
+    table, solution = solved("random-walk")
+    found = [solution.values[table.index[(place,)]] for place in range(1, 6)]
+    assert found == pytest.approx([place / 6 for place in range(1, 6)], abs=1e-12)
+
+
+def test_bold_play_has_the_stated_values() -> None:
+    table, solution = solved("gambler")
+    found = [solution.values[table.index[(dollars,)]] for dollars in (25, 50, 75)]
+    assert found == pytest.approx([0.16, 0.4, 0.64], abs=1e-12)
+    # Figure 4.3: the smallest stakes have their peaks at 12, 25, 37 or 38, 50, and so on.
+    stakes = SCRIPT["smallest_stakes"](table, solution.values)
+    assert [stakes[dollars - 1] for dollars in (1, 12, 13, 25, 26, 50, 51, 75, 99)] == [
+        1, 12, 12, 25, 1, 50, 1, 25, 1,
+    ]  # fmt: skip
+
+
+def test_blackjack_is_played_as_in_figure_5_2() -> None:
+    """From which sum on to stick, by the dealer's card, an ace first."""
+    table, solution = solved("blackjack")
+    printed = {
+        True: [19, *[18] * 7, 19, 19],
+        False: [17, 13, 13, 12, 12, 12, 17, 17, 17, 17],
+    }
+    for usable, sums in printed.items():
+        for dealer, least in enumerate(sums, 1):
+            for total in range(12, 22):
+                state = table.index[total, dealer, usable, False]
+                sticks = solution.policies[0].probabilities[state].argmax() == 0
+                assert sticks == (total >= least), (usable, dealer, total)
+
+
+def test_policy_iteration_of_the_car_rental_ends_as_in_figure_4_2() -> None:
+    found = SCRIPT["car_policies"]()
+    assert len(found) == 5
+    first, last = found[0][0], found[-1]
+    assert not first.any()
+    _, solution = solved("car-rental")
+    assert last[1] == pytest.approx(solution.values[:441].reshape(21, 21), abs=1e-6)
+    assert (last[0].min(), last[0].max()) == (-4, 5)
+    stated = re.search(r"no cars is ([\d.]+), of having all 40, ([\d.]+)\.", PAGE)
+    assert stated is not None
+    assert stated.groups() == (f"{last[1][0, 0]:.2f}", f"{last[1][20, 20]:.2f}")
+
+
+def test_the_rounding_of_the_car_rental_changes_nothing_that_is_shown() -> None:
+    """Against the linear equations of the optimal policy with Poisson numbers as floats."""
+    from solvent.games.car_rental.rules import at_most
+
+    moved, values = SCRIPT["car_policies"]()[-1]
+    kernels = []
+    for requests, returns in ((3, 3), (4, 2)):
+        p, rent = np.zeros((21, 21)), np.zeros(21)
+        for cars in range(21):
+            for rented, q in enumerate(at_most(cars, requests)):
+                rent[cars] += 10 * q * rented
+                for back, r in enumerate(at_most(20 - cars + rented, returns)):
+                    p[cars, cars - rented + back] += q * r
+        kernels.append((p, rent))
+    (p, earned), (q, other) = kernels
+    first, second = np.indices((21, 21))
+    one, two = (first - moved).clip(0, 20).ravel(), (second + moved).clip(0, 20).ravel()
+    moves = np.einsum("sn,sm->snm", p[one], q[two]).reshape(441, 441)
+    reward = earned[one] + other[two] - 2 * np.abs(moved.ravel())
+    exact = np.linalg.solve(np.eye(441) - 0.9 * moves, reward).reshape(21, 21)
+    assert np.abs(values - exact).max() < 1e-5
+
+
+def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
+    curves = SCRIPT["walk_errors"]()
+    assert all(curve[0] == pytest.approx(np.sqrt(1 / 18)) for curve in curves.values())
+    td = np.array([curves[f"TD {alpha:g}"] for alpha in SCRIPT["TD_ALPHAS"]])
+    mc = np.array([curves[f"MC {alpha:g}"] for alpha in SCRIPT["MC_ALPHAS"]])
+    # After the first episode the best TD is below every MC, and at last every TD is.
+    assert (td.min(axis=0)[1:] < mc.min(axis=0)[1:]).all()
+    assert td[:, 100].max() < mc[:, 100].min()
+    for curve in (td, mc):
+        assert (np.diff(curve[:, 5]) < 0).all()  # Large steps are fast,
+    assert (np.diff(td[:, 100]) > 0).all()  # but end higher.
+    assert mc[1:, 100].tolist() == sorted(mc[1:, 100])
+    stated = re.search(r"α = 0\.05 ends at ([\d.]+), MC with 0\.02 at ([\d.]+)\.", PAGE)
+    assert stated is not None
+    assert stated.groups() == (f"{td[0, 100]:.3f}", f"{mc[1, 100]:.3f}")
+    assert mc[:, 100].argmin() == 1
+
+
+@pytest.mark.parametrize(("method", "alpha"), [("td", 0.1), ("mc", 0.03)])
+def test_the_errors_of_the_walk_are_those_of_runs(method: str, alpha: float) -> None:
+    """1,000 runs of 10 episodes, in six standard errors."""
+    rng, true, squares = np.random.default_rng(0), np.arange(1, 6) / 6, []
+    for _ in range(1000):
+        value = np.array([0, *[0.5] * 5, 1])
+        for _ in range(10):
+            place, visited = 3, []
+            while 1 <= place <= 5:
+                after = place + (1 if rng.random() < 0.5 else -1)
+                if method == "td":
+                    value[place] += alpha * (value[after] - value[place])
+                visited.append(place)
+                place = after
+            for before in visited if method == "mc" else []:
+                value[before] += alpha * ((place == 6) - value[before])
+        squares.append(np.mean((value[1:6] - true) ** 2))
+    updates = SCRIPT[f"{method}_updates"](alpha)
+    exact = SCRIPT["walk_learning"](updates, 10)[1][10] ** 2
+    assert abs(np.mean(squares) - exact) < 6 * np.std(squares) / np.sqrt(1000)
+
+
+def test_from_the_right_of_the_line_the_car_begins_anew_on_purpose() -> None:
+    table, solution = solved("racetrack")
+    line = [table.index[31, column, 0, 0] for column in range(3, 9)]
+    from solvent.games.racetrack.rules import ACTIONS
+
+    for state in line[:-1]:
+        [best] = SCRIPT["best_actions"](table, solution.values, state)
+        assert ACTIONS[best] == (1, 0)
+    off = {ACTIONS[a] for a in SCRIPT["best_actions"](table, solution.values, line[-1])}
+    assert off == {(0, 1), (1, 1)}
+
+
+def test_a_ninth_move_is_no_help() -> None:
+    for stochastic in (False, True):
+        eight, nine = (
+            from_the_start("windy-gridworld", moves=moves, stochastic=stochastic)[0]
+            for moves in ("king", "nine")
+        )
+        assert eight == pytest.approx(nine, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", SCRIPT["PICTURES"])
+def test_the_figures_are_those_of_the_script(name: str) -> None:
+    text = SCRIPT["PICTURES"][name]()
+    assert (DOCS / "textbook" / f"{name}.svg").read_text(encoding="utf-8") == text
+    assert f"]({name}.svg)" in PAGE
+    assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert len(text) < 100_000
