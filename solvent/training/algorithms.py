@@ -26,11 +26,15 @@ class Algorithm:
         model: Its class.
         hyperparameters: The name of its file in :mod:`solvent.training.hyperparameters`.
         masked: Whether it is told which actions are legal.
+        seats_apart: Whether it keeps both seats of a game for two apart, so that they have roles
+            even where the players' actions are the same
+            (:mod:`solvent.training.role_conditioning`).
     """
 
     model: type[BaseAlgorithm]
     hyperparameters: str
     masked: bool
+    seats_apart: bool = False
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
@@ -46,7 +50,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 
 SELF_PLAY_ALGORITHMS: Mapping[str, Algorithm] = {
     **ALGORITHMS,
-    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True),
+    "mirror_descent": Algorithm(MirrorDescent, "mirror_descent", masked=True, seats_apart=True),
 }
 """All of them; those that are not in ``ALGORITHMS`` need both seats of a game for two."""
 

@@ -163,7 +163,7 @@ def extract_seats(
 
     Args:
         model: Of PPO, A2C, TRPO, MaskablePPO, DQN, QR-DQN or MaskedDQN, trained on
-            ``with_roles(game)``.
+            ``with_roles(game)``, `apart` or not.
         game: A game for two.
         observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
             its observation space if left out, ``"vector"`` before the others.
@@ -172,7 +172,9 @@ def extract_seats(
     Raises:
         ValueError: As for :func:`extract`.
     """
-    learned = with_roles(game)
+    first, second = game.info.actions
+    chooses = getattr(model.action_space, "n", None)
+    learned = with_roles(game, apart=chooses == len(first) + len(second))
 
     def own(player: int) -> Extraction:
         found = extract(model, learned, observation=observation, player=player, name=name)

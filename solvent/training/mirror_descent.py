@@ -300,7 +300,9 @@ class MirrorDescent(MaskablePPO):
         if set(first) & set(second):
             raise ValueError(
                 f"{type(self).__name__} needs players with actions of their own; in this game "
-                f"both have action {min(set(first) & set(second))}"
+                f"both have action {min(set(first) & set(second))}, and "
+                f"solvent.training.role_conditioning.with_roles(game, apart=True) is the same game "
+                f"with other ones"
             )
         callback.on_rollout_start()
         seen: list[Any] = [self._last_obs]

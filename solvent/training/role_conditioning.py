@@ -5,6 +5,9 @@ either seat as it is. Attack and defence have *roles*: each has its own actions.
 chooses from both players' actions, of which those of one role are legal at a time, and is told the
 role beside what the player sees.
 
+A learner that keeps the seats apart has roles in every game, also where the actions have the same
+names: the two seats of rock-paper-scissors, too, are then a first and a second player.
+
 Nothing else about the game changes. States and rows keep their numbers, so values, occupancies and
 distributions over states mean the same in both forms.
 """
@@ -18,14 +21,15 @@ import numpy as np
 from solvent.model import TabularGame, TabularPolicy
 
 
-def with_roles(game: TabularGame) -> TabularGame:
+def with_roles(game: TabularGame, *, apart: bool = False) -> TabularGame:
     """The same game in a form in which one network can play both seats.
 
     Args:
         game: A game for two.
+        apart: Whether players have roles even if their actions are the same.
 
     Returns:
-        `game` itself if its players have the same actions. Otherwise the actions of both players
+        `game` itself if its players have no roles. Otherwise the actions of both players
         are those of player 0 and then those of player 1, and each player's observation, if there
         are any, ends with the number of the player.
 
@@ -33,7 +37,7 @@ def with_roles(game: TabularGame) -> TabularGame:
         ValueError: If the players' observations differ in length.
     """
     names = game.info.actions
-    if names[0] == names[1]:
+    if names[0] == names[1] and not apart:
         return game
     lengths = [seen.shape[1] for seen in game.observation]
     if len(set(lengths)) > 1:
@@ -61,12 +65,12 @@ def without_roles(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
     """A policy of the game with roles as one of the game itself.
 
     Args:
-        policy: For ``with_roles(game)``, begun anywhere.
+        policy: For ``with_roles(game)``, begun anywhere, `apart` or not.
         game: The game.
     """
-    first = game.mask[0].shape[1]
+    first, second = (mask.shape[1] for mask in game.mask)
     own = slice(first) if policy.player == 0 else slice(first, None)
-    if game.info.actions[0] == game.info.actions[1]:
+    if policy.probabilities.shape[1] < first + second:
         own = slice(None)
     return TabularPolicy.of(
         game, policy.probabilities[:, own], player=policy.player, name=policy.name

@@ -152,7 +152,8 @@ class TableSelfPlayEnv(SelfPlayEnv):
     """Self-play in a game that has a table, with the average of what the learner plays.
 
     Args:
-        env: The environment, over ``with_roles(game)``; its episodes may begin elsewhere.
+        env: The environment, over ``with_roles(game)``, `apart` or not; its episodes may begin
+            elsewhere.
         game: The game.
         observation: What the learner sees in it.
         size: How many snapshots are in the pool at most; with 0 the learner takes both seats.

@@ -275,7 +275,7 @@ class SelfPlay(WithTable):
     def _make_env(self) -> TableSelfPlayEnv:
         game, size, n_envs = self.game, self.request["past_selves"], self.asked.setup.n_envs
         starts = exploring_starts(game, self.request["exploring"], free_choice(game))
-        begun = with_roles(starts)
+        begun = with_roles(starts, apart=self.asked.algorithm.seats_apart)
         env: VectorEnv
         if size == 0:
             if n_envs % 2:

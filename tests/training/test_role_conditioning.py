@@ -55,6 +55,16 @@ def test_players_who_have_the_same_actions_have_no_roles() -> None:
     assert without_roles(policy, game).model_hash == game.model_hash
 
 
+def test_players_who_are_kept_apart_have_roles_in_any_game() -> None:
+    game = compile_game(Greed(6, 2))
+    learned = with_roles(game, apart=True)
+    assert not (learned.mask[0] & learned.mask[1]).any()
+    pair = [random_policy(learned, player, player) for player in (0, 1)]
+    back = [without_roles(policy, game) for policy in pair]
+    assert [policy.probabilities.shape for policy in back] == [m.shape for m in game.mask]
+    np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
+
+
 def test_observations_of_two_lengths_are_refused(football: TabularGame) -> None:
     first, second = football.observation
     with pytest.raises(ValueError, match=r"see \d+ and \d+ numbers"):
