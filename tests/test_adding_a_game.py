@@ -84,7 +84,7 @@ def test_the_quick_commands_of_the_page(package: Path) -> None:
 def test_all_commands_of_the_page_in_their_order(package: Path) -> None:
     solvent(package, [c for c in commands() if c.startswith("solvent ")])
     assert (package / "rolls" / "policy.npz").is_file()
-    assert "nim" in (package / "nim.html").read_text(encoding="utf-8")
+    assert "parlour-nim" in (package / "nim.html").read_text(encoding="utf-8")
     assert "three-rolls" in (package / "bench" / "report.html").read_text(encoding="utf-8")
 
 
@@ -122,19 +122,19 @@ seat = gym.make("parlour/Nim-v0", opponent="optimal", heaps=[1, 2, 3])
 seat.reset(seed=1)
 seats = gym.make_vec("parlour/Nim-v0", num_envs=3, opponent="optimal")
 seats.reset(seed=1)
-two = pettingzoo.make("aec", "solvent/nim-v0")
+two = pettingzoo.make("aec", "solvent/parlour-nim-v0")
 two.reset(seed=1)
 
 # Bouton's theorem: whoever is to move loses exactly if the exclusive or of all heaps is 0.
-lost = solvent.solve(solvent.make_game("nim", heaps=[1, 2, 3]))
-won = solvent.solve(solvent.make_game("nim", heaps=[1, 2, 2]))
+lost = solvent.solve(solvent.make_game("parlour-nim", heaps=[1, 2, 3]))
+won = solvent.solve(solvent.make_game("parlour-nim", heaps=[1, 2, 2]))
 assert (lost.value, won.value) == (-1, 1)
 print(sorted(solvent.GAMES))
 """
 
 
 def test_every_registry_has_the_games(package: Path) -> None:
-    assert "'nim'" in run(EVERY_WAY, package)
+    assert "'parlour-nim'" in run(EVERY_WAY, package)
 
 
 WRONG = """
@@ -179,7 +179,7 @@ def test_a_package_that_cannot_be_loaded_harms_nobody(package: Path, tmp_path: P
     points += [f"{name} = wrong:{name}" for name in ("ends", "unread", "taken", "noted")]
     (info / "entry_points.txt").write_text("\n".join(["[solvent.games]", *points]))
     (tmp_path / "wrong.py").write_text(WRONG)
-    shown = solvent(package, ["solvent list", "solvent solve nim"], tmp_path)
+    shown = solvent(package, ["solvent list", "solvent solve parlour-nim"], tmp_path)
     causes = {
         "missing": "No module named 'no_such_module'",
         "unnamed": "AttributeError",

@@ -18,8 +18,8 @@ PAGES = [page.relative_to(DOCS).as_posix() for page in sorted(DOCS.rglob("*.md")
 CONTINUES = "# continues the block above\n"
 """The first line of a block that needs the names or files of the one before it."""
 
-FILES = {"gamebook-format.md": "tests/golden/mill.yaml", "layers.md": "examples"}
-"""What lies beside the reader of a page: a file of the page, or a folder of the clone."""
+FILES = {"gamebook-format.md": "tests/golden/mill.yaml"}
+"""What lies beside the reader of a page: a file of the page."""
 
 SLOW = {"football-clock.md": (0, 1, 2, 3), "games/football-charts.md": (1,)}
 """Blocks that take minutes."""
@@ -33,7 +33,10 @@ SHORTER = {
 }
 """Pages that train, and how their trainings are made shorter."""
 
-NEEDED = {"other-formats.md": ("pyspiel", "stormpy")}
+NEEDED = {
+    "other-formats.md": ("pyspiel", "stormpy"),
+    "textbook/outside-the-model.md": ("pyspiel",),
+}
 """What a page needs besides, which is not there for every platform."""
 
 

@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 
 
-NAMES_A_GAME = re.compile(r"solvent\.games|solvent/[A-Z]\w+-v0|make_game\(\"(?!nim|three-rolls)")
+NAMES_A_GAME = re.compile(
+    r"solvent\.games|solvent/[A-Z]\w+-v0|make_game\(\"(?!parlour-nim|three-rolls)"
+)
 
 
 def modules(file: Path) -> Iterator[str]:
@@ -106,7 +108,7 @@ table = solvent.compile_game(solvent.make_game("three-rolls"))
 assert abs(solvent.solve(table).value - 14 / 3) < 1e-12
 gym.make_vec("parlour/ThreeRolls-v0", num_envs=2).reset(seed=0)
 gym.make("parlour/Nim-v0").reset(seed=0)
-pettingzoo.make("aec", "solvent/nim-v0").reset(seed=0)
+pettingzoo.make("aec", "solvent/parlour-nim-v0").reset(seed=0)
 result = train("parlour/ThreeRolls-v0", timesteps=256, folder="rolls", progress=False)
 assert result.score.optimality_gap >= 0
 both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="nim", progress=False)
@@ -116,7 +118,7 @@ print(sorted(solvent.GAMES))
 
 
 def test_it_imports_solves_plays_and_trains(bare: Path) -> None:
-    assert run(bare, "-c", ALONE.format(bare=str(bare))) == "['nim', 'three-rolls']\n"
+    assert run(bare, "-c", ALONE.format(bare=str(bare))) == "['parlour-nim', 'three-rolls']\n"
 
 
 def test_most_rooms_have_generic_tests() -> None:

@@ -3,9 +3,9 @@
 A package, this one or anybody's, lists its games among its entry points::
 
     [project.entry-points."solvent.games"]
-    nim = "nim_game:SPEC"
+    kayles = "kayles_game:SPEC"
 
-and from then on ``nim`` is a game like every other: for the command, for the registries of
+and from then on ``kayles`` is a game like every other: for the command, for the registries of
 Gymnasium and PettingZoo, for solvers, trainings and reports. The toolkit asks a game's spec for
 whatever only that game has, and names no game itself.
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inventory import Inventory, InventoryLayers
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, Layer, WarmStart
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.store import StoreError
+from solvent.games.inventory.layers import InventoryLayers
+from solvent.games.inventory.rules import Inventory
 from solvent.model.arrays import Floats
 
 

@@ -11,8 +11,8 @@ a folder (:mod:`~.folder`), and their *blocks* solved by threads or on a cluster
 :mod:`~.cluster`).
 
 A game that only has to be solved says what its layers are, what each reads, and how a block is
-solved; all methods that are not abstract have a default that will do. ``examples/inventory.py`` is
-such a game.
+solved; all methods that are not abstract have a default that will do. ``solvent/games/inventory``
+is such a game.
 
 **Values** of a layer are an array of any shape, as the game likes it. :meth:`LayeredGame.place`
 says where a state's value stands, and :meth:`LayeredGame.value` what it is to player 0.

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inventory import Inventory, InventoryLayers
 
 from solvent.exact.layered.cached import cached_layers
 from solvent.exact.layered.folder import LayerFolder
@@ -18,10 +17,12 @@ from solvent.exact.layered.solution import LayeredSolution
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.store import StoreError
+from solvent.games.inventory.layers import InventoryLayers
+from solvent.games.inventory.rules import Inventory
 from solvent.model import cache
 from solvent.model.registry import GameSpec
 
-SPEC = GameSpec(name="inventory", make=Inventory, opened="inventory:opened")
+SPEC = GameSpec(name="inventory", make=Inventory, opened="solvent.games.inventory.layers:opened")
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from inventory import SPEC, Inventory, InventoryLayers, Shop
 from layered_games import shop, solve_in
 from typer.testing import CliRunner
 
@@ -29,7 +28,9 @@ from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
 from solvent.exact.layered.solve import LayerTask, Local, solve_layers
 from solvent.exact.layered.store import KEEPS, LayerRecord, LayerStore
 from solvent.exact.solved_game import SolvedGame
-from solvent.model import compile_game, registry
+from solvent.games.inventory.layers import InventoryLayers, opened
+from solvent.games.inventory.rules import Inventory, Shop
+from solvent.model import compile_game
 from solvent.model.checks import check_game
 
 PUBLISHED = [Fraction(67, 16), Fraction(129, 16), Fraction(194, 16), Fraction(227, 16)]
@@ -76,7 +77,7 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
 ) -> None:
     layers = shop()
     solve_in(tmp_path / "x", layers)
-    monkeypatch.setattr("inventory.LEVELS_IN_BLOCK", 7)
+    monkeypatch.setattr("solvent.games.inventory.layers.LEVELS_IN_BLOCK", 7)
     assert len(layers.blocks(1)) == 6
     store = LayerStore(layers)
     solve_layers(layers, store, workers=Local(1))
@@ -229,7 +230,6 @@ def run(*words: str) -> Any:
 def test_the_command_solves_plans_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
     shown = run().stdout
     assert "4.1875  (units of profit)" in shown
     out = ["--out", str(tmp_path / "x")]
@@ -240,18 +240,15 @@ def test_the_command_solves_plans_and_goes_on(
     again = json.loads(run(*out, "--json", "--threads", "1", "--verify").stdout)
     assert (first["value"], again["value"]) == (194 / 16, 67 / 16)
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
-    opened = SPEC.ask("opened", tmp_path / "x", {"stock": 1})
-    assert (opened.value, opened.game.stock) == (129 / 16, 1)
+    found = opened(tmp_path / "x", {"stock": 1})
+    assert (found.value, found.game.stock) == (129 / 16, 1)
     assert "--save is for games that fit in a table" in run("--save", "x.npz").stderr
     monkeypatch.setattr(resources, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
 
 
-def test_the_command_keeps_what_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
+def test_the_command_keeps_what_is_asked_for(tmp_path: Path) -> None:
     whole = json.loads(run("--json").stdout)
     for keep in KEEPS:
         out = ["--out", str(tmp_path / keep)]
@@ -270,10 +267,7 @@ def test_the_command_keeps_what_is_asked_for(
     assert "--keep compact is for a folder; give --out DIR" in run("--keep", "compact").stderr
 
 
-def test_the_plan_says_what_each_way_to_keep_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(registry._registry().specs, SPEC.name, SPEC)
+def test_the_plan_says_what_each_way_to_keep_takes(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "x"), "--horizon", "40"]
     plan = json.loads(run("--plan", "--keep", "compact", *out, "--json").stdout)
     assert [*plan["kept"]] == [*KEEPS]

@@ -1,0 +1,15 @@
+"""Colonel Blotto: its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solvent.lazy import attach
+
+if TYPE_CHECKING:
+    from solvent.games.blotto.rules import Blotto
+
+__all__ = ["Blotto"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, dict.fromkeys(__all__, "solvent.games.blotto.rules"))

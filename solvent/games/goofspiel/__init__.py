@@ -1,0 +1,15 @@
+"""Goofspiel, the game of pure strategy: its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solvent.lazy import attach
+
+if TYPE_CHECKING:
+    from solvent.games.goofspiel.rules import Goofspiel
+
+__all__ = ["Goofspiel"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, dict.fromkeys(__all__, "solvent.games.goofspiel.rules"))

@@ -1,0 +1,130 @@
+"""An inventory over a number of periods: when to order, and how much.
+
+Every period a shopkeeper sees the stock, orders up to the capacity, and sells what is demanded as
+far as the goods last. The problem is that of M. L. Puterman, "Markov Decision Processes", 1994,
+section 3.2; the numbers unless others are given are those of its sections 3.2.2 and 4.6.1. What is
+left at the end is worth nothing.
+
+An order has a fixed cost, so that it is best to wait until the stock is low and then to order much:
+an optimal policy orders up to a level S whenever there are less than s (H. Scarf, "The optimality
+of (S, s) policies in the dynamic inventory problem", 1960, for costs as here without lost sales).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, Outcome
+from solvent.model.parameters import check_integer, shown
+
+
+class Shop(NamedTuple):
+    """The beginning of a period: how many are left, this one included, and the stock."""
+
+    left: int
+    stock: int
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """A shopkeeper orders goods at the start of every period, then sells what is demanded.
+
+    Args:
+        horizon: Periods.
+        capacity: The most that can be in stock.
+        demand: Weights of a demand of 0, 1, 2, ... in a period.
+        price: Received for each piece that is sold.
+        fixed_cost: Of an order, whatever it is of.
+        cost: Of each piece that is ordered.
+        holding: Cost of a period for each piece, before any is sold.
+        stock: At the start.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed.
+    """
+
+    horizon: int = 3
+    capacity: int = 3
+    demand: Sequence[int] = (1, 2, 1)
+    price: int = 8
+    fixed_cost: int = 4
+    cost: int = 2
+    holding: int = 1
+    stock: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.horizon, "horizon", 1, 100_000)
+        check_integer(self.capacity, "capacity", 1, 10_000)
+        for name in ("price", "fixed_cost", "cost", "holding"):
+            check_integer(getattr(self, name), name, 0, 10**6)
+        check_integer(self.stock, "stock", 0, self.capacity)
+        demand = self.demand
+        if isinstance(demand, str) or not isinstance(demand, Sequence):
+            raise ValueError(f"demand is {shown(demand)}; allowed are lists of whole numbers")
+        for demanded, weight in enumerate(demand):
+            check_integer(weight, f"demand[{demanded}]", 0, 10**6)
+        check_integer(sum(demand), "the sum of demand", 1, 10**12)
+
+    @property
+    def info(self) -> GameInfo:
+        """The orders, and where the problem comes from."""
+        most = self.horizon * float(self.largest_reward)
+        return GameInfo(
+            name="inventory",
+            players=1,
+            actions=(tuple(f"order {pieces}" for pieces in range(self.capacity + 1)),),
+            acyclic=True,
+            reward_range=(-most, most),
+            sources=("Puterman 1994, Markov Decision Processes, sections 3.2 and 4.6.1",),
+            parameters=tuple({**vars(self), "demand": list(self.demand)}.items()),
+            observation_labels=("periods left", "stock"),
+            unit="units of profit",
+        )
+
+    @property
+    def largest_reward(self) -> int:
+        """Of a period, whichever its sign."""
+        costs = self.fixed_cost + (self.cost + self.holding) * self.capacity
+        return max(costs, self.price * self.capacity)
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The first period."""
+        return (Outcome(Fraction(1), Shop(self.horizon, self.stock)),)
+
+    def legal_actions(self, state: Shop) -> tuple[tuple[int, ...], ...]:
+        """As many as there is room for."""
+        return (tuple(range(self.capacity - state.stock + 1)),)
+
+    def transition(self, state: Shop, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        """Pay for the order and for holding the goods, then sell."""
+        [order] = joint_action
+        goods = state.stock + order
+        paid = self.holding * goods + (self.fixed_cost + self.cost * order if order else 0)
+        branches: dict[int, Fraction] = {}
+        for demanded, weight in enumerate(self.demand):
+            sold = min(demanded, goods)
+            branches[sold] = branches.get(sold, Fraction(0)) + Fraction(weight, sum(self.demand))
+        return tuple(
+            Outcome(probability, Shop(state.left - 1, goods - sold), self.price * sold - paid)
+            for sold, probability in branches.items()
+            if probability > 0
+        )
+
+    def is_terminal(self, state: Shop) -> bool:
+        """Whether no period is left; what is in stock then is worth nothing."""
+        return state.left == 0
+
+    def observe(self, state: Shop, player: int) -> NDArray[np.float32]:
+        """Periods left and stock, as shares of the most there can be."""
+        return np.array([state.left / self.horizon, state.stock / self.capacity], np.float32)
+
+    def draw(self, state: Shop) -> str:
+        """One line."""
+        return f"{state.left} periods left, {state.stock} of {self.capacity} in stock"

@@ -1,0 +1,93 @@
+"""The rules of Puterman's inventory, and every number of his section 4.6.1."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent import solve
+from solvent.games import Inventory
+from solvent.games.inventory.rules import Shop
+from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+
+GAME = Inventory()
+
+EXPECTED_REWARDS = {0: [0, -1, -2, -5], 1: [5, 0, -3], 2: [6, -1], 3: [5]}
+"""Puterman 1994, section 3.2.2, by stock and order."""
+
+PUBLISHED = {
+    1: [0, 5, 6, 5],
+    2: [2, Fraction(25, 4), 10, Fraction(21, 2)],
+    3: [Fraction(n, 16) for n in (67, 129, 194, 227)],
+}
+"""Values by periods left and stock, Puterman 1994, section 4.6.1."""
+
+ORDERS = {1: [0, 0, 0, 0], 2: [2, 0, 0, 0], 3: [3, 0, 0, 0]}
+"""The optimal orders there."""
+
+
+@parametrize_with_game_checks([Inventory(horizon=2), Inventory(2, 4, (1, 0, 2), stock=1)])
+def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
+    check(game)
+
+
+def test_the_expected_rewards_are_those_of_the_book() -> None:
+    for stock, rewards in EXPECTED_REWARDS.items():
+        [orders] = GAME.legal_actions(Shop(2, stock))
+        found = [
+            sum(o.probability * o.reward for o in GAME.transition(Shop(2, stock), (order,)))
+            for order in orders
+        ]
+        assert found == rewards
+
+
+def test_what_is_demanded_is_sold_as_far_as_it_lasts() -> None:
+    quarter = Fraction(1, 4)
+    # Orders of 1 cost 4 + 2, goods of 2 cost 2, each that is sold brings 8.
+    assert GAME.transition(Shop(2, 1), (1,)) == (
+        Outcome(quarter, Shop(1, 2), -8),
+        Outcome(2 * quarter, Shop(1, 1), 0),
+        Outcome(quarter, Shop(1, 0), 8),
+    )
+    assert GAME.transition(Shop(1, 1), (0,)) == (
+        Outcome(quarter, Shop(0, 1), -1),
+        Outcome(3 * quarter, Shop(0, 0), 7),
+    )
+
+
+def test_the_published_values_and_orders() -> None:
+    table = compile_game(Inventory(horizon=4))
+    solution = solve(table)
+    for left, values in PUBLISHED.items():
+        for stock, value in enumerate(values):
+            # A stock of 3 is never met in the first period, and all are in the later ones.
+            state = table.index[Shop(left, stock)]
+            assert solution.values[state] == float(value)
+            order = int(solution.policies[0].probabilities[state].argmax())
+            assert order == ORDERS[left][stock]
+
+
+def test_the_shop_is_drawn_and_seen() -> None:
+    assert GAME.draw(Shop(2, 1)) == "2 periods left, 1 of 3 in stock"
+    np.testing.assert_allclose(GAME.observe(Shop(2, 1), 0), [2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"horizon": 0}, "horizon is 0"),
+        ({"capacity": 0}, "capacity is 0"),
+        ({"stock": 4}, "stock is 4; .*0 to 3"),
+        ({"price": -1}, "price is -1"),
+        ({"fixed_cost": 0.5}, "fixed_cost is 0.5"),
+        ({"demand": "121"}, "demand is '121'; allowed are lists"),
+        ({"demand": [1, -1]}, r"demand\[1\] is -1"),
+        ({"demand": []}, "the sum of demand is 0"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Inventory(**parameters)

@@ -1,0 +1,88 @@
+"""The rules of Nim, and Bouton's theorem in every position."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import xor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent import solve
+from solvent.games import Nim
+from solvent.games.nim.rules import Heaps
+from solvent.model import compile_game, parametrize_with_game_checks
+
+GAME = Nim([1, 3])
+
+
+@parametrize_with_game_checks([Nim([2, 3]), Nim([1, 2, 2], misere=True)])
+def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
+    check(game)
+
+
+def test_a_move_takes_any_number_from_one_heap() -> None:
+    assert GAME.moves == ((0, 1), (1, 1), (1, 2), (1, 3))
+    assert GAME.info.actions[0][2] == "take 2 from heap 2"
+    [after] = GAME.transition(Heaps((1, 3), 0), (2, 0))
+    assert (after.state, after.reward) == (Heaps((1, 1), 1), 0)
+    [after] = GAME.transition(Heaps((1, 3), 1), (0, 0))
+    assert (after.state, after.reward) == (Heaps((0, 3), 0), 0)
+
+
+def test_no_more_are_taken_than_are_there() -> None:
+    assert GAME.legal_actions(Heaps((0, 2), 0)) == ((1, 2), (0,))
+    assert GAME.legal_actions(Heaps((1, 1), 1)) == ((0,), (0, 1))
+
+
+@pytest.mark.parametrize(("misere", "sign"), [(False, 1), (True, -1)])
+def test_the_last_object_wins_or_in_misere_play_loses(misere: bool, sign: int) -> None:
+    game = Nim([1, 3], misere)
+    for player, own in ((0, 1), (1, -1)):
+        joint = (2, 0) if player == 0 else (0, 2)
+        [after] = game.transition(Heaps((0, 2), player), joint)
+        assert (after.state, after.reward) == (Heaps((0, 0), 1 - player), sign * own)
+        assert game.is_terminal(after.state)
+        winner = player if sign == 1 else 1 - player
+        assert game.draw(after.state) == f"1:\n2:\nplayer {winner} wins"
+
+
+def test_the_heaps_are_drawn_and_seen() -> None:
+    assert GAME.draw(Heaps((1, 3), 1)) == "1: |\n2: |||\nplayer 1 takes"
+    np.testing.assert_allclose(GAME.observe(Heaps((1, 3), 1), 0), [1 / 15, 3 / 15, 0])
+    np.testing.assert_allclose(GAME.observe(Heaps((1, 3), 1), 1), [1 / 15, 3 / 15, 1])
+
+
+def lost(heaps: tuple[int, ...], misere: bool) -> bool:
+    """Bouton's theorem: whether the player on turn loses."""
+    balanced = reduce(xor, heaps) == 0
+    return not balanced if misere and max(heaps) <= 1 else balanced
+
+
+@pytest.mark.parametrize("misere", [False, True])
+@pytest.mark.parametrize("heaps", [[3, 4, 5], [1, 1, 1, 2], [15, 6], [1, 1, 1, 1, 1]])
+def test_boutons_theorem_in_every_position(heaps: list[int], misere: bool) -> None:
+    table = compile_game(Nim(heaps, misere))
+    solution = solve(table)
+    for state, value in zip(table.states, solution.values.tolist(), strict=True):
+        if any(state.heaps):
+            wins = 1 if state.player == 0 else -1
+            assert value == (-wins if lost(state.heaps, misere) else wins), state
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"heaps": []}, "the number of heaps is 0"),
+        ({"heaps": [1] * 7}, "the number of heaps is 7; .* 1 to 6"),
+        ({"heaps": [1, 16]}, r"heaps\[1\] is 16; .* 1 to 15"),
+        ({"heaps": [0]}, r"heaps\[0\] is 0"),
+        ({"heaps": "345"}, "heaps is '345'; allowed are lists"),
+        ({"heaps": 3}, "heaps is 3; allowed are lists"),
+        ({"misere": 1}, "misere is 1; allowed are True and False"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Nim(**parameters)
