@@ -34,12 +34,12 @@ endef
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help install bench test check lint slow mutate core-pinned core-lowest format docs images \
+.PHONY: help install bench test check lint slow explore-test mutate core-pinned core-lowest format docs images \
 	peers tools learning reference clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
-		while IFS='|' read -r name what; do printf '  make %-11s %s\n' "$$name" "$$what"; done
+		while IFS='|' read -r name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 install: $(STAMPS)/bench ## only set up the command and what training needs
 	$(NEXT)
@@ -60,6 +60,9 @@ lint: $(STAMPS)/test ## check the format, the lint rules and the types
 
 slow: $(STAMPS)/test ## the tests that train agents or sweep large grids
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+explore-test: $(STAMPS)/test ## the explorer in a real Chromium (Debian: chromium, chromium-driver)
+	$(BIN)/python -m pytest -m browser tests/explore
 
 mutate: $(STAMPS)/test ## plant errors in the rules and solvers and list what no test finds (hours)
 	$(BIN)/python tests/mutation/mutate.py $(MUTATE_ARGS)
@@ -94,7 +97,7 @@ images: $(STAMPS)/docs ## play the pictures of the documentation anew
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
 	@set -e; for name in solver cycles greed_solver matrix_games vector_env seat_vector_env \
-		football_points gamebook_solver expectimax timed_football simulated_vector_env cold_start; do \
+		football_points gamebook_solver expectimax timed_football simulated_vector_env cold_start explore_start; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 

@@ -58,8 +58,11 @@ ROOMS = {
     "tabular": room("model exact envs report lazy", "numpy gymnasium"),
     "grading": room("model exact envs benchmark report scoring lazy", "numpy"),
     "play": room("model exact baselines", "numpy"),
+    "explore": room(
+        "model exact baselines benchmark report play lazy", "numpy jinja2 flask werkzeug"
+    ),
     "cli": room(
-        "model exact envs baselines benchmark registration training report grading play",
+        "model exact envs baselines benchmark registration training report grading play explore",
         "numpy gymnasium typer click rich yaml",
     ),
     "games": room(
@@ -154,7 +157,7 @@ def _forbidden(root: str, path: str, name: str, found: Import) -> str | None:
             return None
         if target == name or target in allowed.rooms:
             return None
-        if target == "__version__" and name in ("benchmark", "cli", "report"):
+        if target == "__version__" and name in ("benchmark", "cli", "explore", "report"):
             return None
         return f"{name} may not import {target or root}"
     if top in sys.stdlib_module_names or top in allowed.packages:
@@ -377,6 +380,8 @@ def test_rules_import_only_the_model() -> None:
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import solvent.exact",
             "model may not import exact",
         ),
+        ("play/some.py", "from solvent.explore import serve", "play may not import explore"),
+        ("report/some.py", "import flask", "report may not import flask"),
         ("cli.py", "import stable_baselines3", "cli may not import stable_baselines3"),
         ("utils/things.py", "", "utils is not a room"),
     ],

@@ -51,6 +51,9 @@ LAYER_BY_LAYER = "Games that are solved layer by layer"
 ENVIRONMENT = "The environment"
 """The heading of the options of `train` that are arguments of the environment."""
 
+FILES = "Pages and pictures as files"
+"""The heading of the options of `explore` that write files."""
+
 NETWORK = "A network of Stable-Baselines3, .zip"
 """The heading of the options of `score` that are for such a file."""
 
@@ -234,6 +237,77 @@ def play(
         hints=hints,
         solving=lambda: solving(f"{game} first"),
     )
+
+
+@app.command(**TAKES_PARAMETERS)
+def explore(
+    ctx: typer.Context,
+    game: Game,
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="What to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Likewise; a free one if it is 0.")
+    ] = 0,
+    browser: Annotated[bool, typer.Option(help="Whether to open the page in a browser.")] = True,
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A policy to compare with the optimum (.npz)."),
+    ] = None,
+    solution: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="What `solve --out DIR` has solved; solved now if left out.",
+            rich_help_panel=LAYER_BY_LAYER,
+        ),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the maps (.html, .svg) or the episode of --replay (.html), and serve "
+            "nothing.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EPISODE",
+            help="The episode to be written, as its page says it: 'player=0&seed=3&moves=1,4'.",
+            rich_help_panel=FILES,
+        ),
+    ] = None,
+) -> None:
+    """Explore a game in the browser: states, play, maps, policies, algorithms.
+
+    The page is on this machine's own address, which no other machine can reach.
+
+    [dim]solvent explore greed --limit 20 --sides 4[/]
+    [dim]solvent explore pig --target 20 --export pig.html[/]
+    """
+    from solvent.cli.parameters import open_solution, read_game
+    from solvent.cli.progress import solving
+    from solvent.exact import solve as solve_game
+    from solvent.explore import Explorer, serve, write_map, write_replay
+
+    if replay is not None and export is None:
+        raise ValueError("--replay is for --export FILE, the page to be written")
+    if solution is not None:
+        solved = open_solution(solution, game, ctx.args)
+    else:
+        rules = read_game(game, ctx.args)
+        with solving(game) as progress:
+            solved = solve_game(rules, progress=progress)
+    if export is not None:
+        written = (
+            write_map(solved, export) if replay is None else write_replay(solved, export, replay)
+        )
+        typer.echo(f"{written} written")
+        return
+    explorer = Explorer(solved)
+    if policy is not None:
+        explorer.load_file(policy)
+    serve(explorer, host=host, port=port, browser=browser, tell=typer.echo)
 
 
 def _opponent(rules: Any, name: str, player: int) -> Any:

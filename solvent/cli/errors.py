@@ -79,6 +79,8 @@ EXTRAS = {
     "tensorboard": "train",
     "yaml": "books",
     "sklearn": "report",
+    "flask": "web",
+    "werkzeug": "web",
     "jinja2": "report",
     "pydantic": "books",
     "ray": "cluster",

@@ -51,7 +51,7 @@ class SolvedGame(Protocol):
         ...
 
     def value_of(self, state: Any) -> float:
-        """The value of a state, to player 0."""
+        """The value of a state, to player 0; raises ValueError for what is no state."""
         ...
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:

@@ -144,6 +144,9 @@ class GameSpec:
             in the terminal, or to None for a form of the game that is played as any other.
         sections: A function from a solved task to the game's own sections of a report.
         untabled: A function from a game to what a report shows of it without a table, or to None.
+        explorer: A function from a :class:`solvent.exact.SolvedGame`, a state of it, and whether
+            what is optimal may be told, to the game's own sections on that state in ``solvent
+            explore``.
         studies: Further sections of a report, which take long, by the option of ``solvent report``
             that asks for them: functions from a :class:`solvent.exact.SolvedGame` to sections, or
             to None for a form of the game that has none.
@@ -178,6 +181,7 @@ class GameSpec:
     play: Reference | None = None
     sections: Reference | None = None
     untabled: Reference | None = None
+    explorer: Reference | None = None
     studies: Mapping[str, Reference] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1

@@ -180,7 +180,7 @@ class Session:
         else:
             self.show(self.game.draw(state))
             record.result = self.scale.of(reward)
-        for line in self._review(record):
+        for line in self.review(record):
             self.show(line)
         return record
 
@@ -220,7 +220,7 @@ class Session:
             everything: Whether all are listed, however many; else of many only the best and those
                 of the mixed strategy, then the next best, and a sentence about the rest.
         """
-        prices = self._prices(state, names)
+        prices = self.prices(state, names)
         strategy = self.solved.policy(self.solved_state(state), self.player)
         listed, rest = list(prices), []
         if not everything and len(prices) > MOST_ADVISED:
@@ -281,18 +281,27 @@ class Session:
         if len(legal[self.player]) > 1:
             names = self.names(state, legal[self.player])
             action = self._ask(state, names)
-            record.decisions.append(self._prices(state, names)[action][1])
+            record.decisions.append(self.prices(state, names)[action][1])
             self._forced = False
         elif self.player in acting and not isinstance(self.game, Labelled):
             if not self._forced:
                 name = self.game.info.actions[self.player][action]
                 self.show(f"There is no choice: {name}.")
             self._forced = True
+        return self.joint_action(state, action)
+
+    def joint_action(self, state: Any, action: int) -> JointAction:
+        """The person's action with the opponent's, which is drawn now and told.
+
+        Args:
+            state: In which they act.
+            action: The person's.
+        """
         if self.game.info.players == 1:
             return (action,)
         other = 1 - self.player
-        reply = legal[other][0]
-        if other in acting:
+        reply = self.game.legal_actions(state)[other][0]
+        if other in self.acting(state):
             chances = self.opponent(self.solved_state(state))
             [reply] = self.dice.choices(list(chances), list(chances.values()))
             self.show(f"Player {other} chooses: {self.game.info.actions[other][reply]}.")
@@ -327,8 +336,13 @@ class Session:
             for line in lines:
                 self.show(line)
 
-    def _prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
-        """The value of every action to the person, and what it costs compared with the best."""
+    def prices(self, state: Any, names: Mapping[int, str]) -> dict[int, tuple[float, Decision]]:
+        """The value of every action to the person, and what it costs compared with the best.
+
+        Args:
+            state: Where the person is.
+            names: Of the legal actions.
+        """
         found = self.solved.action_values(self.solved_state(state), self.player)
         values = {action: self.scale.of(value) for action, value in found.items()}
         best = max(values, key=lambda action: values[action])
@@ -341,8 +355,12 @@ class Session:
             prices[action] = (value, decision)
         return prices
 
-    def _review(self, record: Record) -> list[str]:
-        """The decisions with their costs, and where the result came from."""
+    def review(self, record: Record) -> list[str]:
+        """The decisions with their costs, and where the result came from.
+
+        Args:
+            record: Of an episode, ended or left.
+        """
         lines = [""]
         listed = list(enumerate(record.decisions, 1))
         if len(listed) > MOST_LISTED:

@@ -196,7 +196,7 @@ def embedded(found: StateMap, solved: SolvedTask) -> dict[str, Any]:
         "fields": [
             {
                 "name": field.name,
-                "values": [_text(value) for value in field.values],
+                "values": [field_text(value) for value in field.values],
                 "number": field.is_number,
                 "place": _packed(field.place, "<u2"),
             }
@@ -308,13 +308,13 @@ def _columns(solved: SolvedTask, cells: Ints) -> dict[str, list[Any]]:
     if isinstance(game, Mapped):
         rows: list[Mapping[str, Any]] = [game.coordinates(states[s]) for s in cells.tolist()]
     else:
-        rows = [dict(_flat(states[s])) for s in cells.tolist()]
+        rows = [dict(leaves(states[s])) for s in cells.tolist()]
     if any(row.keys() != rows[0].keys() for row in rows):
         rows = [{"state": states[s]} for s in cells.tolist()]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _flat(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     """The fields of a state with their names; a field that has fields of its own is taken apart."""
     parts: Iterator[tuple[str, Any]]
     if isinstance(state, tuple) and state:
@@ -327,14 +327,14 @@ def _flat(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         return
     for part, value in parts:
         space = "" if part.startswith("[") else " "
-        yield from _flat(value, f"{name}{space}{part}".strip().replace("_", " "))
+        yield from leaves(value, f"{name}{space}{part}".strip().replace("_", " "))
 
 
 def _fields(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
     """The fields that vary, and the texts of states of which a single number is wrapped."""
     told = []
     for name, column in columns.items():
-        values = _sorted(set(column))
+        values = ordered(set(column))
         number = {value: i for i, value in enumerate(values)}
         place = np.array([number[value] for value in column], np.int64)
         told.append(Field(name, values, place))
@@ -342,22 +342,22 @@ def _fields(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Field, ...], tu
     if len(varying) > 1 or len(varying[0].values) <= ROW:
         return varying, ()
     [only] = varying
-    texts = tuple(_text(value) for value in only.values)
+    texts = tuple(field_text(value) for value in only.values)
     return (
         Field(f"{only.name} from", tuple(texts[::ROW]), only.place // ROW),
         Field("and", tuple(f"+{n}" for n in range(ROW)), only.place % ROW),
     ), texts
 
 
-def _sorted(values: set[Any]) -> tuple[Any, ...]:
+def ordered(values: set[Any]) -> tuple[Any, ...]:
     """In ascending order; by their texts if they have no order, as sets have none."""
     if not any(isinstance(value, Set) for value in values):
         with suppress(TypeError):
             return tuple(sorted(values))
-    return tuple(sorted(values, key=lambda value: (type(value).__name__, _text(value))))
+    return tuple(sorted(values, key=lambda value: (type(value).__name__, field_text(value))))
 
 
-def _text(value: Any) -> str:
+def field_text(value: Any) -> str:
     """A field's value for a reader; the members of a set in an order of their own."""
     return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
 

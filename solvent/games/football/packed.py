@@ -82,6 +82,7 @@ from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, chooser, kick, situation_index
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import shown
 
 NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK = 0, 1, 2
 """The kicks in the order of ``kick_start``."""
@@ -146,8 +147,22 @@ class PackedRules:
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def index(self, situation: Situation) -> int:
-        """The number of a situation."""
-        return situation_index(self.ruleset, situation)
+        """The number of a situation.
+
+        Raises:
+            ValueError: If the ruleset has no such situation.
+        """
+        down, to_go, to_goal, punting = situation
+        rules = self.ruleset
+        if not (1 <= down <= rules.downs and 1 <= to_go <= to_goal < rules.field) or (
+            punting and down != rules.downs
+        ):
+            raise ValueError(
+                f"{shown(tuple(situation))} is no situation; allowed are downs from 1 to "
+                f"{rules.downs}, 1 to {rules.field - 1} yards to the goal and no more yards to go, "
+                f"and punt formation on the last down"
+            )
+        return situation_index(rules, situation)
 
     def situation_at(self, index: int) -> Situation:
         """The situation of a number."""

@@ -23,7 +23,7 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
         chart: The chart.
         width: Of the lines, in characters.
     """
-    texts = [[_short(cell) for cell in row] for row in chart.cells]
+    texts = [[short_text(cell) for cell in row] for row in chart.cells]
     wide = [max(len(row[d]) for row in texts) for d in range(chart.defences)]
     for number in range(1, chart.defences + 1):
         # As many columns in each block as in the others.
@@ -39,8 +39,12 @@ def chart_text(chart: Chart, width: int = 79) -> list[str]:
     return [*lines, LEGEND]
 
 
-def _short(cell: Cell) -> str:
-    """A cell in a few characters."""
+def short_text(cell: Cell) -> str:
+    """A cell in a few characters.
+
+    Args:
+        cell: Of several results the likeliest is shown, with a plus sign.
+    """
     likeliest = max(cell, key=lambda entry: entry[0])
     return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"
 

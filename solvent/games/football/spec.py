@@ -47,6 +47,7 @@ SPEC = GameSpec(
     simulator="solvent.games.football_clock.simulation:sampler_of",
     sections="solvent.games.football.report.page:football_sections",
     untabled="solvent.games.football_clock.report.page:untabled",
+    explorer="solvent.games.football.explorer:state_sections",
     studies={"paper-agent": "solvent.games.football_clock.commands:paper_agent"},
     commands={
         "chart": Command(

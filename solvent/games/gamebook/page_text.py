@@ -35,7 +35,7 @@ def draw_page(book: Book, page: Page, options: Mapping[int, str]) -> str:
         page: Where play is.
         options: Each legal action in words; they are numbered as actions are, from 0.
     """
-    parts = [_heading(book, page), _text(book, page), _fight(book, page), _hero(book, page)]
+    parts = [heading(book, page), prose(book, page), fight(book, page), hero(book, page)]
     parts.append("\n".join(map(_option, options.items())))
     return "\n\n".join(part for part in parts if part)
 
@@ -58,14 +58,16 @@ def _filled(text: str, **indents: Any) -> str:
     return textwrap.fill(" ".join(pieces), WIDTH, **indents)
 
 
-def _heading(book: Book, page: Page) -> str:
+def heading(book: Book, page: Page) -> str:
+    """The number and the title of the section; the title of the book before the first."""
     if page.section == 0:
         return book.title
     title = book.sections[page.section].title
     return f"{page.section}. {title}" if title else f"{page.section}."
 
 
-def _text(book: Book, page: Page) -> str:
+def prose(book: Book, page: Page) -> str:
+    """The text of the page, its paragraphs parted by empty lines; of an ending its own text."""
     if page.section == 0:
         return ""
     texts = [_wrapped(book.block(page.section, page.block).text)]
@@ -74,7 +76,8 @@ def _text(book: Book, page: Page) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _fight(book: Book, page: Page) -> str:
+def fight(book: Book, page: Page) -> str:
+    """Who is fought, and how that stands; empty where nobody is."""
     if page.section == 0 or page.ending:
         return ""
     match book.block(page.section, page.block).exit:
@@ -92,7 +95,7 @@ def _fight(book: Book, page: Page) -> str:
     return ""
 
 
-def _hero(book: Book, page: Page) -> str:
+def hero(book: Book, page: Page) -> str:
     """What is known of the fields; flags and items only if there are any."""
     lines = []
     carried = []

@@ -9,6 +9,7 @@ from solvent.exact.solved_game import BySolution
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
 from solvent.model import Game
+from solvent.model.parameters import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,21 @@ class SolvedGreed(BySolution):
         return {dice: float(dice == best) for dice in self.game.legal_actions(state)[player]}
 
     def _scores(self, state: Position) -> tuple[int, int]:
-        """Of the player on turn, and of the other."""
+        """Of the player on turn, and of the other.
+
+        Raises:
+            ValueError: If that is no position in which somebody is on turn.
+        """
+        limit = self.game.limit
+        if (
+            state.player not in (0, 1)
+            or state.phase not in ("play", "last")
+            or not all(0 <= score <= limit for score in state.scores)
+        ):
+            raise ValueError(
+                f"{shown(state)} is no position; allowed are players 0 and 1, scores from 0 to "
+                f"{limit}, and the phases 'play' and 'last'"
+            )
         return state.scores[state.player], state.scores[1 - state.player]
 
 

@@ -1,0 +1,37 @@
+"""Explore a solved game in a browser, with nothing but this machine involved.
+
+``solvent explore GAME`` serves the pages on the loopback address. They are generic over
+:class:`~solvent.exact.SolvedGame`: a state set by its fields, with what each action in it is worth
+and why; an episode against the optimum, with the odds and the mistakes that cost most; maps of
+value and policy; a policy from a file beside the optimum; value iteration and Q-learning as they
+go. What only one game has, its spec adds (:attr:`~solvent.model.registry.GameSpec.explorer`).
+
+Pages are HTML written by the server, and work without scripts except for the interactive map.
+Flask (the extra ``web``) is the library: pure Python, no files from other servers, typed, with a
+client for tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from solvent.lazy import attach
+
+if TYPE_CHECKING:
+    from solvent.explore.app import make_app
+    from solvent.explore.explorer import Explorer
+    from solvent.explore.export import write_map, write_replay
+    from solvent.explore.server import serve
+
+_HOMES = {
+    "Explorer": "solvent.explore.explorer",
+    "make_app": "solvent.explore.app",
+    "serve": "solvent.explore.server",
+    "write_map": "solvent.explore.export",
+    "write_replay": "solvent.explore.export",
+}
+
+__all__ = ["Explorer", "make_app", "serve", "write_map", "write_replay"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, _HOMES)

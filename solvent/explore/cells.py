@@ -1,0 +1,202 @@
+"""A map of numbers over two fields, drawn here and not by a script in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from solvent.model.arrays import Floats
+from solvent.report.colours import VIRIDIS, shade
+from solvent.report.numbers import exact
+from solvent.report.panel import bar, hatching
+from solvent.report.state_map import StateMap, axes, field_text
+
+WIDE, HIGH = 440, 360
+"""Most room for the cells, in pixels of the picture."""
+
+LARGEST, SIGNED = 44.0, 13.0
+"""The largest cell, and the smallest in which a sign can be read."""
+
+LETTER = 7
+BELOW, LEGEND = 40, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What a map shows.
+
+    Attributes:
+        across: The field along the columns.
+        up: The field along the rows; empty if there is one row only.
+        columns: Its values.
+        rows: Its values, from below, or on a board from the top.
+        value: [R, C] the numbers, NaN where there is none.
+        signs: By row and column, a short text on the cell.
+        from_top: Whether the first row is the top one.
+    """
+
+    across: str
+    up: str
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    value: Floats
+    signs: Mapping[tuple[int, int], str]
+    from_top: bool = False
+
+
+def slice_cells(
+    found: StateMap,
+    value: Floats,
+    across: int | None = None,
+    up: int | None = None,
+    fixed: Mapping[int, int] | None = None,
+) -> tuple[Cells, dict[int, int]]:
+    """A slice of a map: two fields vary, the others are fixed.
+
+    Args:
+        found: The map.
+        value: [C] the number of each of its cells.
+        across: The field along the columns; that with which the map begins, if left out.
+        up: The same for the rows.
+        fixed: The number of the value of some of the others; in the rest it is that of the slice
+            with most cells.
+
+    Returns:
+        The slice, and the numbers of the values of all fields that are fixed.
+    """
+    begin = axes(found)
+    across = begin[0] if across is None else across
+    up = begin[-1] if up is None else up
+    told = found.fields
+    others = [n for n in range(len(told)) if n not in (across, up)]
+    inside = np.ones(len(found.value), bool)
+    chosen: dict[int, int] = {}
+    for n in others:
+        if fixed and n in fixed:
+            chosen[n] = fixed[n]
+            inside &= told[n].place == fixed[n]
+    for n in others:
+        if n not in chosen and inside.any():
+            # The value that most of the cells have, of those with a start if there are any.
+            begins = inside & found.start
+            places = told[n].place[begins if begins.any() else inside]
+            chosen[n] = int(np.bincount(places).argmax())
+            inside &= told[n].place == chosen[n]
+    one_row = across == up
+    rows = ("",) if one_row else tuple(map(field_text, told[up].values))
+    columns = tuple(map(field_text, told[across].values))
+    grid = np.full((len(rows), len(columns)), np.nan)
+    at = np.flatnonzero(inside)
+    grid[0 if one_row else told[up].place[at], told[across].place[at]] = value[at]
+    cells = Cells(
+        told[across].name,
+        "" if one_row else told[up].name,
+        columns,
+        rows,
+        grid,
+        {},
+        found.board and up == 0,
+    )
+    return cells, chosen
+
+
+def drawn(cells: Cells, title: str, low: float, high: float) -> str:
+    """The map as SVG.
+
+    Args:
+        cells: What it shows.
+        title: What the numbers are.
+        low: The number that has the darkest colour.
+        high: The number that has the brightest.
+    """
+    rows, columns = cells.value.shape
+    longest = max(len(text[:16]) for text in cells.rows)
+    left = 12 if not cells.up else 30 + LETTER * longest
+    wide = min(LARGEST, (WIDE - left) / columns)
+    tall = min(LARGEST, HIGH / rows, 4 * wide)
+    wide = min(wide, 4 * tall)
+    top, room, depth = 6, columns * wide, rows * tall
+    width, height = left + room + 14, top + depth + BELOW + LEGEND
+    width = max(width, left + 180)
+    span = high - low or 1.0
+    parts = [f'<g transform="translate({left} {top})">{hatching(0, 0, room, depth)}</g>']
+    small = min(wide, tall)
+    for row, column in np.argwhere(np.isfinite(cells.value)).tolist():
+        number = float(cells.value[row, column])
+        x = left + column * wide
+        y = top + (row if cells.from_top else rows - 1 - row) * tall
+        share = (number - low) / span
+        where = f"{cells.across} {cells.columns[column]}"
+        where += f", {cells.up} {cells.rows[row]}" if cells.up else ""
+        parts.append(
+            f'<rect x="{x:.2f}" y="{y:.2f}" width="{wide + 0.2:.2f}" height="{tall + 0.2:.2f}" '
+            f'fill="{shade(VIRIDIS, share)}"><title>{escape(where)}: {exact(number)}</title></rect>'
+        )
+        sign = cells.signs.get((row, column), "")
+        if sign and small >= SIGNED:
+            size = min(small * 0.6, 20, 1.5 * wide / len(sign))
+            ink = "#000" if share > 0.55 else "#fff"
+            parts.append(
+                f'<text x="{x + wide / 2:.1f}" y="{y + tall / 2 + size * 0.35:.1f}" '
+                f'text-anchor="middle" pointer-events="none" '
+                f'style="fill: {ink}; font-size: {size:.1f}px">{escape(sign)}</text>'
+            )
+    parts += _axis_texts(cells, left, top, wide, tall)
+    middle = left + max(room, 120) / 2
+    ends = {low: 0.0, high: 120.0} if high > low else {low: 0.0}
+    parts.append(
+        bar(
+            [shade(VIRIDIS, n / 23) for n in range(24)], ends, middle - 60, top + depth + BELOW, 120
+        )
+    )
+    return (
+        f'<svg class="chart map cells" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'style="max-width: {width:.0f}px"><title>{escape(title)}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _axis_texts(cells: Cells, left: float, top: float, wide: float, tall: float) -> list[str]:
+    """The names and some of the values of both fields."""
+    rows, columns = cells.value.shape
+    bottom = top + rows * tall
+    every = _step(wide, LETTER * max(len(text[:16]) for text in cells.columns) + 8)
+    texts = [
+        f'<text x="{left + (n + 0.5) * wide:.1f}" y="{bottom + 14:.1f}" text-anchor="middle">'
+        f"{escape(cells.columns[n][:16])}</text>"
+        for n in range(0, columns, every)
+    ]
+    texts.append(
+        f'<text x="{left + columns * wide / 2:.1f}" y="{bottom + 30:.1f}" text-anchor="middle">'
+        f"{escape(cells.across)}</text>"
+    )
+    if cells.up:
+        for n in range(0, rows, _step(tall, 15)):
+            line = n if cells.from_top else rows - 1 - n
+            texts.append(
+                f'<text x="{left - 5}" y="{top + (line + 0.5) * tall + 4:.1f}" text-anchor="end">'
+                f"{escape(cells.rows[n][:16])}</text>"
+            )
+        texts.append(
+            f'<text transform="translate(12 {top + rows * tall / 2:.1f}) rotate(-90)" '
+            f'text-anchor="middle">{escape(cells.up)}</text>'
+        )
+    return texts
+
+
+def _step(size: float, room: float) -> int:
+    """Every how many-th value of an axis is written, for each to have room."""
+    return next((k for k in (1, 2, 5, 10, 20, 25, 50, 100) if k * size >= room), 200)
+
+
+def span_of(values: Sequence[Floats]) -> tuple[float, float]:
+    """The least and the largest finite number of several maps, for colours that can be compared.
+
+    Args:
+        values: Of the maps.
+    """
+    all_of = np.concatenate([np.ravel(one) for one in values])
+    finite = all_of[np.isfinite(all_of)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)

@@ -1,0 +1,211 @@
+"""A state and what each action in it is worth, and why.
+
+The value of an action is the expectation over its outcomes of the reward and the value of the
+state that follows. Where both players choose at once there is a matrix of such values, of which a
+row or a column is worth its mean by the other's mixed strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from solvent.exact import SolvedGame, SolvedTable
+from solvent.model import JointAction, ValueScale
+from solvent.model.game import Alternating, Labelled
+from solvent.play import NEGLIGIBLE
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What may come of an action.
+
+    Attributes:
+        probability: Of it.
+        reward: On the way, to player 0.
+        state: That follows.
+        value: Of that state, to player 0; 0 where the episode has ended.
+    """
+
+    probability: float
+    reward: float
+    state: Any
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ActionValue:
+    """An action of a player.
+
+    Attributes:
+        number: Of the action.
+        name: In words.
+        value: What it leads to, to the player who chooses.
+        cost: What it loses compared with the best, at least 0.
+        chance: Its probability in the optimal strategy.
+    """
+
+    number: int
+    name: str
+    value: float
+    cost: float
+    chance: float
+
+    @property
+    def best(self) -> bool:
+        """Whether no other is better."""
+        return self.cost == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A state as one who explores it sees it.
+
+    Attributes:
+        state: The state.
+        over: Whether the episode has ended.
+        player: Who chooses, whose values are shown; 0 where both do or nobody does.
+        value: Of the state, to that player.
+        actions: Of that player.
+        replies: Where both choose, player 1's actions, their values to player 1.
+        matrix: Where both choose, [m][n] the values to player 0.
+    """
+
+    state: Any
+    over: bool
+    player: int
+    value: float
+    actions: tuple[ActionValue, ...]
+    replies: tuple[ActionValue, ...] = ()
+    matrix: tuple[tuple[float, ...], ...] = ()
+
+
+def who_acts(solved: SolvedGame, state: Any) -> tuple[int, ...]:
+    """The players who have a choice in a state; the one on turn, or player 0, where nobody has.
+
+    Args:
+        solved: The game.
+        state: In which the episode has not ended.
+    """
+    legal = solved.game.legal_actions(state)
+    choosing = tuple(player for player, own in enumerate(legal) if len(own) > 1)
+    if choosing:
+        return choosing
+    return (solved.game.turn(state) if isinstance(solved.game, Alternating) else 0,)
+
+
+def action_names(solved: SolvedGame, state: Any, player: int) -> Mapping[int, str]:
+    """A player's legal actions in words.
+
+    Args:
+        solved: The game.
+        state: In which the episode has not ended.
+        player: 0 or 1.
+    """
+    game = solved.game
+    legal = game.legal_actions(state)[player]
+    if isinstance(game, Labelled):
+        labels = game.labels(state)
+        return {action: labels[action].rstrip(".") for action in legal}
+    return {action: game.info.actions[player][action] for action in legal}
+
+
+def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:
+    """What may come of a joint action, the most probable first.
+
+    Those of a table are read from its arrays, which are what was solved.
+
+    Args:
+        solved: The game.
+        state: In which it is taken.
+        joint: An action of each player.
+    """
+    if isinstance(solved, SolvedTable):
+        table = solved.table
+        row = table.row(table.index[state], (joint[0], joint[1] if len(joint) > 1 else 0))
+        found = [
+            Result(
+                float(table.probability[n]),
+                float(table.outcome_reward[n]),
+                table.states[int(table.next_state[n])],
+                float(solved.solution.values[int(table.next_state[n])]),
+            )
+            for n in range(*table.outcome_start[row : row + 2].tolist())
+        ]
+    else:
+        found = [
+            Result(
+                float(one.probability),
+                float(one.reward),
+                one.state,
+                0.0 if solved.game.is_terminal(one.state) else solved.value_of(one.state),
+            )
+            for one in solved.game.transition(state, joint)
+        ]
+    return tuple(sorted(found, key=lambda one: -one.probability))
+
+
+def expected(found: Sequence[Result]) -> float:
+    """The expectation of reward and value, to player 0.
+
+    Args:
+        found: What may come of an action.
+    """
+    return sum(one.probability * (one.reward + one.value) for one in found)
+
+
+def joint_action(solved: SolvedGame, state: Any, player: int, action: int) -> JointAction:
+    """A player's action with the only one of the other.
+
+    Args:
+        solved: The game.
+        state: In which the other has no choice.
+        player: Who chooses.
+        action: Of that player.
+    """
+    legal = solved.game.legal_actions(state)
+    return tuple(action if seat == player else own[0] for seat, own in enumerate(legal))
+
+
+def choice_in(solved: SolvedGame, state: Any) -> Choice:
+    """What there is to choose in a state.
+
+    Args:
+        solved: The game.
+        state: Of the game.
+    """
+    if solved.game.is_terminal(state):
+        return Choice(state, True, 0, solved.value_of(state), ())
+    acting = who_acts(solved, state)
+    player = acting[0]
+    value = ValueScale(solved.game.info, player).of(solved.value_of(state))
+    actions = _valued(solved, state, player)
+    if len(acting) == 1:
+        return Choice(state, False, player, value, actions)
+    replies = _valued(solved, state, 1)
+    matrix = tuple(
+        tuple(expected(results(solved, state, (row.number, column.number))) for column in replies)
+        for row in actions
+    )
+    return Choice(state, False, player, value, actions, replies, matrix)
+
+
+def _valued(solved: SolvedGame, state: Any, player: int) -> tuple[ActionValue, ...]:
+    """The actions of a player with their values."""
+    scale = ValueScale(solved.game.info, player)
+    found = solved.action_values(state, player)
+    strategy = solved.policy(state, player)
+    values = {action: scale.of(value) for action, value in found.items()}
+    best = max(values.values())
+    names = action_names(solved, state, player)
+    return tuple(
+        ActionValue(
+            action,
+            names[action],
+            value,
+            best - value if best - value >= NEGLIGIBLE else 0.0,
+            strategy.get(action, 0.0),
+        )
+        for action, value in values.items()
+    )

@@ -1,0 +1,727 @@
+"""What the pages show, from what an address asks for; no page knows a server.
+
+All that a page shows follows from its address: a state, an episode's seed and choices, two fields.
+The one thing that is kept is the policy that was loaded.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from secrets import randbelow
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from solvent.benchmark.records import AgentRecord
+from solvent.exact import (
+    CertificateError,
+    GapLocation,
+    ImproperGameError,
+    Score,
+    SolvedGame,
+    SolvedTable,
+    StoreError,
+    load_policy,
+    locate_gap,
+    score,
+)
+from solvent.exact.scoring import LEARNED
+from solvent.explore.cells import Cells, drawn, slice_cells, span_of
+from solvent.explore.decision import (
+    Choice,
+    Result,
+    action_names,
+    choice_in,
+    expected,
+    joint_action,
+    results,
+    who_acts,
+)
+from solvent.explore.episode import Episode, played
+from solvent.explore.learning import METHODS, Course, q_learning, value_iteration
+from solvent.explore.states import NearestError, States
+from solvent.model import TabularPolicy, ValueScale
+from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.registry import GameSpec, spec_of
+from solvent.report.choices import choice_text
+from solvent.report.panel import Axis, Panel
+from solvent.report.sections import Section
+from solvent.report.solved import ScoredAgent, SolvedTask, game_record
+from solvent.report.state_map import StateMap, signs, state_map, state_map_section
+from solvent.report.state_map import action_names as unique_names
+
+Query = Mapping[str, str]
+"""What an address says after its question mark."""
+
+MOST_RESULTS = 60
+"""Of an action with more outcomes, the most probable ones are listed."""
+
+MOST_STARTS = 12
+MOST_LOSING = 10
+"""States that are listed of a policy."""
+
+LARGEST_SEED = 10**9
+MOST_STEPS = 60
+"""Values of a field in a map of a game without a table."""
+
+LONGEST_MOVES = 30_000
+"""Characters of an episode's choices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page to be written.
+
+    Attributes:
+        template: The name of its file.
+        title: Of the page.
+        values: What the template shows.
+        sections: Parts with scripts of their own.
+        status: Of HTTP.
+    """
+
+    template: str
+    title: str
+    values: Mapping[str, Any]
+    sections: tuple[Section, ...] = ()
+    status: int = 200
+
+
+class Start(NamedTuple):
+    """A state in which an episode may begin."""
+
+    key: str | None
+    words: str
+    probability: float
+
+
+class Losing(NamedTuple):
+    """A state in which a policy loses: what it does there, what is optimal, and what that costs."""
+
+    key: str | None
+    words: str
+    chosen: str
+    best: str
+    visits: float
+    loss: float
+    contribution: float
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedPolicy:
+    """A policy from a file, beside the optimum.
+
+    Attributes:
+        file: Its name.
+        policy: The policy.
+        score: Exactly; None if it never ends an episode.
+        location: Where its gap arises; None likewise.
+        differs: In how many states it gives a probability to an action that is not optimal.
+        states: In how many its player has a choice.
+    """
+
+    file: str
+    policy: TabularPolicy
+    score: Score | None
+    location: GapLocation | None
+    differs: int
+    states: int
+
+
+@dataclass
+class Explorer:
+    """The pages about one game.
+
+    Args:
+        solved: The game with its optimum.
+        loaded: A policy that is compared with it.
+    """
+
+    solved: SolvedGame
+    loaded: LoadedPolicy | None = None
+    _episodes: dict[tuple[int, int], Episode] = field(default_factory=dict)
+    _courses: dict[tuple[str, int], Course] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of the game."""
+        return self.solved.game.info.name
+
+    @cached_property
+    def states(self) -> States:
+        """The states by their fields."""
+        return States(self.solved)
+
+    @cached_property
+    def spec(self) -> GameSpec | None:
+        """Of the game, if it has one."""
+        return spec_of(self.solved.game)
+
+    @property
+    def table(self) -> SolvedTable | None:
+        """The solution, if it is that of a table."""
+        return self.solved if isinstance(self.solved, SolvedTable) else None
+
+    def state(self, query: Query) -> Page:
+        """A state, what each action in it is worth, and why.
+
+        Args:
+            query: ``s``, the state, the start if left out; ``f0`` and so on, fields to be set;
+                ``why`` and ``reply``, the actions whose outcomes are listed.
+
+        Raises:
+            ValueError: If there is no such state.
+        """
+        message = ""
+        first = self.states.starts[0]
+        state = self.states.at(query["s"]) if query.get("s") else first
+        fields = self.states.fields(state)
+        asked = {one.name: query[f"f{n}"] for n, one in enumerate(fields) if f"f{n}" in query}
+        try:
+            state = self.states.with_fields(state, asked) if asked else state
+        except NearestError as error:
+            message = str(error)
+            state = state if error.state is None else error.state
+        except ValueError as error:
+            message = str(error)
+        choice = choice_in(self.solved, state)
+        why = self._why(choice, query)
+        own: list[Section] = []
+        if self.spec is not None:
+            own = self.spec.ask("explorer", self.solved, state, True) or []
+        info = self.solved.game.info
+        values = {
+            "choice": choice,
+            "key": self.states.key(state),
+            "words": self.states.words(state),
+            "fields": self.states.fields(state),
+            "drawing": self.solved.game.draw(state),
+            "message": message,
+            "why": why,
+            "at_start": state == first,
+            "starts": self._starts() if state == first else (),
+            "scale": ValueScale(info, choice.player),
+            "scales": tuple(ValueScale(info, player) for player in (0, 1)),
+            "own": bool(own),
+        }
+        title = "The start" if state == first else "A state"
+        return Page("state.html.j2", title, values, tuple(own), 400 if message else 200)
+
+    def _starts(self) -> tuple[Start, ...]:
+        found = sorted(self.solved.game.initial(), key=lambda one: -one.probability)
+        if len(found) == 1:
+            return ()
+        return tuple(
+            Start(self.states.key(one.state), self.states.words(one.state), float(one.probability))
+            for one in found[:MOST_STARTS]
+        )
+
+    def _why(self, choice: Choice, query: Query) -> Mapping[str, Any] | None:
+        """The outcomes of an action, or of a pair of actions."""
+        if choice.over:
+            return None
+        action = _one_of(query, "why", [one.number for one in choice.actions])
+        probable = max(choice.actions, key=lambda one: (one.chance, -one.number))
+        action = probable.number if action is None else action
+        name = next(one.name for one in choice.actions if one.number == action)
+        scale = ValueScale(self.solved.game.info, choice.player)
+        if choice.replies:
+            reply = _one_of(query, "reply", [one.number for one in choice.replies])
+            likely = max(choice.replies, key=lambda one: (one.chance, -one.number))
+            reply = likely.number if reply is None else reply
+            joint: tuple[int, ...] = (action, reply)
+            name += " against " + next(o.name for o in choice.replies if o.number == reply)
+        else:
+            joint = joint_action(self.solved, choice.state, choice.player, action)
+        found = results(self.solved, choice.state, joint)
+        listed = found[:MOST_RESULTS]
+        return {
+            "name": name,
+            "action": action,
+            "joint": joint,
+            "results": [(self._told(one), one) for one in listed],
+            "others": len(found) - len(listed),
+            "others_probability": sum(one.probability for one in found[MOST_RESULTS:]),
+            "rewarded": any(one.reward for one in found),
+            "expected": scale.of(expected(found)),
+            "scale": scale,
+        }
+
+    def _told(self, result: Result) -> Mapping[str, Any]:
+        over = self.solved.game.is_terminal(result.state)
+        return {
+            "key": self.states.key(result.state),
+            "words": self.states.words(result.state),
+            "over": over,
+        }
+
+    def episode(self, query: Query) -> Episode:
+        """The episode that an address is about.
+
+        Args:
+            query: ``player``, ``seed`` and ``moves``, numbers with commas between them.
+
+        Raises:
+            ValueError: If one of them is not allowed.
+        """
+        player = _number(query, "player", 0, 0, self.solved.game.info.players - 1)
+        seed = _number(query, "seed", 0, 0, LARGEST_SEED)
+        text = query.get("moves", "")
+        if len(text) > LONGEST_MOVES or not all(
+            part.isascii() and part.isdecimal() and len(part) < 10
+            for part in text.split(",")
+            if text
+        ):
+            raise ValueError(
+                f"moves is {shown(text)}; allowed are numbers of actions with commas between them"
+            )
+        moves = tuple(int(part) for part in text.split(",")) if text else ()
+        if "choose" in query:
+            moves += (_number(query, "choose", 0, 0, 10**9),)
+        kept = self._episodes.pop((player, seed), None)
+        if kept is None or kept.moves != moves[: len(kept.moves)]:
+            kept = played(self.solved, player, seed, ())
+        for move in moves[len(kept.moves) :]:
+            kept.play(move)
+        if len(self._episodes) >= 8:
+            self._episodes.pop(next(iter(self._episodes)))
+        self._episodes[player, seed] = kept
+        return kept
+
+    def play(self, query: Query) -> Page:
+        """An episode as far as it has been played, and what can be done now.
+
+        Args:
+            query: As :meth:`episode` takes it; without ``seed`` a new one is begun. With
+                ``hints`` the values of the choices are shown.
+
+        Raises:
+            ValueError: If it is not allowed.
+        """
+        new = {**query, "seed": str(randbelow(1_000_000))} if not query.get("seed") else query
+        episode = self.episode(new)
+        info = self.solved.game.info
+        session = episode.session
+        hints = query.get("hints") == "1"
+        prices = {}
+        if episode.choices and hints:
+            prices = session.prices(episode.state, episode.choices)
+        state = session.solved_state(episode.state)
+        own: list[Section] = []
+        if self.spec is not None and not episode.over:
+            own = self.spec.ask("explorer", self.solved, episode.state, hints) or []
+        values = {
+            "episode": episode,
+            "moves": ",".join(map(str, episode.moves)),
+            "choices": episode.choices,
+            "prices": prices,
+            "hints": hints,
+            "scale": session.scale,
+            "drawing": session.game.draw(episode.state),
+            "key": self.states.key(state),
+            "rules": self.spec.rules if self.spec else "",
+            "opening": [line for line in session.opening(episode.state) if line][-2:-1],
+            "own": bool(own),
+            **self._reviewed(episode),
+        }
+        return Page("play.html.j2", f"Play {info.name}", values, tuple(own))
+
+    def _reviewed(self, episode: Episode) -> Mapping[str, Any]:
+        """The bar, the curve, and at the end what cost most."""
+        share = self._share(episode, episode.odds)
+        mistakes = [
+            (one, self.states.key(episode.session.solved_state(one.decision.state)))
+            for one in (episode.mistakes() if episode.over else ())
+        ]
+        return {
+            "share": share,
+            "curve": odds_curve(episode),
+            "mistakes": mistakes,
+            "summary": episode.summary() if episode.over else "",
+        }
+
+    def _share(self, episode: Episode, odds: float) -> float:
+        """How far along the bar the odds stand, 0 to 1."""
+        if episode.session.scale.is_chance:
+            return min(max(odds, 0.0), 1.0)
+        low, high = odds_span(episode)
+        return (odds - low) / (high - low) if high > low else 0.5
+
+    def replay(self, query: Query) -> Page:
+        """An episode from its start to its end, as a page that needs nothing else.
+
+        Args:
+            query: As :meth:`episode` takes it.
+
+        Raises:
+            ValueError: If it is not allowed.
+        """
+        episode = self.episode(query)
+        values = {
+            "episode": episode,
+            "moves": ",".join(map(str, episode.moves)),
+            "scale": episode.session.scale,
+            "drawing": episode.session.game.draw(episode.state),
+            **self._reviewed(episode),
+        }
+        return Page("replay.html.j2", f"A game of {self.name}", values)
+
+    def maps(self, query: Query) -> Page:
+        """Values and policy over two fields, and what a report shows of the game besides.
+
+        Args:
+            query: Of a game without a table, ``x`` and ``y``, the numbers of two fields, with
+                ``x0``, ``x1``, ``y0`` and ``y1``, from where to where, and ``s``, the state that
+                has the other fields.
+
+        Raises:
+            ValueError: If a field or a number is not allowed.
+        """
+        if self.table is not None:
+            own = self.own_sections
+            return Page("map.html.j2", "Maps", {"ranged": None}, (self.map_section(), *own))
+        ranged = self._ranged(query)
+        return Page("map.html.j2", "Maps", {"ranged": ranged}, tuple(self.own_sections))
+
+    @cached_property
+    def task(self) -> SolvedTask:
+        """The game as a report has it, without baselines; of a table only."""
+        table = self._needed("a map of all states")
+        record = game_record(table, ())
+        return SolvedTask(record, table.game, table.table, table.solution, ())
+
+    @cached_property
+    def state_map(self) -> StateMap:
+        """All cells of the map; of a table only."""
+        return state_map(self.task)
+
+    @cached_property
+    def own_sections(self) -> tuple[Section, ...]:
+        """What a report on the game has of its own."""
+        if self.spec is None:
+            return ()
+        if self.table is not None:
+            return tuple(self.spec.ask("sections", self.task) or ())
+        found = self.spec.ask("untabled", self.solved)
+        return () if found is None else tuple(found.sections)
+
+    def map_section(self, *, compared: bool = False) -> Section:
+        """The map of values and policy, with the loaded policy if that is compared."""
+        task = self.task
+        if compared and self.loaded is not None:
+            task = SolvedTask(
+                task.task, task.game, task.table, task.solution, (self._as_agent(self.loaded),)
+            )
+        return state_map_section(task)
+
+    def _as_agent(self, loaded: LoadedPolicy) -> ScoredAgent:
+        """A policy as the map compares one; in the other seat it is optimal."""
+        task = self.task
+        nowhere = np.zeros(task.table.n_states)
+        none = GapLocation(0.0, nowhere, nowhere, nowhere, 0.0)
+        policies, locations = [], []
+        for player in range(task.table.info.players):
+            own = player == loaded.policy.player
+            policies.append(loaded.policy if own else task.solution.policies[player])
+            locations.append((loaded.location or none) if own else none)
+        numbers: Any = dict.fromkeys(
+            ("value", "gap", "normalized", "worst_start_gap"), float("nan")
+        )
+        mode_numbers: Any = {f"mode_{name}": number for name, number in numbers.items()}
+        agent = AgentRecord(
+            name=loaded.policy.name,
+            algorithm="",
+            seed=0,
+            timesteps=0,
+            cpu_seconds=0.0,
+            folder="",
+            **numbers,
+            **mode_numbers,
+        )
+        return ScoredAgent(agent, (), tuple(policies), tuple(locations))
+
+    def _needed(self, what: str) -> SolvedTable:
+        """The table's solution.
+
+        Raises:
+            ValueError: If there is no table.
+        """
+        if self.table is None:
+            raise ValueError(
+                f"{what} needs a table, and {self.name} is solved without one; a form of it that "
+                f"is small enough has one"
+            )
+        return self.table
+
+    def _ranged(self, query: Query) -> Mapping[str, Any]:
+        """A map of a game without a table: two fields from one whole number to another."""
+        state = self.states.at(query["s"]) if query.get("s") else self.states.starts[0]
+        fields = self.states.fields(state)
+        numbers = [n for n, one in enumerate(fields) if one.is_number]
+        if len(numbers) < 2:
+            return {"fields": (), "message": "No two fields of a state are numbers."}
+        across = _one_of(query, "x", numbers)
+        across = numbers[0] if across is None else across
+        up = _one_of(query, "y", numbers)
+        up = next(n for n in numbers if n != across) if up is None or up == across else up
+        spans = {}
+        for axis, place in (("x", across), ("y", up)):
+            here = int(fields[place].text)
+            first = _number(query, f"{axis}0", here, -(10**9), 10**9)
+            spans[axis] = first, _number(query, f"{axis}1", first + 20, first, 10**9)
+        columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
+        grid = np.full((len(rows), len(columns)), np.nan)
+        names = unique_names(self.solved.game.info)
+        marks = dict(zip(names, signs(names), strict=True))
+        written = {}
+        for r, row in enumerate(rows):
+            for c, column in enumerate(columns):
+                texts = {fields[across].name: str(column), fields[up].name: str(row)}
+                try:
+                    here_state = self.states.with_fields(state, texts)
+                except ValueError:
+                    continue
+                grid[r, c], written[r, c] = _in_brief(self.solved, here_state, marks)
+        axes = fields[across].name, fields[up].name
+        cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, written)
+        low, high = span_of([grid])
+        return {
+            "fields": [(n, fields[n].name) for n in numbers],
+            "across": across,
+            "up": up,
+            "spans": spans,
+            "key": self.states.key(state),
+            "words": self.states.words(state),
+            "picture": drawn(cells, "value to player 0", low, high),
+            "empty": not np.isfinite(grid).any(),
+            "message": "",
+        }
+
+    def policy(self, query: Query) -> Page:
+        """The loaded policy beside the optimum: where it differs, and what that costs.
+
+        Args:
+            query: Nothing.
+        """
+        table = self._needed("comparing a policy")
+        loaded = self.loaded
+        if loaded is None:
+            return Page("policy.html.j2", "Compare a policy", {"loaded": None})
+        values = {
+            "loaded": loaded,
+            "losing": tuple(self._losing(table, loaded)),
+            "scale": ValueScale(table.game.info, loaded.policy.player),
+        }
+        section = self.map_section(compared=True)
+        return Page("policy.html.j2", "Compare a policy", values, (section,))
+
+    def _losing(self, solved: SolvedTable, loaded: LoadedPolicy) -> Iterable[Losing]:
+        if loaded.location is None:
+            return
+        table, policy = solved.table, loaded.policy
+        optimal = solved.solution.policies[policy.player]
+        for number in loaded.location.ranked(MOST_LOSING):
+            state = table.states[number]
+            yield Losing(
+                str(number),
+                self.states.words(state),
+                choice_text(table, policy, number, 4),
+                choice_text(table, optimal, number, 4),
+                float(loaded.location.visits[number]),
+                float(loaded.location.loss[number]),
+                float(loaded.location.contribution[number]),
+            )
+
+    def load(self, data: bytes, file: str) -> None:
+        """Take a policy from the bytes of a file, such as ``solvent train`` writes.
+
+        Args:
+            data: What the file holds.
+            file: Its name, for messages.
+
+        Raises:
+            StoreError: If it is no policy, damaged, or for another game.
+            ValueError: If the game has no table.
+        """
+        self._needed("comparing a policy")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "policy.npz"
+            path.write_bytes(data)
+            try:
+                self.load_file(path, brief(file))
+            except StoreError as error:
+                raise StoreError(str(error).replace(str(path), brief(file))) from None
+
+    def load_file(self, path: Path, name: str | None = None) -> None:
+        """Take a policy from a file.
+
+        Args:
+            path: Of the file.
+            name: By which the page calls it; its own, if left out.
+
+        Raises:
+            StoreError: If it is no policy, damaged, or for another game.
+            ValueError: If the game has no table.
+        """
+        table = self._needed("comparing a policy")
+        policy = load_policy(path, table.table)
+        if policy.player >= table.table.info.players:
+            raise StoreError(f"{path}: is for player 1, but {self.name} is for one player")
+        self.loaded = _compared(table, policy, name or brief(path.name))
+
+    def learn(self, query: Query) -> Page:
+        """Value iteration or Q-learning, one frame of it, beside the exact solution.
+
+        Args:
+            query: ``method``, one of :data:`METHODS`; ``frame``, a number; ``seed``; ``x`` and
+                ``y``, the numbers of two fields, and ``o0`` and so on, the numbers of the values
+                of the others.
+
+        Raises:
+            ValueError: If one of them is not allowed, or the game is too large.
+        """
+        table = self._needed("watching an algorithm")
+        method = check_choice(query.get("method") or next(iter(METHODS)), "method", METHODS)
+        seed = _number(query, "seed", 0, 0, LARGEST_SEED)
+        course = self._course(table, method, seed)
+        last = len(course.frames) - 1
+        now = _number(query, "frame", min(1, last), 0, last)
+        frame = course.frames[now]
+        found = self.state_map
+        places = range(len(found.fields))
+        across, up = _one_of(query, "x", places), _one_of(query, "y", places)
+        fixed = {
+            n: _number(query, f"o{n}", 0, 0, len(found.fields[n].values) - 1)
+            for n in places
+            if f"o{n}" in query
+        }
+        ends = found.value[len(found.states) :]
+        shown_values = np.concatenate((frame.values[found.states], ends))
+        cells, chosen = slice_cells(found, shown_values, across, up, fixed)
+        exact_cells, _ = slice_cells(found, found.value, across, up, chosen)
+        low, high = span_of([found.value[: len(found.states)]])
+        values = {
+            "method": method,
+            "methods": METHODS,
+            "seed": seed,
+            "now": now,
+            "last": last,
+            "frame": frame,
+            "course": course,
+            "finite": isfinite(frame.start),
+            "curve": course.curve(now),
+            "pictures": (
+                (f"value, {frame.label}", drawn(cells, frame.label, low, high)),
+                ("exact value", drawn(exact_cells, "exact value", low, high)),
+            ),
+            "fields": found.fields,
+            "across": cells.across,
+            "up": cells.up,
+            "x": "" if across is None else across,
+            "y": "" if up is None else up,
+            "chosen": chosen,
+            "omitted": found.omitted,
+        }
+        return Page("learn.html.j2", METHODS[method], values)
+
+    def _course(self, table: SolvedTable, method: str, seed: int) -> Course:
+        key = (method, seed if method == "q-learning" else 0)
+        if key not in self._courses:
+            if len(self._courses) >= 4:
+                self._courses.pop(next(iter(self._courses)))
+            made = q_learning(table, seed) if method == "q-learning" else value_iteration(table)
+            self._courses[key] = made
+        return self._courses[key]
+
+
+def _in_brief(solved: SolvedGame, state: Any, marks: Mapping[str, str]) -> tuple[float, str]:
+    """The value of a state to player 0, and a sign for the most probable action."""
+    value = solved.value_of(state)
+    if solved.game.is_terminal(state):
+        return value, ""
+    player = who_acts(solved, state)[0]
+    strategy = solved.policy(state, player)
+    name = action_names(solved, state, player)[max(strategy, key=lambda one: strategy[one])]
+    return value, marks.get(name, "")
+
+
+def odds_span(episode: Episode) -> tuple[float, float]:
+    """The least and the largest odds of an episode so far, with some room around them."""
+    odds = [step.odds for step in episode.steps]
+    low, high = min(odds), max(odds)
+    room = max((high - low) * 0.1, 0.5)
+    return low - room, high + room
+
+
+def odds_curve(episode: Episode) -> str:
+    """The odds after each choice, as SVG."""
+    scale = episode.session.scale
+    low, high = (0.0, 1.0) if scale.is_chance else odds_span(episode)
+    quantity = scale.meaning or "value"
+    last = max(len(episode.steps) - 1, 4)
+    panel = Panel(quantity, quantity, Axis(0, last), Axis(low, high), "your choices")
+    xs = list(range(len(episode.steps)))
+    ys = [step.odds for step in episode.steps]
+    panel.line(xs, ys, "var(--series-0)", quantity, dashed=False, wide=True)
+    panel.dots(xs, ys, "var(--series-0)")
+    return panel.drawn()
+
+
+def _compared(solved: SolvedTable, policy: TabularPolicy, file: str) -> LoadedPolicy:
+    table, player = solved.table, policy.player
+    try:
+        scored: Score | None = score(table, policy, solved.solution, tolerance=LEARNED)
+        location: GapLocation | None = locate_gap(table, policy, solved.solution, tolerance=LEARNED)
+    except (CertificateError, ImproperGameError):
+        scored = location = None
+    if scored is not None and not isfinite(scored.value):
+        scored = location = None
+    deciding = table.action_count[player] > 1
+    losing = np.zeros(table.n_states) if location is None else location.loss
+    return LoadedPolicy(
+        file, policy, scored, location, int((losing > LEARNED / 1000).sum()), int(deciding.sum())
+    )
+
+
+def _number(query: Query, name: str, default: int, low: int, high: int) -> int:
+    """A whole number of an address.
+
+    Raises:
+        ValueError: If it is none, or out of range.
+    """
+    text = query.get(name, "").strip()
+    if not text:
+        return default
+    digits = text.removeprefix("-").removeprefix("−")
+    if digits.isascii() and digits.isdecimal() and len(digits) < 16:
+        number = int(digits) if digits == text else -int(digits)
+        if low <= number <= high:
+            return number
+    raise ValueError(f"{name} is {shown(text)}; allowed are whole numbers from {low} to {high}")
+
+
+def _one_of(query: Query, name: str, allowed: Iterable[int]) -> int | None:
+    """A number of an address that has to be one of several; None if it is left out.
+
+    Raises:
+        ValueError: If it is another.
+    """
+    text = query.get(name, "").strip()
+    if not text:
+        return None
+    numbers = {str(number): number for number in allowed}
+    if text not in numbers:
+        listed = ", ".join(list(numbers)[:20])
+        raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
+    return numbers[text]
+
+
+def _steps(low: int, high: int) -> list[int]:
+    """Whole numbers from one to another, at most :data:`MOST_STEPS` of them."""
+    step = -(-(high - low + 1) // MOST_STEPS)
+    return list(range(low, high + 1, step))

@@ -1,0 +1,331 @@
+"""The states of a solved game, set by their fields and named in an address.
+
+A field is what a state's named tuple or dataclass has, tuples within them taken apart. In an
+address a state of a table is its number; any other is its fields as JSON. What an address or a
+form says is checked: it may say anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from solvent.exact import SolvedGame, SolvedTable
+from solvent.model.arrays import Ints
+from solvent.model.parameters import shown
+from solvent.report.state_map import field_text, leaves, ordered
+
+MOST_STATES = 100_000
+"""The fields of a larger table are not listed; what is written there is read by its kind."""
+
+MOST_OPTIONS = 60
+"""A field with more values is written, not chosen from a list."""
+
+LONGEST = 2000
+"""Characters of an address's state."""
+
+LONGEST_VALUE = 100
+"""Characters of a field's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """A field of a form that sets a state.
+
+    Attributes:
+        name: Of the field.
+        text: Its value.
+        options: The values among which to choose; none if it is written.
+        allowed: What may be written, in words; empty if that is not known.
+        is_number: Whether it is a whole number.
+    """
+
+    name: str
+    text: str
+    options: tuple[str, ...]
+    allowed: str
+    is_number: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The values of a field by their texts, and which of them each state has, [N]."""
+
+    values: dict[str, Any]
+    place: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """The states of a table that have the same fields: their numbers, [N], and their fields."""
+
+    states: Ints
+    columns: dict[str, _Column]
+
+
+class NearestError(ValueError):
+    """No state has these fields.
+
+    Attributes:
+        state: One that has most of them, if that is known.
+    """
+
+    def __init__(self, message: str, state: Any = None) -> None:
+        super().__init__(message)
+        self.state = state
+
+
+class States:
+    """The states of a solved game.
+
+    Args:
+        solved: The game.
+    """
+
+    def __init__(self, solved: SolvedGame) -> None:
+        self.solved = solved
+        self.table = solved.table if isinstance(solved, SolvedTable) else None
+
+    @cached_property
+    def starts(self) -> tuple[Any, ...]:
+        """Those in which an episode may begin, the most probable first."""
+        outcomes = sorted(self.solved.game.initial(), key=lambda one: -one.probability)
+        return tuple(outcome.state for outcome in outcomes)
+
+    def key(self, state: Any) -> str | None:
+        """What stands for a state in an address; None if nothing can.
+
+        Args:
+            state: Of the game.
+        """
+        if self.table is not None:
+            number = self.table.index.get(state)
+            return None if number is None else str(number)
+        names, values = _apart(state)
+        plain = all(isinstance(value, str | int | float | None) for value in values)
+        if not plain or names != _apart(self.starts[0])[0]:
+            return None
+        return json.dumps(values, separators=(",", ":"))
+
+    def at(self, key: str) -> Any:
+        """The state that an address names.
+
+        Args:
+            key: What :meth:`key` gives, or anything.
+
+        Raises:
+            ValueError: If it stands for no state.
+        """
+        if self.table is not None:
+            count = self.table.n_states
+            if not (key.isascii() and key.isdecimal() and len(key) < 20 and int(key) < count):
+                raise ValueError(
+                    f"the state is {shown(key)}; allowed are the numbers from 0 to {count - 1}"
+                )
+            return self.table.states[int(key)]
+        template = self.starts[0]
+        _, own = _apart(template)
+        try:
+            values = json.loads(key) if len(key) <= LONGEST else None
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, list) or len(values) != len(own):
+            raise ValueError(
+                f"the state is {shown(key)}; allowed are {len(own)} fields as JSON, such as "
+                f"{self.key(template)}"
+            )
+        if not all(map(_alike, values, own)):
+            raise ValueError(f"{shown(key)} is no state; one is such as {self.key(template)}")
+        return self._checked(_rebuilt(template, iter(values)))
+
+    def fields(self, state: Any) -> tuple[FormField, ...]:
+        """The fields with which a form sets a state.
+
+        Args:
+            state: Whose values they show.
+        """
+        names, values = _apart(state)
+        columns = self._columns(names)
+        found = []
+        for name, value in zip(names, values, strict=True):
+            column = columns.get(name)
+            texts = () if column is None else tuple(column.values)
+            options = texts if len(texts) <= MOST_OPTIONS else ()
+            if column is None and isinstance(value, bool):
+                options = ("False", "True")
+            allowed = "" if column is None or options else _range_text(column)
+            number = isinstance(value, int) and not isinstance(value, bool)
+            found.append(FormField(name, field_text(value), options, allowed, number))
+        return tuple(found)
+
+    def with_fields(self, state: Any, texts: Mapping[str, str]) -> Any:
+        """The state with some fields set.
+
+        Args:
+            state: Which has the others.
+            texts: What is written in a form, by the names of fields.
+
+        Raises:
+            NearestError: If no state has all of them.
+            ValueError: If a text is no value of its field.
+        """
+        names, values = _apart(state)
+        columns = self._columns(names)
+        for place, name in enumerate(names):
+            text = texts.get(name, "").strip() if name in texts else None
+            if text is None or text == field_text(values[place]):
+                continue
+            values[place] = _value(name, text, values[place], columns.get(name))
+        if self.table is None:
+            return self._checked(_rebuilt(state, iter(values)))
+        try:
+            found = _rebuilt(state, iter(values))
+            if found in self.table.index:
+                return found
+        except Exception:  # The class of a state may refuse what is none.
+            found = None
+        told = ", ".join(
+            f"{name} {field_text(value)}" for name, value in zip(names, values, strict=True)
+        )
+        near = self._nearest(names, values)
+        hint = "" if near is None else "; the nearest one is shown instead"
+        raise NearestError(f"no state that can be reached has {told}{hint}", near)
+
+    def words(self, state: Any) -> str:
+        """A state in one line."""
+        names, values = _apart(state)
+        if names == ["state"]:
+            return field_text(values[0])
+        return ", ".join(
+            f"{name} {field_text(value)}"
+            for name, value in zip(names, values, strict=True)
+            if value is not None and value != ""
+        )
+
+    def _checked(self, state: Any) -> Any:
+        """A state that the game and its solution take for one."""
+        game = self.solved.game
+        try:
+            if not game.is_terminal(state):
+                legal = game.legal_actions(state)
+                if not all(legal):
+                    raise ValueError("nobody can act in it")
+                game.draw(state)
+            if not isfinite(self.solved.value_of(state)):
+                raise ValueError("it has no value")
+        except Exception as error:  # Rules may raise anything on what is no state.
+            cause = str(error) if isinstance(error, ValueError) else type(error).__name__
+            raise ValueError(f"{shown(state)} is no state of {game.info.name}: {cause}") from error
+        return state
+
+    def _columns(self, names: list[str]) -> Mapping[str, _Column]:
+        kind = self._kinds.get(tuple(names))
+        return {} if kind is None else kind.columns
+
+    @cached_property
+    def _kinds(self) -> dict[tuple[str, ...], _Kind]:
+        """The states of the table by the fields that they have; none of a large table."""
+        if self.table is None or self.table.n_states > MOST_STATES:
+            return {}
+        grouped: dict[tuple[str, ...], tuple[list[int], list[list[Any]]]] = {}
+        for number, state in enumerate(self.table.states):
+            names, values = _apart(state)
+            numbers, rows = grouped.setdefault(tuple(names), ([], []))
+            numbers.append(number)
+            rows.append(values)
+        return {
+            names: _Kind(
+                np.array(numbers),
+                dict(zip(names, map(_column, zip(*rows, strict=True)), strict=True)),
+            )
+            for names, (numbers, rows) in grouped.items()
+        }
+
+    def _nearest(self, names: list[str], values: list[Any]) -> Any:
+        """The first state that has most of these values; None if that is not known."""
+        kind = self._kinds.get(tuple(names))
+        if kind is None or self.table is None:
+            return None
+        agreeing = np.zeros(len(kind.states), np.int64)
+        for column, value in zip(kind.columns.values(), values, strict=True):
+            number = list(column.values).index(field_text(value))
+            agreeing += column.place == number
+        return self.table.states[int(kind.states[int(agreeing.argmax())])]
+
+
+def _apart(state: Any) -> tuple[list[str], list[Any]]:
+    """The names and the values of a state's fields."""
+    pairs = list(leaves(state))
+    return [name for name, _ in pairs], [value for _, value in pairs]
+
+
+def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
+    """A state like another, with other values of its fields."""
+    if isinstance(state, tuple) and state:
+        parts = [_rebuilt(part, values) for part in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
+    if is_dataclass(state) and not isinstance(state, type):
+        named = {one.name: _rebuilt(getattr(state, one.name), values) for one in fields(state)}
+        return replace(state, **named)
+    return next(values)
+
+
+def _alike(value: Any, own: Any) -> bool:
+    """Whether a value of JSON is of the kind of a field's."""
+    return value is None or own is None or type(value) is type(own)
+
+
+def _column(values: tuple[Any, ...]) -> _Column:
+    distinct = {field_text(value): value for value in ordered(set(values))}
+    number = {text: place for place, text in enumerate(distinct)}
+    return _Column(distinct, np.array([number[field_text(value)] for value in values]))
+
+
+def _range_text(column: _Column) -> str:
+    """The values of a field in words."""
+    values = list(column.values.values())
+    if all(isinstance(value, int | float) for value in values):
+        return f"{values[0]} to {values[-1]}"
+    return f"such as {', '.join(list(column.values)[:3])}"
+
+
+def _value(name: str, text: str, like: Any, column: _Column | None) -> Any:
+    """What a text stands for in a field.
+
+    Raises:
+        ValueError: If it is no value of the field.
+    """
+    if column is not None:
+        if text not in column.values:
+            allowed = list(column.values)
+            listed = ", ".join(allowed) if len(allowed) <= 12 else _range_text(column)
+            raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
+        return column.values[text]
+    try:
+        if len(text) > LONGEST_VALUE:
+            raise ValueError
+        if isinstance(like, bool):
+            return {"true": True, "false": False}[text.lower()]
+        if isinstance(like, str):
+            return text
+        if text == "None":
+            return None
+        if isinstance(like, int) or like is None:
+            return int(text)
+        if isinstance(like, Fraction) and "e" not in text.lower():
+            return Fraction(text)
+        number = float(text)
+        if isinstance(like, float) and isfinite(number):
+            return number
+        raise ValueError
+    except (ValueError, KeyError, ZeroDivisionError):
+        kinds: dict[type, str] = {bool: "true and false", int: "whole numbers", float: "numbers"}
+        told = kinds.get(type(like), f"values such as {field_text(like)}")
+        raise ValueError(f"{name} is {shown(text)}; allowed are {told}") from None

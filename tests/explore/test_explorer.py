@@ -1,0 +1,520 @@
+"""The pages without a browser: their numbers are the solver's, and strange input gets a message."""
+
+from __future__ import annotations
+
+import html
+import io
+import itertools
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from bad_files import CONTENTS
+from two_players import OneShot, random_policy
+
+from solvent import make_game
+from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
+from solvent.explore import Explorer, make_app, write_map, write_replay
+from solvent.explore.app import LARGEST_UPLOAD, LONGEST_ADDRESS
+from solvent.explore.cells import slice_cells
+from solvent.explore.decision import choice_in, expected, joint_action, results
+from solvent.explore.episode import MISTAKES, played
+from solvent.explore.learning import q_learning, value_iteration
+from solvent.explore.states import NearestError, States
+from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.rules import Greed
+from solvent.games.greed.solver import SolvedGreed
+from solvent.model import TabularPolicy, ValueScale
+from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.transforms import against
+from solvent.play import play
+
+
+@cache
+def solved(name: str) -> SolvedGame:
+    match name:
+        case "greed":
+            return solve(make_game("greed", limit=12, sides=3))
+        case "greed without a table":
+            game = Greed(limit=12, sides=3)
+            return SolvedGreed(game, solve_greed(game.limit, game.sides))
+        case "lake":
+            return solve(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
+        case "one shot":
+            return solve(OneShot())
+        case "book":
+            return solve(make_game("gamebook"))
+    return solve(make_game(name))
+
+
+GAMES = ("greed", "greed without a table", "lake", "one shot", "book", "football-strategy")
+TABLES = ("greed", "lake", "one shot", "book")
+
+
+@cache
+def explorer(name: str) -> Explorer:
+    return Explorer(solved(name))
+
+
+def client(name: str) -> Any:
+    return make_app(explorer(name)).test_client()
+
+
+def some_states(name: str, count: int = 12) -> list[Any]:
+    """States that a random episode comes through, terminal ones too."""
+    game, found = solved(name).game, []
+    dice = random.Random(5)
+    while len(found) < count:
+        state = dice.choice(game.initial()).state
+        while not game.is_terminal(state) and len(found) < count:
+            found.append(state)
+            joint = tuple(dice.choice(own) for own in game.legal_actions(state))
+            state = dice.choice(game.transition(state, joint)).state
+        found.append(state)
+    return found
+
+
+def numbers(text: str, of: str) -> list[float]:
+    """The exact numbers of a part of a page."""
+    [part] = re.findall(of, text, re.DOTALL)
+    return [float(value) for value in re.findall(r'<data [^>]*?value="([^"]+)"', part)]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_an_action_is_worth_the_mean_of_what_may_come_of_it(name: str) -> None:
+    game = solved(name)
+    seen = 0
+    for state in some_states(name):
+        choice = choice_in(game, state)
+        scale = ValueScale(game.game.info, choice.player)
+        if choice.over:
+            assert not choice.actions
+            continue
+        seen += 1
+        exact = game.action_values(state, choice.player)
+        assert {one.number: one.value for one in choice.actions} == {
+            action: scale.of(value) for action, value in exact.items()
+        }
+        if choice.matrix:
+            matrix = np.array(choice.matrix)
+            own = np.array([one.chance for one in choice.actions])
+            other = np.array([one.chance for one in choice.replies])
+            first = [one.value for one in choice.actions]
+            second = [-one.value for one in choice.replies]
+            np.testing.assert_allclose(matrix @ other, first, atol=1e-6)
+            np.testing.assert_allclose(own @ matrix, second, atol=1e-6)
+            continue
+        for one in choice.actions:
+            joint = joint_action(game, state, choice.player, one.number)
+            found = results(game, state, joint)
+            assert sum(result.probability for result in found) == pytest.approx(1, abs=1e-12)
+            assert scale.of(expected(found)) == pytest.approx(one.value, abs=1e-9)
+    assert seen
+
+
+def test_what_may_come_of_an_action_is_what_the_rules_say() -> None:
+    for name in TABLES:
+        game = solved(name)
+        for state in some_states(name, 5):
+            if game.game.is_terminal(state):
+                continue
+            joint = tuple(own[-1] for own in game.game.legal_actions(state))
+            said: dict[Any, Fraction] = {}
+            for outcome in game.game.transition(state, joint):
+                key = outcome.state, float(outcome.reward)
+                said[key] = said.get(key, Fraction(0)) + outcome.probability
+            found: dict[Any, float] = {}
+            for one in results(game, state, joint):
+                found[one.state, one.reward] = found.get((one.state, one.reward), 0.0)
+                found[one.state, one.reward] += one.probability
+            assert found == pytest.approx({key: float(p) for key, p in said.items()})
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_page_of_a_state_shows_the_solvers_numbers(name: str) -> None:
+    game = solved(name)
+    for state in some_states(name, 6):
+        choice = choice_in(game, state)
+        key = explorer(name).states.key(state)
+        answer = client(name).get("/state", query_string={"s": key})
+        assert answer.status_code == 200
+        [value] = numbers(answer.text, r'id="value">(.*?)</p>')
+        assert value == choice.value
+        cells = re.findall(r'<td class="n"><data value="([^"]+)"', answer.text)
+        shown = set(map(float, cells))
+        assert {one.value for one in choice.actions} <= shown
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
+    states = States(solved(name))
+    for state in some_states(name):
+        key = states.key(state)
+        assert key is not None
+        assert states.at(key) == state
+        written = {field.name: field.text for field in states.fields(state)}
+        first = states.starts[0]
+        if {field.name for field in states.fields(first)} == written.keys():
+            assert states.with_fields(first, written) == state
+
+
+def test_fields_that_no_state_has_lead_to_the_nearest() -> None:
+    states = States(solved("greed"))
+    with pytest.raises(NearestError, match="no state that can be reached") as caught:
+        states.with_fields(states.starts[0], {"phase": "last", "scores[1]": "7"})
+    # Player 0 stands at 0; so player 1 would be on turn.
+    near = caught.value.state
+    assert (near.phase, near.scores[1]) == ("last", 7) or near.scores == (0, 7)
+    answer = client("greed").get("/state?f3=last&f2=7")
+    assert answer.status_code == 400
+    assert "the nearest one is shown instead" in answer.text
+
+
+STRANGE = (
+    "", " ", "-1", "−3", "99999999999999999999", "1e9", "nan", "inf", "None", "null", "true",
+    "x" * 3000, "<script>alert(1)</script>", "{{7*7}}", "../../etc/passwd", "%00", "\x00", "½",
+    "٣", "1,2,3", ",,", "[" * 2000, '["call",0,1,10,80,false,""]', '["call",5,9,-1,800,true,"zz"]',
+    "0", "1", "'\"\\",
+)  # fmt: skip
+
+ASKED = {
+    "/state": ("s", "f0", "f1", "f2", "f3", "f4", "f6", "why", "reply"),
+    "/play": ("player", "seed", "moves", "choose", "hints"),
+    "/maps": ("s", "x", "y", "x0", "x1", "y1"),
+    "/policy": ("file",),
+    "/learn": ("method", "frame", "seed", "x", "y", "o0", "o2"),
+    "/replay.html": ("player", "seed", "moves"),
+    "/nothing": ("x",),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["greed", "greed without a table", "one shot", "football-strategy"]
+)
+def test_strange_input_gets_a_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Explorer, "own_sections", ())
+    asked = client(name)
+    refused = 0
+    for page, names in ASKED.items():
+        # Every text on a game that has all the pages; on the others some.
+        texts = STRANGE if name == "greed" else STRANGE[::3]
+        for word, text in itertools.product(names, texts):
+            answer = asked.get(
+                page, query_string={word: text, **({} if word == "seed" else {"seed": 1})}
+            )
+            assert answer.status_code in (200, 400, 404), (page, word, text, answer.text[-3000:])
+            assert "Traceback" not in answer.text
+            assert "<script>alert" not in answer.text
+            if answer.status_code != 200:
+                refused += 1
+                [message] = re.findall(
+                    r'class="message" role="alert">(.*?)</p>', answer.text, re.DOTALL
+                )
+                assert 10 < len(html.unescape(message)) < 1000
+    assert refused > 20
+
+
+def test_too_long_an_address_is_refused() -> None:
+    answer = client("greed").get("/play", query_string={"moves": "1," * LONGEST_ADDRESS})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("name", ["greed", "lake", "football-strategy", "book"])
+@pytest.mark.parametrize("player", [0, 1])
+def test_an_episode_is_the_one_that_the_terminal_plays(name: str, player: int) -> None:
+    game = solved(name)
+    if player >= game.game.info.players:
+        pytest.skip("a game for one")
+    chooser = random.Random(8)
+    episode = played(game, player, 3, ())
+    while not episode.over:
+        episode.play(chooser.choice(list(episode.choices)))
+    answers = iter(_typed(game, player, episode.moves))
+    record = play(game, player=player, seed=3, input=lambda _: next(answers), output=lambda _: None)
+    assert record.result == pytest.approx(episode.record.result, abs=1e-12)
+    assert record.decisions == episode.record.decisions
+    assert next(answers, None) is None
+
+
+def _typed(game: SolvedGame, player: int, moves: tuple[int, ...]) -> list[str]:
+    """The choices of an episode as a person types them."""
+    episode, found = played(game, player, 3, ()), []
+    for move in moves:
+        by_number = episode.session.numbers(episode.state, episode.choices)
+        [number] = [n for n, action in by_number.items() if action == move]
+        found.append(str(number))
+        episode.play(move)
+    return found
+
+
+@pytest.mark.parametrize("name", ["greed", "lake"])
+def test_the_review_names_the_dearest_mistakes_and_accounts_for_the_result(name: str) -> None:
+    game = solved(name)
+    for seed in range(6):
+        chooser = random.Random(seed)
+        episode = played(game, 0, seed, ())
+        while not episode.over:
+            episode.play(chooser.choice(list(episode.choices)))
+        costs = sorted((one.cost for one in episode.record.decisions if one.cost > 0), reverse=True)
+        told = [one.decision.cost for one in episode.mistakes()]
+        assert told == costs[:MISTAKES]
+        assert episode.steps[-1].odds == episode.record.result
+        address = {"seed": seed, "moves": ",".join(map(str, episode.moves))}
+        page = client(name).get("/play", query_string=address).text
+        if told:
+            assert numbers(page, r'<ol class="mistakes">(.*?)</ol>') == told
+        else:
+            assert "No mistake at all" in page
+
+
+def test_odds_move_by_chance_and_by_cost_only() -> None:
+    # In a game for one the odds before a choice, less its cost, are the mean of those after it.
+    game = solved("lake")
+    state = played(game, 0, 1, ()).state
+    for action in game.action_values(state, 0):
+        found = results(game, state, (action,))
+        cost = next(one.cost for one in choice_in(game, state).actions if one.number == action)
+        assert expected(found) == pytest.approx(game.value_of(state) - cost, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["greed", "one shot", "lake"])
+def test_value_iteration_ends_at_the_exact_values(name: str) -> None:
+    game = cast(SolvedTable, solved(name))
+    course = value_iteration(game)
+    assert not course.frames[0].values.any()
+    if name == "lake":
+        # It has cycles: sweep by sweep nearer, never there.
+        distances = [frame.distance for frame in course.frames]
+        assert distances == sorted(distances, reverse=True)
+        assert 0 < distances[-1] < 0.1
+    else:
+        np.testing.assert_allclose(course.frames[-1].values, game.solution.values, atol=1e-9)
+    second = course.frames[2].values if len(course.frames) > 2 else course.frames[1].values
+    previous = course.frames[1].values if len(course.frames) > 2 else course.frames[0].values
+    table = game.table
+    of_row = table.expectation(previous)
+    for state in np.flatnonzero(~table.terminal).tolist():
+        rows = of_row[table.row_start[state] : table.row_start[state + 1]]
+        first, other = table.action_count[0][state], table.action_count[1][state]
+        matrix = rows.reshape(first, other)
+        if first > 1 and other > 1:
+            assert (
+                matrix.min(axis=1).max() - 1e-9 <= second[state] <= matrix.max(axis=0).min() + 1e-9
+            )
+        else:
+            assert second[state] == pytest.approx(matrix.max(axis=0).min(), abs=1e-12)
+
+
+def test_q_learning_is_valued_exactly_and_gets_nearer() -> None:
+    game = cast(SolvedTable, solved("lake"))
+    course = q_learning(game, 0)
+    gaps = [frame.distance for frame in course.frames]
+    assert all(gap >= 0 for gap in gaps)
+    assert gaps[-1] < 0.2 < gaps[0]
+    for frame in course.frames:
+        assert frame.distance == pytest.approx(game.solution.value - frame.start, abs=1e-9)
+
+
+def test_against_an_optimal_player_q_learning_learns_one_side() -> None:
+    game = cast(SolvedTable, solved("greed"))
+    left = against(game.table, game.solution.policies[1])
+    # Nothing is lost by that: the value stays.
+    assert solve(left).value == pytest.approx(game.solution.value, abs=1e-9)
+    course = q_learning(game, 1)
+    assert course.frames[-1].distance < course.frames[0].distance + 1e-9
+
+
+def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
+    game, found = cast(SolvedTable, solved("greed")), explorer("greed").state_map
+    names = [field.name for field in found.fields]
+    across, up = names.index("scores[0]"), names.index("scores[1]")
+    cells, chosen = slice_cells(found, found.value, across, up)
+    fixed = {names[n]: found.fields[n].values[place] for n, place in chosen.items()}
+    assert fixed == {"player": 0, "phase": "play"}
+    seen = 0
+    for row, column in np.argwhere(np.isfinite(cells.value)).tolist():
+        state = game.table.states[0]._replace(
+            player=0, phase="play", scores=(int(cells.columns[column]), int(cells.rows[row]))
+        )
+        assert cells.value[row, column] == game.value_of(state)
+        seen += 1
+    assert seen > 100
+
+
+def uploaded(name: str, data: bytes, file: str = "policy.npz") -> Any:
+    return client(name).post("/policy", data={"file": (io.BytesIO(data), file)})
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
+    game = cast(SolvedTable, solved("greed"))
+    policy = random_policy(game.table, player, 4)
+    save_policy(tmp_path / "mine.npz", policy)
+    assert uploaded("greed", (tmp_path / "mine.npz").read_bytes(), "mine.npz").status_code == 303
+    page = client("greed").get("/policy").text
+    exact, where = score(game.table, policy), locate_gap(game.table, policy)
+    assert numbers(page, r'id="gap">(.*?)</p>') == [exact.optimality_gap]
+    [differs] = numbers(page, r"(<data id=.differs.*?)</data>")
+    assert differs == (where.loss > 1e-9).sum() > 0
+    worst = [where.contribution[n] for n in where.ranked(10)]
+    assert numbers(page, r'<table class="losing">(.*?)</table>') == pytest.approx(worst)
+    assert "mine.npz" in page
+
+
+def test_the_optimal_policy_loses_nothing(tmp_path: Path) -> None:
+    game = cast(SolvedTable, solved("lake"))
+    save_policy(tmp_path / "best.npz", game.solution.policies[0])
+    uploaded("lake", (tmp_path / "best.npz").read_bytes())
+    page = client("lake").get("/policy").text
+    assert numbers(page, r"(<data id=.differs.*?)</data>") == [0]
+    assert explorer("lake").loaded is not None
+
+
+def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
+    own = Explorer(solved("greed"))
+    other = cast(SolvedTable, solved("lake")).table
+    save_policy(tmp_path / "other.npz", TabularPolicy.uniform(other))
+    asked = make_app(own).test_client()
+    for name, data in {
+        **CONTENTS,
+        "of another game": (tmp_path / "other.npz").read_bytes(),
+    }.items():
+        answer = asked.post("/policy", data={"file": (io.BytesIO(data), "given.npz")})
+        assert answer.status_code == 400, name
+        [message] = re.findall(r'class="message" role="alert">(.*?)</p>', answer.text, re.DOTALL)
+        assert "given.npz" in message
+        assert "/tmp" not in message
+    assert own.loaded is None
+    assert asked.post("/policy").status_code == 400
+    assert asked.post("/play").status_code == 405
+
+
+def test_a_file_that_is_too_large_is_refused() -> None:
+    answer = client("greed").post(
+        "/policy",
+        content_type="multipart/form-data; boundary=x",
+        environ_overrides={"CONTENT_LENGTH": str(LARGEST_UPLOAD + 1)},
+    )
+    assert answer.status_code == 413
+    assert "64 MB" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "127.0.0.1:8000"}, 200),
+        ({"Host": "localhost:8000"}, 200),
+        ({"Host": "[::1]:8000"}, 200),
+        ({"Host": "192.168.1.7"}, 200),
+        ({"Host": "lab:8000"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "127.0.0.1.evil.example:8000"}, 403),
+        ({"Host": "localhost.evil.example"}, 403),
+        ({"Host": ""}, 403),
+        ({"Host": "localhost", "Origin": "http://localhost"}, 200),
+        ({"Host": "localhost", "Origin": "http://evil.example"}, 403),
+        ({"Host": "localhost:80", "Origin": "http://localhost:81"}, 403),
+        ({"Host": "localhost", "Origin": "null"}, 403),
+        ({"Host": "localhost", "Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Host": "localhost", "Sec-Fetch-Site": "none"}, 200),
+        ({"Host": "localhost", "Sec-Fetch-Site": "same-site"}, 403),
+        ({"Host": "localhost", "Sec-Fetch-Site": "cross-site"}, 403),
+    ],
+)
+def test_no_other_page_may_drive_this_one(headers: dict[str, str], status: int) -> None:
+    app = make_app(explorer("greed"), names=["lab"])
+    assert app.test_client().get("/", headers=headers).status_code == status
+    posted = app.test_client().post("/policy", headers=headers)
+    assert posted.status_code == (403 if status == 403 else 400)
+
+
+def test_pages_run_no_scripts_but_their_own() -> None:
+    for page in ("/", "/maps", "/learn"):
+        answer = client("greed").get(page)
+        policy = answer.headers["Content-Security-Policy"]
+        [nonce] = re.findall(r"script-src 'nonce-([^']+)'", policy)
+        scripts = re.findall(r"<script([^>]*)>", answer.text)
+        assert scripts
+        assert {s.strip() for s in scripts} <= {f'nonce="{nonce}"', 'type="application/json"'}
+        assert "default-src 'none'" in policy
+        assert not re.search(r'(src|href)="(https?:)?//', answer.text)
+        other = client("greed").get(page).headers["Content-Security-Policy"]
+        assert nonce not in other
+
+
+def test_an_error_of_our_own_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Explorer, query: Any) -> None:
+        raise KeyError("made up")
+
+    monkeypatch.setattr(Explorer, "state", broken)
+    answer = client("greed").get("/")
+    assert answer.status_code == 500
+    assert "KeyError" in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_a_map_and_a_replay_need_no_server(tmp_path: Path) -> None:
+    page = write_map(solved("greed"), tmp_path / "map.html").read_text("utf-8")
+    picture = write_map(solved("greed"), tmp_path / "map.svg").read_text("utf-8")
+    episode = "player=0&seed=3&moves=2"
+    replay = write_replay(solved("greed"), tmp_path / "replay.html", episode).read_text("utf-8")
+    for text in (page, replay):
+        assert not re.search(r'(src|href)="', text)
+        assert '<form class="controls fields"' not in text
+    root = ElementTree.fromstring(picture)
+    assert root.tag.endswith("svg")
+    titles = [title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    start = solved("greed").value
+    assert f"scores[0] 0, scores[1] 0: {start:.6f}" in titles
+    steps = played(solved("greed"), 0, 3, [2]).steps
+    told = [float(number) for number in re.findall(r'choice.*?: <data value="([^"]+)"', replay)]
+    assert told == [step.odds for step in steps]
+
+
+@pytest.mark.parametrize(
+    ("file", "episode", "message"),
+    [
+        ("map.png", None, "end in .html or .svg"),
+        ("replay.svg", "seed=1", "end in .html"),
+        ("replay.html", "seed=1&cheat=1", "allowed are player, seed and moves"),
+        ("replay.html", "seed=x", "allowed are whole numbers"),
+        ("replay.html", "seed=1&moves=77", "allowed are 0 \\(stand\\)"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(
+    tmp_path: Path, file: str, episode: str | None, message: str
+) -> None:
+    def write() -> Path:
+        if episode is None:
+            return write_map(solved("greed"), tmp_path / file)
+        return write_replay(solved("greed"), tmp_path / file, episode)
+
+    with pytest.raises(ValueError, match=message):
+        write()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_game_without_a_table_has_a_map_of_two_ranges() -> None:
+    game = solved("greed without a table")
+    page = Explorer(game)._ranged(
+        {"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"}
+    )
+    shown = re.findall(r"<title>scores\[0\] (\d+), scores\[1\] (\d+): ([\d.]+)<", page["picture"])
+    assert len(shown) == 13 * 13
+    for own, other, value in shown:
+        state = game.game.initial()[0].state._replace(scores=(int(own), int(other)))
+        assert f"{game.value_of(state):.6f}" == value
+
+
+def test_what_needs_a_table_says_so() -> None:
+    for page in ("/policy", "/learn"):
+        answer = client("greed without a table").get(page)
+        assert answer.status_code == 400
+        assert "needs a table" in answer.text

@@ -1,0 +1,94 @@
+"""A real browser for tests of pages: Debian's Chromium, driven through Selenium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+PATIENCE = 120.0
+"""Seconds that a page may take on a machine that is busy with other things."""
+
+MISSING = (
+    "NO BROWSER, SO NOTHING IS TESTED IN ONE. Install Chromium with its driver "
+    "(Debian and Ubuntu: apt-get install chromium chromium-driver) and `pip install selenium`."
+)
+
+
+def programs() -> tuple[str, str] | None:
+    """Where Chromium and its driver are; None if one of them is missing."""
+    browser = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    driver = shutil.which("chromedriver")
+    return None if browser is None or driver is None else (browser, driver)
+
+
+def start(*, profile: str, width: int = 1280, height: int = 900) -> Any:
+    """A browser without a window.
+
+    Args:
+        profile: A folder for what it writes.
+        width: Of its window.
+        height: Likewise.
+    """
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    found = programs()
+    assert found is not None, MISSING
+    options = webdriver.ChromeOptions()
+    options.binary_location = found[0]
+    for word in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+        "--no-proxy-server",
+        f"--user-data-dir={profile}",
+        f"--window-size={width},{height}",
+    ):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(found[1]))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.set_script_timeout(PATIENCE)
+    return driver
+
+
+def phone(driver: Any, *, width: int = 390, height: int = 844) -> None:
+    """From here on the window is that of a phone."""
+    driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True},
+    )
+
+
+def desktop(driver: Any) -> None:
+    """From here on it is that of a desktop."""
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def colours(driver: Any, scheme: str) -> None:
+    """From here on the person prefers light or dark colours."""
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+
+
+def wait_until(driver: Any, condition: Callable[[Any], Any]) -> Any:
+    """Wait for what a condition gives; elements that are replaced meanwhile are asked again."""
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    ignored = (NoSuchElementException, StaleElementReferenceException)
+    return WebDriverWait(driver, PATIENCE, ignored_exceptions=ignored).until(condition)
+
+
+def errors_of(driver: Any) -> list[str]:
+    """What the browser has complained of since it was asked last."""
+    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
