@@ -34,8 +34,8 @@ endef
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .SUFFIXES:
-.PHONY: help install bench test check lint slow explore-test mutate core-pinned core-lowest format docs images \
-	peers tools learning reference clean
+.PHONY: help install bench test check lint slow explore-test mutate core-pinned core-lowest format docs \
+	images notebooks peers tools learning reference clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
@@ -95,9 +95,13 @@ docs: $(STAMPS)/docs ## build the documentation into site/
 images: $(STAMPS)/docs ## play the pictures of the documentation anew
 	$(BIN)/python docs/scripts/images.py
 
+notebooks: $(STAMPS)/notebooks ## execute the notebooks of examples/ in Jupyter
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1800 --override-ini=filterwarnings= examples
+
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
 	@set -e; for name in solver cycles greed_solver matrix_games vector_env seat_vector_env \
-		football_points gamebook_solver expectimax timed_football simulated_vector_env cold_start explore_start; do \
+		football_points gamebook_solver expectimax timed_football simulated_vector_env \
+		cold_start explore_start; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \
 	done
 
@@ -145,11 +149,12 @@ comma := ,
 $(STAMPS)/bench: EXTRAS := train,report,cli
 $(STAMPS)/test: EXTRAS := all,dev
 $(STAMPS)/docs: EXTRAS := cli,docs,render,report
+$(STAMPS)/notebooks: EXTRAS := notebooks
 $(STAMPS)/peers: EXTRAS := all,bench
 
-$(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
+$(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/notebooks $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
 	@echo "Installing .[$(EXTRAS)] into $(VENV); the first time takes some minutes."
-	$(if $(filter train all,$(subst $(comma), ,$(EXTRAS))),@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them.")
+	$(if $(filter train all notebooks,$(subst $(comma), ,$(EXTRAS))),@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them.")
 	@$(INSTALL) --build-constraint constraints.txt --editable '.[$(EXTRAS)]'
 	@touch $@
 
