@@ -1,0 +1,124 @@
+"""The notebooks run, show pictures, and have exercises that can be solved but are not."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exercise_solutions import SOLUTIONS, solution
+
+import solvent
+from solvent.grading import Grade, find_exercise
+from solvent.grading.exercises import exercise_points
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+QUICK = ("02-value-and-policy-iteration", "10-write-your-own-game")
+LARGE = ("beat-the-agent", "optimal-defence")
+"""Exercises with tables of 161,426 states."""
+
+EXECUTED = [
+    pytest.param(file, id=file.stem, marks=() if file.stem in QUICK else pytest.mark.slow)
+    for file in NOTEBOOKS
+]
+
+
+def cells(file: Path, kind: str) -> list[str]:
+    """The sources of the cells of a kind."""
+    found = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == kind]
+
+
+def exercises_of(file: Path) -> list[str]:
+    """The names of the exercises of a notebook, in the order of their grades."""
+    named = r"(?:grade|find_exercise)\(\"([\w-]+)\""
+    return [name for code in cells(file, "code") for name in re.findall(named, code)]
+
+
+@pytest.fixture
+def pictures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many pictures each `plt.show` had to show; they are drawn and thrown away."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    shown: list[int] = []
+
+    def show() -> None:
+        for number in plt.get_fignums():
+            plt.figure(number).canvas.draw()
+        shown.append(len(plt.get_fignums()))
+        plt.close("all")
+
+    monkeypatch.setattr(plt, "show", show)
+    yield shown
+    plt.close("all")
+
+
+@pytest.mark.parametrize("file", EXECUTED)
+def test_a_notebook_runs_and_its_answers_are_not_the_solutions(
+    file: Path, pictures: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    grades: list[Grade] = []
+    grade = solvent.grade
+
+    def graded(exercise: Any, answer: Any) -> Grade:
+        grades.append(grade(exercise, answer))
+        return grades[-1]
+
+    monkeypatch.setattr(solvent, "grade", graded, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, code in enumerate(cells(file, "code")):
+        exec(compile(code, f"{file.name}, code cell {number}", "exec"), names)
+    assert pictures
+    assert all(pictures)
+    assert [one.exercise for one in grades] == exercises_of(file)
+    assert all(one.points < one.out_of for one in grades)
+    assert all(one.exercise in one.text for one in grades)
+
+
+@pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in NOTEBOOKS])
+def test_a_notebook_is_stored_without_what_it_printed(file: Path) -> None:
+    held = json.loads(file.read_text(encoding="utf-8"))
+    assert (held["nbformat"], held["nbformat_minor"]) == (4, 5)
+    assert set(held["metadata"]) == {"kernelspec", "language_info"}
+    ids = [cell["id"] for cell in held["cells"]]
+    assert len(set(ids)) == len(ids)
+    for cell in held["cells"]:
+        assert cell["metadata"] == {}
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None)
+            ast.parse("".join(cell["source"]))
+    assert 2 <= len(exercises_of(file)) <= 3
+    prose = "\n".join(cells(file, "markdown"))
+    assert "To read with it" in prose
+    assert prose.count("## Exercise ") == len(exercises_of(file))
+
+
+def test_the_exercises_are_those_that_are_declared_and_each_has_a_notebook() -> None:
+    folder = ROOT / "solvent" / "games" / "exercises"
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    group = declared["project"]["entry-points"]["solvent.exercises"]
+    asked = [name for file in NOTEBOOKS for name in exercises_of(file)]
+    assert len(set(asked)) == len(asked)
+    assert {file.stem for file in folder.glob("*.toml")} == set(group) == set(asked)
+    assert set(group) <= set(exercise_points())
+    assert set(SOLUTIONS) == set(group)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in sorted(SOLUTIONS)],
+)
+def test_a_right_answer_gets_all_points(name: str) -> None:
+    exercise = find_exercise(name)
+    got = solvent.grade(exercise, solution(exercise))
+    assert got.points == got.out_of, got.text
