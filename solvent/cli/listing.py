@@ -116,6 +116,8 @@ def show_game(
         rows |= _names(spec)
     if meaning := _meaning(spec, meant):
         rows["value"] = meaning
+    if spec.discount != 1:
+        rows["discount"] = f"{as_value(spec.discount)}, unless --discount says otherwise"
     if rows:
         console.print()
         console.print(facts(rows))

@@ -1,0 +1,64 @@
+"""Trainings under whose policies episodes never end: along the cliff that is most of a training."""
+
+from __future__ import annotations
+
+import json
+from math import inf, isnan
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+from solvent.exact import StoreError
+from solvent.exact.learning_curve import read_curve
+from solvent.games import GymnasiumTable
+from solvent.model import discounted
+from solvent.training import train
+
+CLIFF = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+SHORT = {"timesteps": 1024, "evaluations": 4, "progress": False}
+
+
+def test_a_training_along_the_cliff_has_an_exact_curve_and_can_be_read_back(
+    tmp_path: Path,
+) -> None:
+    """With every policy the value is a number: minus infinity until an episode ends."""
+    result = train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+    assert len(result.curve) == 5
+    for point in result.curve:
+        figures = (point.value, point.gap, point.mode_value, point.mode_gap)
+        assert not any(map(isnan, figures))
+        for value, gap in (figures[:2], figures[2:]):
+            assert (value, gap) == (-inf, inf) or value + gap == pytest.approx(-13)
+    # A network that has seen no end yet walks into a wall.
+    assert result.curve[0].mode_value == -inf
+    assert read_curve(tmp_path / "curve.csv") == result.curve
+    score = result.mode_score
+    assert score.optimum == -13
+    assert score.optimality_gap == score.optimum - score.value
+    again = train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+    assert again.mode_score == score
+    assert again.score == result.score
+
+
+def test_an_unbounded_score_that_is_not_the_policy_s_is_refused(tmp_path: Path) -> None:
+    train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+    record = tmp_path / "run.json"
+    held = json.loads(record.read_text())
+    stated = held["result"]["mode_score"]
+    lost = stated["value"] == -inf
+    stated["value"] = -500.0 if lost else -inf
+    record.write_text(json.dumps(held))
+    with pytest.raises(StoreError, match="value is stated as"):
+        train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+    stated["value"] = inf
+    record.write_text(json.dumps(held))
+    with pytest.raises(StoreError, match="not the record of a training, or damaged"):
+        train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+
+
+def test_in_the_discounted_game_every_policy_has_a_value(tmp_path: Path) -> None:
+    result = train(discounted(CLIFF, 0.9), "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
+    assert all(-100 <= point.mode_value <= 0 for point in result.curve)
+    assert result.score.discount == 0.9
+    assert result.score.optimum == pytest.approx(-(1 - 0.9**13) / (1 - 0.9))
