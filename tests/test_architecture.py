@@ -263,7 +263,7 @@ CODE = re.compile(r"[^\W\d_]+")
 
 NAMES = {"pig", "greed", "gamebook", "football", "fighting", "combat", "punt", "touchdown"}
 NAMES |= {"stamina", "yards", "ninth", "kickoff", "blackjack", "gambler", "gridworld", "maze"}
-NAMES |= {"racetrack", "rental"}
+NAMES |= {"racetrack", "rental", "yahtzee"}
 NAMES |= {"tic", "nim", "goofspiel", "scissors", "blotto", "soccer", "inventory", "equipment"}
 """Words of which none belongs into the code of a generic file."""
 

@@ -96,6 +96,7 @@ SOLVED = {
     "rock-paper-scissors": "",
     "soccer": "",
     "tic-tac-toe": "",
+    "yahtzee": "--boxes aces,chance --dice 2 --faces 3",
 }
 """Parameters with which a game is solved at once."""
 

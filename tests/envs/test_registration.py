@@ -164,6 +164,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "solvent/FootballHalf-v0": {"clock": CLOCK},
     "solvent/FootballSecondHalf-v0": {"clock": CLOCK},
     "solvent/FootballGame-v0": {"clock": CLOCK},
+    "solvent/Yahtzee-v0": {},
 }
 
 

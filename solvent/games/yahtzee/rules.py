@@ -390,14 +390,15 @@ class Yahtzee:
         return words
 
     def draw(self, state: Turn) -> str:
-        """The dice and the scorecard."""
+        """The dice, the boxes that are open, and what counts towards the bonuses."""
         if self.is_terminal(state):
             return "All boxes are filled."
         left = f"{state.rolls} roll{'' if state.rolls == 1 else 's'} left"
         lines = [
             f"dice {_faces(state.dice) or '-'}   {left}",
-            f"open {', '.join(state.open)}",
-            f"upper section {state.upper}" + (f" of {self.bonus_at}" if self.bonus_at else ""),
+            f"upper {', '.join(box for box in state.open if box in UPPER) or '-'}",
+            f"lower {', '.join(box for box in state.open if box in LOWER) or '-'}",
+            f"{state.upper} points in the upper section, {self.bonus_at} for the bonus",
         ]
         if state.bonus:
             lines.append(f"another Yahtzee: {self.yahtzee_bonus} more")

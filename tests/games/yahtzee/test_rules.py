@@ -211,8 +211,9 @@ def test_words_say_what_an_action_does() -> None:
     assert tuple(words) == GAME.legal_actions(state)[0]
     assert GAME.draw(state).splitlines() == [
         "dice 2 2 3 5 6   1 roll left",
-        "open twos, chance",
-        "upper section 0 of 63",
+        "upper twos",
+        "lower chance",
+        "0 points in the upper section, 63 for the bonus",
     ]
 
 

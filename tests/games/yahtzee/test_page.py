@@ -1,0 +1,117 @@
+"""The page on Yahtzee: every number of its tables is computed, and its figure is the script's."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.games.yahtzee.evaluation import Evaluation
+from solvent.games.yahtzee.rules import Yahtzee
+from solvent.games.yahtzee.scores import score_policy
+from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
+
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "textbook" / "yahtzee.md").read_text(encoding="utf-8")
+FACTS = {
+    cells[0]: tuple(cells[1:])
+    for line in re.findall(r"^\| (.+) \|$", PAGE, re.MULTILINE)
+    if len(cells := line.split(" | ")) == 5
+}
+
+
+def ours(fact: str) -> float:
+    return float(FACTS[fact][2].replace(",", ""))
+
+
+def published(fact: str) -> float:
+    return float(FACTS[fact][1])
+
+
+@pytest.fixture(scope="module")
+def official() -> YahtzeeSolution:
+    return solved_yahtzee(Yahtzee())
+
+
+@pytest.fixture(scope="module")
+def free() -> YahtzeeSolution:
+    return solved_yahtzee(Yahtzee(joker="free"))
+
+
+def check_value(fact: str, solution: YahtzeeSolution, digits: int) -> None:
+    assert ours(fact) == pytest.approx(solution.value, abs=5e-10)
+    # The published number has so many digits after the point, not rounded in one of the sources.
+    assert abs(solution.value - published(fact)) < 10.0**-digits
+    assert solution.upper - solution.lower < float(FACTS[fact][3])
+
+
+def test_the_official_game(official: YahtzeeSolution) -> None:
+    check_value("expected score, official rules", official, 4)
+    assert ours("cards that can be reached, full ones included") == official.layers.cards
+    assert ours("largest score") == published("largest score") == official.game.most
+    rules = official.layers.rules
+    said = FACTS["rolls of five dice, and dice that may be kept of them"][2]
+    assert said == f"{len(rules.face)}, {len(rules.size)}"
+    assert f"{official.layers.n_states:,} *cards*" in PAGE
+    assert 756 * official.layers.n_states // 10**6 == 405
+    assert "405 million" in PAGE
+
+
+def test_the_arguments_are_those_of_the_game() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (?:`\"(\w+)\"`|(\d+)) \| ", PAGE, re.MULTILINE)
+    assert {name: text or int(number) for name, text, number in rows} == vars(Yahtzee()) | {
+        "boxes": "all"
+    }
+
+
+@pytest.mark.slow
+def test_the_games_of_others(free: YahtzeeSolution) -> None:
+    check_value("expected score, jokers go anywhere", free, 4)
+    plain = solved_yahtzee(Yahtzee(joker="none", yahtzee_bonus=0))
+    fact = "expected score, no jokers, no bonus for a further Yahtzee"
+    check_value(fact, plain, 2)
+
+
+@pytest.fixture(scope="module")
+def found(official: YahtzeeSolution) -> dict[str, Evaluation]:
+    return {
+        name: score_policy(official, name, scores=True).evaluation for name in ("optimal", "greedy")
+    }
+
+
+@pytest.mark.slow
+def test_the_distribution_of_the_score(found: dict[str, Evaluation], free: YahtzeeSolution) -> None:
+    assert ours("standard deviation, official rules") == round(found["optimal"].deviation, 4)
+    greedy = found["greedy"]
+    fact = "expected score of greedy play, official rules"
+    assert ours(fact) == pytest.approx(greedy.value, abs=5e-10)
+    assert greedy.error < float(FACTS[fact][3])
+    of_verhoeff = score_policy(free, "optimal", scores=True).evaluation
+    deviation = "standard deviation, jokers go anywhere"
+    assert ours(deviation) == round(of_verhoeff.deviation, 4)
+    # As the page says: it depends on choices that are equally good.
+    assert published(deviation) - of_verhoeff.deviation == pytest.approx(3e-4, abs=5e-5)
+    median = "median, jokers go anywhere"
+    assert ours(median) == published(median) == of_verhoeff.quantile(0.5)
+
+
+def points_of(svg: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    lines = re.findall(r'<polyline[^>]* points="([^"]+)"', svg)
+    return np.array([[*map(float, pair.split(","))] for line in lines for pair in line.split()])
+
+
+@pytest.mark.slow
+def test_the_figure_is_that_of_the_script(found: dict[str, Evaluation]) -> None:
+    spec = importlib.util.spec_from_file_location("figure", DOCS / "scripts" / "yahtzee.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    drawn = (DOCS / "textbook" / "yahtzee-scores.svg").read_text(encoding="utf-8")
+    # A unit in the last place may be rounded otherwise elsewhere.
+    np.testing.assert_allclose(points_of(script.picture(found)), points_of(drawn), atol=0.11)
+    assert len(points_of(drawn)) == 2 * 501
