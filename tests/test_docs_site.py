@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "docs" / "scripts"
 PACKAGES = ["model", "exact", "envs", "baselines", "training", "report", "grading", "play", "games"]
+PACKAGES = ["model", "exact", "envs", "baselines", "training", "report", "play", "games", "tabular"]
 
 
 def _module(name: str) -> ast.Module:

@@ -49,7 +49,14 @@ def test_a_type_checker_knows_the_front_door(tmp_path: Path) -> None:
     assert "[call-overload]" in errors[1]
 
 
-PACKAGES = ["solvent", "solvent.envs", "solvent.exact", "solvent.games", "solvent.model"]
+PACKAGES = [
+    "solvent",
+    "solvent.envs",
+    "solvent.exact",
+    "solvent.games",
+    "solvent.model",
+    "solvent.tabular",
+]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

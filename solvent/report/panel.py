@@ -40,6 +40,12 @@ STYLE = (
     "text{fill:#5b6670}polyline{fill:none;stroke-width:1.8;stroke-linejoin:round}"
     ".grid{stroke:#dde2e6}.baseline{stroke:#9aa4ac;stroke-dasharray:5 4}"
 )
+LEVELS = (
+    "line.optimum{stroke:#00664b;stroke-width:2}text.optimum{fill:#00664b;font-weight:600}"
+    "text.baseline{stroke:none}.leader{fill:none;stroke:#9aa4ac}"
+    ".break{fill:#f4f6f7}path.break{fill:none;stroke:#5b6670}"
+)
+"""What :data:`STYLE` lacks for charts with levels or a lane of 0."""
 UNREACHABLE = '<span><i class="swatch absent"></i>cannot be reached</span>'
 """For the legend of a map whose cells that no episode reaches have the class ``absent``."""
 KEY_ROOM = 5

@@ -16,7 +16,7 @@ from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
 from solvent.exact.learning_curve import Evaluation
 from solvent.report.colours import ALGORITHMS, FURTHER, Mark, algorithm_marks
 from solvent.report.curves import ALONG
-from solvent.report.panel import STYLE, Axis, Panel, gap_axis
+from solvent.report.panel import LEVELS, STYLE, Axis, Panel, gap_axis
 
 THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
 """Of normalized scores, from uniform to optimal play: above the last one are the optimal runs,
@@ -27,8 +27,7 @@ POINTS = 60
 
 ALONE = (
     f":root{{{';'.join(f'--series-{n}:{c}' for n, c in enumerate((*ALGORITHMS, *FURTHER)))}}}"
-    f"{STYLE}.optimum{{stroke:#00664b;stroke-width:2}}.break{{fill:#f4f6f7}}"
-    "path.break{fill:none;stroke:#5b6670}"
+    f"{STYLE}{LEVELS}"
 )
 """The style of such a chart that stands alone."""
 

@@ -23,7 +23,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice, check_integer
 from solvent.report.colours import ALGORITHMS, SHAPES
-from solvent.report.panel import Axis, Panel, gap_axis
+from solvent.report.panel import LEVELS, STYLE, Axis, Panel, gap_axis
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.estimate import Estimate, epsilon_greedy
 from solvent.tabular.payoffs import matrix_game
@@ -71,15 +71,30 @@ class Curves:
         """[P] for each algorithm, the mean over its runs; infinite where a run is."""
         return {name: numbers.mean(axis=0) for name, numbers in self.numbers.items()}
 
+    @property
+    def medians(self) -> dict[str, Floats]:
+        """[P] for each algorithm, the median over its runs; infinite where half of them are."""
+        # The lower one of two in the middle, since infinities have no mean.
+        return {
+            name: np.quantile(numbers, 0.5, axis=0, method="lower")
+            for name, numbers in self.numbers.items()
+        }
+
     def svg(
-        self, title: str = "", *, logarithmic: bool = False, lowest: float | None = None
+        self,
+        title: str = "",
+        *,
+        median: bool = False,
+        logarithmic: bool = False,
+        lowest: float | None = None,
     ) -> str:
-        """The mean of the runs of each algorithm as a picture, with the optimum as a line.
+        """The runs of each algorithm as one line of a picture, with the optimum as another.
 
         Policies that never end are at the edge of the chart, with minus infinity beside it.
 
         Args:
             title: What it shows; the quantity unless given.
+            median: Whether the line is the median of the runs, not their mean.
             logarithmic: Whether errors are in decades, below which there is a lane for 0.
             lowest: Where the axis of values begins, at which all that is less is drawn; with the
                 least of them unless given.
@@ -92,30 +107,31 @@ class Curves:
         """
         if logarithmic and self.quantity == "value":
             raise ValueError("logarithmic is True; a value may be negative, allowed is False")
-        means = self.means
-        all_means = np.concatenate(list(means.values()))
-        finite = np.append(all_means[np.isfinite(all_means)], self.optimum)
+        lines = self.medians if median else self.means
+        drawn = np.concatenate(list(lines.values()))
+        finite = np.append(drawn[np.isfinite(drawn)], self.optimum)
         if lowest is not None:
             finite = np.append(finite[finite > lowest], lowest)
         margin = MARGIN * (np.ptp(finite) or 1.0)
         y = Axis(float(finite.min() - margin), float(finite.max() + margin))
         if logarithmic:
-            y = gap_axis(all_means.tolist())
+            y = gap_axis(drawn.tolist())
         x = Axis(0.0, float(max(self.at[-1], 1)))
         name = QUANTITIES[self.quantity]
         panel = Panel(title or name, name, x, y, self.along)
         if not logarithmic:
-            panel.level(self.optimum, f"optimum {self.optimum:.4g}", "optimum")
-        if np.isneginf(all_means).any():
+            optimum = f"optimum {self.optimum:.4g}".replace("-", "−")
+            panel.level(self.optimum, optimum, "optimum")
+        if np.isneginf(drawn).any():
             panel.level(y.low, "−∞, never ends", "baseline")
-        if np.isposinf(all_means).any():
+        if np.isposinf(drawn).any():
             panel.level(y.high, "∞, never ends", "baseline")
-        for n, (algorithm, mean) in enumerate(means.items()):
+        for n, (algorithm, line) in enumerate(lines.items()):
             colour, shape = ALGORITHMS[n % len(ALGORITHMS)], SHAPES[n % len(SHAPES)]
-            text = f"{algorithm}: {mean[-1]:.4g} in the end"
-            panel.line(self.at.tolist(), mean.tolist(), colour, text, dashed=False, shape=shape)
+            text = f"{algorithm}: {line[-1]:.4g} in the end"
+            panel.line(self.at.tolist(), line.tolist(), colour, text, dashed=False, shape=shape)
             panel.key(algorithm, colour, shape)
-        return panel.alone()
+        return panel.alone(STYLE + LEVELS)
 
     def _repr_svg_(self) -> str:
         """The picture, which a notebook shows."""

@@ -90,7 +90,7 @@ def test_a_policy_that_never_ends_is_at_the_bottom_and_stops_nothing() -> None:
     assert drawn.optimum == pytest.approx(-13)
     picture = drawn.svg()
     assert "−∞, never ends" in picture
-    assert "optimum -13" in picture
+    assert "optimum −13" in picture
     assert "nan" not in picture
     assert "inf" not in picture
     points = next(ElementTree.fromstring(picture).iter(f"{SVG}polyline")).attrib["points"]

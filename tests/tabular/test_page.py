@@ -1,0 +1,86 @@
+"""The page on the algorithms: how long each is, and pictures and numbers as they are computed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from solvent import tabular
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "tabular.md").read_text(encoding="utf-8")
+LONGEST = 40
+"""Lines of a page."""
+
+
+def algorithms() -> dict[str, int]:
+    """All that yield estimates, and the lines of their bodies."""
+    found = {}
+    for file in sorted((ROOT / "solvent" / "tabular").glob("*.py")):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.FunctionDef(name=name, body=[_, first, *rest], returns=returns) if (
+                    returns is not None and ast.unparse(returns) == "Iterator[Estimate]"
+                ):
+                    last = [first, *rest][-1]
+                    found[name] = (last.end_lineno or 0) - first.lineno + 1
+    return found
+
+
+def test_the_table_has_every_algorithm_and_its_length() -> None:
+    rows = re.findall(r"^\| [^|]+ \| `(\w+)` \| [^|]+ \| (\d+) \|$", PAGE, re.MULTILINE)
+    assert {name: int(lines) for name, lines in rows} == algorithms()
+    assert len(rows) >= 26
+
+
+def test_every_algorithm_is_public_and_at_most_a_page() -> None:
+    found = algorithms()
+    assert set(found) <= set(tabular.__all__)
+    assert max(found.values()) <= LONGEST
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(DOCS / "scripts"))
+    return importlib.import_module("tabular_pictures")
+
+
+def stroke_points(svg: str) -> list[float]:
+    """The coordinates of all lines of a picture."""
+    return [
+        float(n) for line in re.findall(r' points="([^"]+)"', svg) for n in re.split("[ ,]", line)
+    ]
+
+
+def test_the_picture_of_a_matrix_game_is_what_the_script_draws(script: ModuleType) -> None:
+    drawn = script.matrix().svg("Exploitability in a matrix game", logarithmic=True)
+    kept = (DOCS / "tabular-matrix.svg").read_text(encoding="utf-8")
+    assert len(stroke_points(kept)) > 1000
+    assert stroke_points(drawn) == pytest.approx(stroke_points(kept), abs=0.5)
+
+
+@pytest.mark.slow
+def test_the_cliff_is_walked_as_the_page_says(script: ModuleType) -> None:
+    stated = [float(number.replace("−", "-")) for number in re.findall(r"−\d+\.\d\d", PAGE)]
+    acts, greedy = script.cliff("behaviour"), script.cliff("greedy")
+    assert [line[-1] for line in acts.medians.values()] == pytest.approx(stated, abs=0.006)
+    assert [line[-1] for line in greedy.medians.values()] == pytest.approx([-17, -15, -13])
+    assert "the greedy ones −17, −15 and −13" in PAGE
+    kept = (DOCS / "tabular-cliff-acts.svg").read_text(encoding="utf-8")
+    drawn = acts.svg("Value of the policy that acts", median=True, lowest=-100)
+    assert stroke_points(drawn) == pytest.approx(stroke_points(kept), abs=0.5)
+
+
+def test_pictures_need_nothing_else_and_are_on_the_page() -> None:
+    pictures = re.findall(r"\]\((tabular-[\w-]+\.svg)\)", PAGE)
+    assert len(pictures) == 3
+    for name in pictures:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
+        assert len(text) < 20_000
