@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / "docs" / "scripts"
 PACKAGES = ["model", "exact", "envs", "baselines", "training", "report", "grading", "play", "games"]
-PACKAGES = ["model", "exact", "envs", "baselines", "training", "report", "play", "games", "tabular"]
+PACKAGES += ["tabular", "explore"]
 
 
 def _module(name: str) -> ast.Module:

@@ -24,6 +24,9 @@
     if (timer) timer = setTimeout(run, PAUSE);
   };
 
+  // What is above it stays in view, which an autofocus would scroll away.
+  document.querySelector("[data-focus]")?.focus({ preventScroll: true });
+
   document.addEventListener("click", (event) => {
     const at = event.target.closest("#run, #frame a[data-key]");
     if (!at) return;

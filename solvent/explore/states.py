@@ -235,9 +235,18 @@ class States:
         if self.table is None or self.table.n_states > MOST_STATES:
             return {}
         grouped: dict[tuple[str, ...], tuple[list[int], list[list[Any]]]] = {}
+        known: dict[Any, tuple[str, ...]] = {}
         for number, state in enumerate(self.table.states):
-            names, values = _apart(state)
-            numbers, rows = grouped.setdefault(tuple(names), ([], []))
+            form = _form(state)
+            # The names of fields take longer to find than their values.
+            if form is None or form not in known:
+                names, values = _apart(state)
+                own = tuple(names)
+                if form is not None:
+                    known[form] = own
+            else:
+                own, values = known[form], _plain_values(state)
+            numbers, rows = grouped.setdefault(own, ([], []))
             numbers.append(number)
             rows.append(values)
         return {
@@ -266,6 +275,41 @@ def _apart(state: Any) -> tuple[list[str], list[Any]]:
     return [name for name, _ in pairs], [value for _, value in pairs]
 
 
+def _form(state: Any) -> Any:
+    """What states with the same fields have in common; None if that is not told so easily.
+
+    It is told of tuples whose parts are no dataclasses, and whose tuples hold nothing but values.
+    """
+    if not isinstance(state, tuple):
+        return None
+    lengths = []
+    for part in state:
+        if isinstance(part, tuple):
+            if hasattr(part, "_fields") or any(map(_has_fields, part)):
+                return None
+            lengths.append(len(part))
+        elif is_dataclass(part):
+            return None
+        else:
+            lengths.append(-1)
+    return type(state), tuple(lengths)
+
+
+def _has_fields(value: Any) -> bool:
+    return isinstance(value, tuple) or is_dataclass(value)
+
+
+def _plain_values(state: Any) -> list[Any]:
+    """The values of the fields of a state that has a form."""
+    values: list[Any] = []
+    for part in state:
+        if isinstance(part, tuple) and part:
+            values += part
+        else:
+            values.append(part)
+    return values
+
+
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
     """A state like another, with other values of its fields."""
     if isinstance(state, tuple) and state:
@@ -284,8 +328,8 @@ def _alike(value: Any, own: Any) -> bool:
 
 def _column(values: tuple[Any, ...]) -> _Column:
     distinct = {field_text(value): value for value in ordered(set(values))}
-    number = {text: place for place, text in enumerate(distinct)}
-    return _Column(distinct, np.array([number[field_text(value)] for value in values]))
+    number = {value: place for place, value in enumerate(distinct.values())}
+    return _Column(distinct, np.array([number[value] for value in values]))
 
 
 def _range_text(column: _Column) -> str:

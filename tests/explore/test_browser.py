@@ -94,6 +94,11 @@ def exact(driver: Any, selector: str) -> float:
     return float(css(driver, f"{selector} data, data{selector}").get_attribute("value"))
 
 
+def focused(driver: Any) -> Any:
+    """The value of the button that has the focus."""
+    return driver.switch_to.active_element.get_attribute("value")
+
+
 def moves_made(driver: Any) -> int:
     """How many choices the episode of the page has, which is ready; -1 while it is not."""
     if driver.execute_script("return document.readyState") != "complete":
@@ -198,8 +203,9 @@ def test_a_game_by_keys_alone(page: Any) -> None:
         # The first choice has the focus, and Tab leads to the next ones.
         choices = list(episode.choices)
         for action in choices[:3]:
-            assert page.switch_to.active_element.get_attribute("value") == str(action)
+            wait_until(page, lambda d, a=action: focused(d) == str(a))
             page.switch_to.active_element.send_keys(Keys.TAB)
+        wait_until(page, lambda d: focused(d) == str(choices[3]))
         outlined = page.switch_to.active_element.value_of_css_property("outline-style")
         assert outlined == "solid"
         page.switch_to.active_element.send_keys(Keys.ENTER)

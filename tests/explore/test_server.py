@@ -1,0 +1,123 @@
+"""The server: who can reach it, what it says of a port that is taken, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from contextlib import closing
+from threading import Thread
+
+import pytest
+
+from solvent import make_game
+from solvent.exact import solve
+from solvent.explore import Explorer
+from solvent.explore.server import is_loopback, make_page_server, serve
+
+GAME = {"limit": 8, "sides": 2}
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Explorer:
+    return Explorer(solve(make_game("greed", **GAME)))
+
+
+def test_nothing_but_the_loopback_address_is_listened_on(explorer: Explorer) -> None:
+    server, address = make_page_server(explorer)
+    with closing(server.socket):
+        assert server.socket.getsockname()[0] == "127.0.0.1"
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.9.9.9", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("192.168.0.5", False),
+        ("lab.example", False),
+    ],
+)
+def test_which_addresses_only_this_machine_can_reach(host: str, expected: bool) -> None:
+    assert is_loopback(host) == expected
+
+
+def test_a_port_that_is_taken_is_named(explorer: Explorer) -> None:
+    server, _ = make_page_server(explorer)
+    with closing(server.socket):
+        port = server.socket.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port}: .*another --port"):
+            make_page_server(explorer, port=port)
+
+
+# An address for documentation, which no machine has, and what is none. No name server is asked.
+@pytest.mark.parametrize("host", ["203.0.113.7", "x" * 300])
+def test_an_address_that_cannot_be_listened_on_is_named(explorer: Explorer, host: str) -> None:
+    with pytest.raises(ValueError, match="cannot listen on"):
+        make_page_server(explorer, host=host)
+
+
+def test_a_host_that_others_can_reach_is_warned_of(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from werkzeug.serving import BaseWSGIServer
+
+    def interrupted(self: BaseWSGIServer, poll_interval: float = 0.5) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BaseWSGIServer, "serve_forever", interrupted)
+    told: list[str] = []
+    serve(explorer, host="0.0.0.0", browser=False, tell=told.append)
+    assert "Warning: 0.0.0.0 is not the loopback address" in told[0]
+    told.clear()
+    serve(explorer, browser=False, tell=told.append)
+    assert len(told) == 1
+
+
+def test_many_can_ask_at_once(explorer: Explorer) -> None:
+    server, address = make_page_server(explorer)
+    serving = Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    answers: list[int] = []
+
+    def ask(number: int) -> None:
+        place = f"{address}play?seed={number % 3}&moves=1"
+        answers.append(OPENER.open(place, timeout=120).status)
+
+    threads = [Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    server.shutdown()
+    serving.join()
+    server.server_close()
+    assert answers == [200] * 12
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT for one process")
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    words = ["explore", "greed", *(f"--{name}={value}" for name, value in GAME.items())]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "solvent", *words, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    [address] = re.findall(r"greed at (http://127\.0\.0\.1:\d+/)", line)
+    with OPENER.open(address, timeout=120) as answer:
+        assert b"Show this state" in answer.read()
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=120)
+    assert (process.returncode, rest, errors) == (0, "", "")
