@@ -8,12 +8,16 @@ from typing import Any
 import gymnasium as gym
 from gymnasium.vector import AutoresetMode, VectorEnv
 
+from solvent.benchmark.task_game import published_game
 from solvent.envs import TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.parameters import UnexpectedArgumentError, check_choice, shown
 from solvent.model.registry import make_game
 from solvent.registration import register_envs
+
+OF_AN_ENVIRONMENT = ("observation", "illegal", "render_mode")
+"""Arguments of every environment of this package; the others make the game."""
 
 
 def has_table(game: str | Game | TabularGame) -> bool:
@@ -41,7 +45,8 @@ def make_vector_env(
     """A native vector environment over a table, as training needs it.
 
     Args:
-        game: The id of an environment, or a game in which only one player has a choice.
+        game: The id of an environment, one of Gymnasium's that publishes its table of transitions
+            included, or a game in which only one player has a choice.
         num_envs: How many environments.
         env_kwargs: The environment's own arguments.
 
@@ -55,9 +60,15 @@ def make_vector_env(
         )
     register_envs()
     try:
-        gym.spec(game)
+        published = gym.spec(game).vector_entry_point is None
     except (gym.error.Error, ImportError):
+        published = False
         check_choice(game, "environment", ENVIRONMENTS)
+    if published:
+        # Gymnasium's own environments of tables: the vector environment is ours.
+        own = {name: env_kwargs[name] for name in OF_AN_ENVIRONMENT if name in env_kwargs}
+        rules = published_game(game, {k: v for k, v in env_kwargs.items() if k not in own})
+        return make_vector_env(rules, num_envs, own)
     try:
         env = make_registered_env(game, num_envs, env_kwargs)
     except UnexpectedArgumentError as error:

@@ -200,8 +200,9 @@ def train(
     afterwards.
 
     Args:
-        game: The id of an environment such as ``"solvent/Greed-v0"``, or a game of your own; unless
-            it is for self-play, one in which only one player has a choice.
+        game: The id of an environment such as ``"solvent/Greed-v0"``, or one of Gymnasium's that
+            publishes its transitions, such as ``"CliffWalking-v1"``; or a game of your own, unless
+            it is for self-play one in which only one player has a choice.
         algorithm: A key of :data:`~solvent.training.algorithms.ALGORITHMS`; with self-play of
             :data:`~solvent.training.algorithms.SELF_PLAY_ALGORITHMS`, of which
             ``"mirror_descent"`` only where the learner takes both seats.

@@ -57,6 +57,26 @@ def test_an_unbounded_score_that_is_not_the_policy_s_is_refused(tmp_path: Path) 
         train(CLIFF, "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
 
 
+def test_an_environment_of_gymnasium_s_is_trained_on_by_its_id(tmp_path: Path) -> None:
+    by_id, by_rules = (
+        train(
+            game,
+            "dqn",
+            folder=tmp_path / name,
+            env_kwargs={"observation": "index", **own},
+            **SHORT,  # type: ignore[arg-type]
+        )
+        for name, game, own in (
+            ("id", "CliffWalking-v1", {"discount": 0.9}),
+            ("rules", discounted(CLIFF, 0.9), {}),
+        )
+    )
+    assert by_id.mode_score == by_rules.mode_score
+    assert by_id.mode.model_hash == by_rules.mode.model_hash
+    with pytest.raises(ValueError, match=r"publishes no|has no P"):
+        train("Blackjack-v1", "dqn", folder=tmp_path / "other", **SHORT)  # type: ignore[arg-type]
+
+
 def test_in_the_discounted_game_every_policy_has_a_value(tmp_path: Path) -> None:
     result = train(discounted(CLIFF, 0.9), "dqn", folder=tmp_path, **SHORT)  # type: ignore[arg-type]
     assert all(-100 <= point.mode_value <= 0 for point in result.curve)
