@@ -2,21 +2,26 @@
 
     python docs/scripts/sutton_barto.py [NAME ...]
 
-writes ``docs/textbook/NAME.svg``, all or those that are named. Nothing is drawn by chance: the
-errors of learners are expectations over all episodes (:class:`Updates`).
+writes ``docs/textbook/NAME.svg``, all or those that are named. What is said of a learner is
+exact: for the random walk the expectation over all episodes (:class:`Updates`), else the value of
+what it has learned in some seeded runs.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 
 import solvent
+from solvent.envs import TabularEnv
+from solvent.games import GymnasiumTable
 from solvent.games.blackjack.rules import STICK
 from solvent.games.car_rental.rules import MOST_MOVED
 from solvent.games.dyna_maze.rules import MAZE
@@ -28,9 +33,12 @@ from solvent.model.arrays import Floats, Ints
 from solvent.report import panel
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.panel import Axis, Panel, keys, side_by_side
+from solvent.tabular import Curves, curves, dyna_q, q_learning, sarsa
 
 FOLDER = Path(__file__).parents[1] / "textbook"
 CELL = 30
+RUNS = 10
+"""Of each learner. What a run has learned is measured exactly."""
 STYLE = "text{fill:#26323a;text-anchor:middle}.cell{stroke:#b6bfc6}.way{fill:none;stroke:#d55e00;stroke-width:2.5}"  # noqa: E501
 ARROWS = {(-1, 0): "↑", (1, 0): "↓", (0, 1): "→", (0, -1): "←"}
 WALL, PLAIN, SPECIAL = "#8a949c", "#ffffff", "#dde9f2"
@@ -497,6 +505,55 @@ def racetrack() -> str:
     )
 
 
+@cache
+def cliff_curves() -> Curves:
+    """Example 6.6: the exact values of both policies that Sarsa and Q-learning have."""
+    rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    table = solvent.compile_game(rules)
+    env = TabularEnv(rules, observation="index")
+    # The settings of the book: alpha 0.5, epsilon 0.1, 500 episodes.
+    learners = {
+        name: partial(learner, env, alpha=0.5, epsilon=0.1)
+        for name, learner in (("Sarsa", sarsa), ("Q-learning", q_learning))
+    }
+
+    def of(policy: str) -> Curves:
+        begin = {name: lambda rng, own=own: own(rng=rng) for name, own in learners.items()}
+        return curves(table, begin, "value", until=500, runs=RUNS, points=50, policy=policy)
+
+    acting, greedy = of("behaviour"), of("greedy")
+    found = {f"{name}, ε-greedy": numbers for name, numbers in acting.numbers.items()}
+    found |= {f"{name}, greedy": numbers for name, numbers in greedy.numbers.items()}
+    # A policy that never ends is minus infinity, and so is a mean with it.
+    medians = {name: np.median(numbers, axis=0, keepdims=True) for name, numbers in found.items()}
+    return Curves("value", acting.at, medians, acting.optimum)
+
+
+def cliff_walking() -> str:
+    """Their medians over runs; what is below the chart is at its edge."""
+    return cliff_curves().svg("Cliff walking, Example 6.6: Sarsa and Q-learning", lowest=-120)
+
+
+@cache
+def dyna_curves() -> Curves:
+    """Figure 8.2: the exact value of Dyna-Q's policy, by the number of planning steps."""
+    env = TabularEnv(solvent.make_game("dyna-maze", discount=1), observation="index")
+    # The settings of the book: alpha 0.1, epsilon 0.1, discount 0.95, 50 episodes.
+    begin = {
+        f"{n} planning steps": lambda rng, n=n: dyna_q(
+            env, n=n, alpha=0.1, epsilon=0.1, discount=0.95, rng=rng
+        )
+        for n in (0, 5, 50)
+    }
+    table = table_of("dyna-maze")
+    return curves(table, begin, "value", until=50, runs=RUNS, points=50, policy="behaviour")
+
+
+def dyna_learning() -> str:
+    """Their means over runs."""
+    return dyna_curves().svg("Dyna maze, Figure 8.2: Dyna-Q")
+
+
 def dyna_maze() -> str:
     """The optimal moves of each cell."""
     table = table_of("dyna-maze")
@@ -527,7 +584,9 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "random-walk": random_walk,
     "windy-gridworld": windy_gridworld,
     "racetrack": racetrack,
+    "cliff-walking": cliff_walking,
     "dyna-maze": dyna_maze,
+    "dyna-learning": dyna_learning,
 }
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from solvent.model import TabularGame, TabularPolicy
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
 SCRIPT = runpy.run_path(str(DOCS / "scripts" / "sutton_barto.py"))
+LEARNED = {"cliff-walking", "dyna-learning"}
+"""Figures of what learners have learned in some runs."""
 ROWS = re.findall(
     r"^\| (.+?) \| (.+?) \| (.+?) \| (−?\d+\.\d{4}) \| (1e-\d+) \|$", PAGE, re.MULTILINE
 )
@@ -257,10 +259,37 @@ def test_a_ninth_move_is_no_help() -> None:
         assert eight == pytest.approx(nine, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", SCRIPT["PICTURES"])
+@pytest.mark.slow
+def test_q_learning_finds_the_better_way_and_earns_less_on_it() -> None:
+    found = {name: numbers[0, -1] for name, numbers in SCRIPT["cliff_curves"]().numbers.items()}
+    stated = re.search(r"Q-learning ends at (−[\d.]+) and Sarsa at (−[\d.]+);", PAGE)
+    assert stated is not None
+    for name, shown in zip(
+        ("Q-learning, ε-greedy", "Sarsa, ε-greedy"), stated.groups(), strict=True
+    ):
+        assert f"{found[name]:.1f}".replace("-", "−") == shown
+    assert found["Q-learning, greedy"] == pytest.approx(-13)
+    assert found["Sarsa, greedy"] == pytest.approx(-17)
+
+
+@pytest.mark.slow
+def test_planning_needs_fewer_episodes() -> None:
+    curves = SCRIPT["dyna_curves"]()
+    nearly = [curves.at[numbers.mean(axis=0) > 0.4][0] for numbers in curves.numbers.values()]
+    assert nearly[0] > 20 > nearly[1] > nearly[2]
+    assert nearly[2] <= 3
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LEARNED else [])
+        for name in SCRIPT["PICTURES"]
+    ],
+)
 def test_the_figures_are_those_of_the_script(name: str) -> None:
     text = SCRIPT["PICTURES"][name]()
-    assert (DOCS / "textbook" / f"{name}.svg").read_text(encoding="utf-8") == text
+    assert (DOCS / "textbook" / f"{name}.svg").read_text(encoding="utf-8") == f"{text}\n"
     assert f"]({name}.svg)" in PAGE
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
     assert len(text) < 100_000
