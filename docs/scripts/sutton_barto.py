@@ -511,7 +511,7 @@ def cliff_curves() -> Curves:
     rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
     table = solvent.compile_game(rules)
     env = TabularEnv(rules, observation="index")
-    # The settings of the book: alpha 0.5, epsilon 0.1, 500 episodes.
+    # Epsilon is that of the book; it does not print the step size.
     learners = {
         name: partial(learner, env, alpha=0.5, epsilon=0.1)
         for name, learner in (("Sarsa", sarsa), ("Q-learning", q_learning))
