@@ -28,7 +28,7 @@ class Algorithm:
         masked: Whether it is told which actions are legal.
         seats_apart: Whether it keeps both seats of a game for two apart, so that they have roles
             even where the players' actions are the same
-            (:mod:`solvent.training.role_conditioning`).
+            (:mod:`solvent.training.role_conditioning`), and it learns both of every episode.
     """
 
     model: type[BaseAlgorithm]

@@ -223,8 +223,8 @@ def train(
             0.5. Against several opponents and without a table it has to be 0. Scores are from the
             game's own start.
         snapshots: With self-play, how many are in the pool at most; with 0 the learner takes both
-            seats of every episode. If left out, 0 where both ever act at once and otherwise 3;
-            without a table 5.
+            seats of every episode. If left out, 0 where both ever act at once or the algorithm
+            needs both, and otherwise 3; without a table 5.
         latest: With self-play, the chance of meeting the latest snapshot, in (0, 1]. If left out,
             0.7; without a table all are met equally often.
         refresh: With self-play, steps after which a snapshot joins the pool and the average. If

@@ -245,7 +245,8 @@ class SelfPlay(WithTable):
         self.title = f"{name} {asked.record['algorithm']} self-play"
         snapshots, refresh, share = asked.snapshots, asked.refresh, asked.exploring_starts
         if snapshots is None:
-            snapshots = 0 if act_at_once(self.game).any() else 3
+            both = asked.algorithm.seats_apart or act_at_once(self.game).any()
+            snapshots = 0 if both else 3
         if refresh is None:
             steps = asked.setup.n_timesteps // MOST_AVERAGED
             refresh = 50_000 if snapshots else max(50_000, steps)

@@ -25,4 +25,5 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     simultaneous=True,
+    hyperparameters="solvent.games.goofspiel",
 )

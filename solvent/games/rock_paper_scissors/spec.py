@@ -18,4 +18,5 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     simultaneous=True,
+    hyperparameters="solvent.games.rock_paper_scissors",
 )

@@ -32,6 +32,7 @@ def scored(player: int) -> Pitch:
     return Pitch(OFF, OFF, -1, player)
 
 
+@pytest.mark.slow
 def test_the_game_passes_the_checks() -> None:
     check_game(GAME)
 

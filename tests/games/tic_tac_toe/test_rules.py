@@ -25,6 +25,7 @@ def table() -> TabularGame:
     return compile_game(GAME)
 
 
+@pytest.mark.slow
 def test_the_game_passes_the_checks() -> None:
     check_game(GAME)
 
