@@ -9,24 +9,21 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 
-from solvent import compile_game
+from solvent import compile_game, make_game
 from solvent.envs import TabularEnv
-from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report.panel import write_pictures
 from solvent.tabular import (
     Curves,
     Estimate,
     curves,
-    expected_sarsa,
     fictitious_play,
     mirror_descent,
     q_learning,
     regret_matching,
     regret_matching_plus,
-    sarsa,
+    sample_average,
 )
 
 DOCS = Path(__file__).parents[1]
@@ -35,23 +32,23 @@ PAYOFFS = np.array([[0, -1, 2], [1, 0, -1], [-1, 1, 0]])
 """Rock, paper, scissors in which rock wins two from scissors."""
 
 
-def cliff(policy: str) -> Curves:
-    """Example 6.6 of Sutton and Barto: exact values of what is done, or of what was learned."""
-    game = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+def step_sizes() -> Curves:
+    """How near Q-learning comes to the value at the start, by its step size."""
+    game = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
 
-    def run(
-        learn: Callable[..., Iterator[Estimate]], rng: np.random.Generator
-    ) -> Iterator[Estimate]:
-        return learn(TabularEnv(game, observation="index"), alpha=0.5, rng=rng)
+    def run(alpha: float | Callable[[int], float], rng: np.random.Generator) -> Iterator[Estimate]:
+        env = TabularEnv(game, observation="index")
+        return q_learning(env, alpha=alpha, epsilon=1.0, rng=rng)
 
-    learners = {"Sarsa": sarsa, "expected Sarsa": expected_sarsa, "Q-learning": q_learning}
+    sizes = {"0.5": 0.5, "0.1": 0.1, "1/n": sample_average}
     return curves(
         game,
-        {name: partial(run, learn) for name, learn in learners.items()},
-        "value",
-        until=500,
+        {name: partial(run, alpha) for name, alpha in sizes.items()},
+        "rms",
+        until=3000,
         runs=10,
-        policy=policy,
+        points=60,
+        states=game.initial > 0,
     )
 
 
@@ -75,20 +72,15 @@ def matrix() -> Curves:
 
 def main() -> None:
     """Write the pictures."""
-    acts, learned = cliff("behaviour"), cliff("greedy")
+    sizes = step_sizes()
+    title = "Error of the value at the start, by step size"
     pictures = {
-        "tabular-cliff-acts.svg": acts.svg(
-            "Value of the policy that acts", median=True, lowest=-100
-        ),
-        "tabular-cliff-greedy.svg": learned.svg(
-            "Value of the greedy policy", median=True, lowest=-25
-        ),
+        "tabular-step-sizes.svg": sizes.svg(title, logarithmic=True),
         "tabular-matrix.svg": matrix().svg("Exploitability in a matrix game", logarithmic=True),
     }
     for path in write_pictures(DOCS, pictures):
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-    for name, drawn in (("acts", acts), ("greedy", learned)):
-        print(name, {learner: median[-1].round(2) for learner, median in drawn.medians.items()})
+    print({name: round(mean[-1], 4) for name, mean in sizes.means.items()})
 
 
 if __name__ == "__main__":

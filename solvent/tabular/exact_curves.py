@@ -55,7 +55,7 @@ class Curves:
         quantity: What they show, a key of :data:`QUANTITIES`.
         at: [P] after how many sweeps, episodes or rounds.
         numbers: [runs, P] for each algorithm. The value of a policy that never ends, at a cost for
-            ever, is minus infinity, and its gap infinity.
+            ever or with rewards that cancel, is minus infinity, and its gap infinity.
         optimum: The best number there can be.
         along: What is counted in `at`.
     """

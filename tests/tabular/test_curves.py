@@ -182,7 +182,7 @@ def test_on_the_testbed_who_explores_finds_more() -> None:
     """
     rng = np.random.default_rng(0)
     gap: dict[str, list[float]] = {name: [] for name in BANDITS}
-    for _ in range(30):
+    for _ in range(20):
         bed = Bandit.testbed(rng)
         found = curves(
             bed.game,

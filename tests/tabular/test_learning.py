@@ -186,7 +186,7 @@ def test_controls_come_near_the_optimum(name: str) -> None:
     """In three games, of which all choices together are worth more than 1 each."""
     # On long ways the weights of importance sampling have infinite variance.
     cyclic = name != "off-policy Monte Carlo"
-    episodes = 300 if name == "Dyna-Q" else 1000
+    episodes = 200 if name == "Dyna-Q" else 800
     early, late = [], []
     for seed in (0, 1, 2):
         game = random_table(seed, cyclic=cyclic)

@@ -66,20 +66,18 @@ def test_the_picture_of_a_matrix_game_is_what_the_script_draws(script: ModuleTyp
 
 
 @pytest.mark.slow
-def test_the_cliff_is_walked_as_the_page_says(script: ModuleType) -> None:
-    stated = [float(number.replace("−", "-")) for number in re.findall(r"−\d+\.\d\d", PAGE)]
-    acts, greedy = script.cliff("behaviour"), script.cliff("greedy")
-    assert [line[-1] for line in acts.medians.values()] == pytest.approx(stated, abs=0.006)
-    assert [line[-1] for line in greedy.medians.values()] == pytest.approx([-17, -15, -13])
-    assert "the greedy ones −17, −15 and −13" in PAGE
-    kept = (DOCS / "tabular-cliff-acts.svg").read_text(encoding="utf-8")
-    drawn = acts.svg("Value of the policy that acts", median=True, lowest=-100)
-    assert stroke_points(drawn) == pytest.approx(stroke_points(kept), abs=0.5)
+def test_step_sizes_stall_as_the_page_says(script: ModuleType) -> None:
+    [sentence] = re.findall(r"After 3,000 episodes the error is (.*)\.$", PAGE, re.MULTILINE)
+    stated = [float(number) for number in re.findall(r"0\.\d{3}", sentence)]
+    sizes = script.step_sizes()
+    assert [line[-1] for line in sizes.means.values()] == pytest.approx(stated, abs=0.0006)
+    kept = (DOCS / "tabular-step-sizes.svg").read_text(encoding="utf-8")
+    assert stroke_points(sizes.svg(logarithmic=True)) == pytest.approx(stroke_points(kept), abs=0.5)
 
 
 def test_pictures_need_nothing_else_and_are_on_the_page() -> None:
     pictures = re.findall(r"\]\((tabular-[\w-]+\.svg)\)", PAGE)
-    assert len(pictures) == 3
+    assert len(pictures) == 2
     for name in pictures:
         text = (DOCS / name).read_text(encoding="utf-8")
         assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}

@@ -136,7 +136,7 @@ def test_minimax_q_leaves_less_and_less_to_exploit(kind: str) -> None:
     for seed in range(3):
         run = minimax_q(game, alpha=lambda n: n**-0.8, rng=np.random.default_rng(seed))
         early.append(exploit(after(run, 2)))
-        late.append(exploit(after(run, 500)))
+        late.append(exploit(after(run, 300)))
     assert np.mean(late) < np.mean(early) / 3
 
 
