@@ -221,7 +221,7 @@ class States:
             if not isfinite(self.solved.value_of(state)):
                 raise ValueError("it has no value")
         except Exception as error:  # Rules may raise anything on what is no state.
-            cause = str(error) if isinstance(error, ValueError) else type(error).__name__
+            cause = str(error) if isinstance(error, ValueError) else "its fields do not fit"
             raise ValueError(f"{shown(state)} is no state of {game.info.name}: {cause}") from error
         return state
 

@@ -9,11 +9,15 @@ import subprocess
 import sys
 import urllib.request
 from contextlib import closing
+from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from solvent import make_game
+from solvent.cli.app import app
 from solvent.exact import solve
 from solvent.explore import Explorer
 from solvent.explore.server import is_loopback, make_page_server, serve
@@ -121,3 +125,30 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=120)
     assert (process.returncode, rest, errors) == (0, "", "")
+
+
+def command(*words: str) -> Any:
+    return CliRunner().invoke(app, ["explore", *words], prog_name="solvent")
+
+
+def test_the_command_writes_a_game_as_a_page(tmp_path: Path) -> None:
+    small = [f"--{name}={value}" for name, value in GAME.items()]
+    file = tmp_path / "game.html"
+    done = command("greed", *small, "--export", str(file), "--replay", "seed=1&moves=1")
+    assert (done.exit_code, done.stdout) == (0, f"{file} written\n")
+    assert "Choice by choice" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["greed", "--replay", "seed=1"], "--replay is for --export FILE"),
+        (["greed", "--limit=8", "--policy", "no-file.npz"], "no-file.npz"),
+        (["greed", "--limit=8", "--port", "70000"], "port"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_a_line(words: list[str], message: str) -> None:
+    done = command(*words, "--no-browser")
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
