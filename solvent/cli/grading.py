@@ -43,7 +43,7 @@ def grade(
     from solvent.grading import find_exercise, grade_files, write_grades
 
     found = find_exercise(exercise)
-    console = Console(emoji=False, markup=False, highlight=False)
+    console = Console(emoji=False)
     if not files:
         _show_exercise(console, found)
         return
@@ -89,7 +89,7 @@ def _show_grades(console: Console, graded: Sequence[Graded]) -> None:
     from solvent.grading.grades import printable
 
     if len(graded) == 1 and graded[0].grade is not None:
-        console.print(graded[0].grade.text)
+        console.print(graded[0].grade.text, markup=False, highlight=False)
         return
     rows = []
     for one in graded:

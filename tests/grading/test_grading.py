@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import tracemalloc
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
     result = CliRunner().invoke(app, ["grade", str(lake)])
     assert "0 left, 1 down, 2 right, 3 up" in " ".join(result.output.split())
     assert "(16,) or (16, 4)" in result.output
+
+
+def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
+    best = (handed_in / "best.npz").read_bytes()
+    names = ["[red]a[x].npz", "b[bold].npz"]
+    for name in names:
+        (lake.parent / name).write_bytes(best)
+    with chdir(lake.parent):
+        result = CliRunner().invoke(app, ["grade", lake.name, *names])
+    assert result.exit_code == 0, result.exception
+    assert [line.split()[:2] for line in result.output.splitlines()[1:]] == [
+        [name, "10"] for name in names
+    ]
 
 
 def test_programs_are_answered_in_json(lake: Path, handed_in: Path) -> None:
