@@ -226,12 +226,15 @@ def test_too_long_an_address_is_refused() -> None:
     assert answer.status_code == 400
 
 
-@pytest.mark.parametrize("name", ["greed", "lake", "football-strategy", "book"])
-@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize(
+    ("name", "player"),
+    [
+        *(("greed", 0), ("greed", 1), ("football-strategy", 0), ("football-strategy", 1)),
+        *(("lake", 0), ("book", 0)),
+    ],
+)
 def test_an_episode_is_the_one_that_the_terminal_plays(name: str, player: int) -> None:
     game = solved(name)
-    if player >= game.game.info.players:
-        pytest.skip("a game for one")
     chooser = random.Random(8)
     episode = played(game, player, 3, ())
     while not episode.over:
