@@ -6,8 +6,9 @@ player's. In the game as it is usually told, a field is taken by the player who 
 on it, and a player receives the number of fields taken less those lost; S. Hart, "Discrete Colonel
 Blotto and General Lotto games", International Journal of Game Theory 36, 2008, solves it for
 equal armies. In an older form, of four regiments against three on two posts, whoever takes a post
-also receives a point for each of the other's regiments there (`spoils`; S. Karlin, "Mathematical
-Methods and Theory in Games, Programming, and Economics", 1959, has it as a matrix game).
+also receives a point for each of the other's regiments there (`spoils`; textbooks have it as a
+matrix game after S. Karlin, "Mathematical Methods and Theory in Games, Programming, and
+Economics", 1959).
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ left at the end is worth nothing.
 
 An order has a fixed cost, so that it is best to wait until the stock is low and then to order much:
 an optimal policy orders up to a level S whenever there are less than s (H. Scarf, "The optimality
-of (S, s) policies in the dynamic inventory problem", 1960, for costs as here without lost sales).
+of (S, s) policies in the dynamic inventory problem", 1960, where demand waits instead of being
+lost).
 """
 
 from __future__ import annotations

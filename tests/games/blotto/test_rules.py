@@ -49,7 +49,7 @@ def test_the_payoff_is_fields_taken_less_fields_lost() -> None:
 
 
 def test_with_spoils_the_soldiers_that_are_beaten_count_too() -> None:
-    # Both tie on empty posts and on equal ones; the matrix is the one that Karlin solves.
+    # Both tie on empty posts and on equal ones; the matrix is that of the textbooks.
     rows = {
         (4, 0): [4, 0, 2, 1],
         (0, 4): [0, 4, 1, 2],
