@@ -64,6 +64,9 @@ def test_the_optima_of_the_readme_are_the_solvers() -> None:
     assert optimum("the same") == f"{ENVIRONMENTS['solvent/FFCombatRandom-v0'].optimum:.6f}"
     drive = ENVIRONMENTS["solvent/FootballDrive-v0"].optimum
     assert optimum("Football drive").replace("−", "-") == f"{drive:.6f}"
+    yahtzee = ENVIRONMENTS["solvent/Yahtzee-v0"].optimum
+    assert optimum("[Yahtzee for one]") == f"{yahtzee:.4f}"
+    assert optimum("[Puterman's problems]") == f"{ENVIRONMENTS['solvent/Inventory-v0'].optimum:.4f}"
     assert optimum("Gamebooks") == f"{ENVIRONMENTS['solvent/Gamebook-v0'].optimum:.6f}"
     books = (README.parent / "docs" / "games" / "gamebook.md").read_text(encoding="utf-8")
     [row] = [line for line in TEXT.splitlines() if line.startswith("| Gamebooks")]
