@@ -6,9 +6,9 @@ SPEC = GameSpec(
     name="soccer",
     make="solvent.games.soccer.rules:Soccer",
     rules=(
-        "Both move a square at once, in a random order, or stand. Who walks into the other\n"
-        "leaves or loses the ball to it. Carry the ball through the middle of the other's\n"
-        "end to score; each step may end the game as a draw."
+        "Both move a square at once, in a random order, or stand. Who walks into the\n"
+        "other leaves or loses the ball to it. Carry the ball through the middle of the\n"
+        "other's end to score; each step may end the game as a draw."
     ),
     environments={
         "solvent/Soccer-v0": Environment(

@@ -56,7 +56,9 @@ def positions(solution: TimedSolution, phase: str) -> list[TimedPosition]:
 
 
 def states_of(solution: TimedSolution, found: list[TimedPosition]) -> States:
-    places = [place_of(solution.layout, state._replace(phase="call")) for state in found]
+    # A layer holds no choices; where one is made does not depend on its phase.
+    held = [state._replace(phase="call") if state.phase == "choice" else state for state in found]
+    places = [place_of(solution.layout, state) for state in held]
     columns = [
         (at.layer.half, at.layer.ticks, at.layer.own, at.layer.other, at.row, at.column)
         for at in places
@@ -88,9 +90,8 @@ def test_strategies_are_optimal_in_the_matrix_of_the_rules(solution: TimedSoluti
 
 def test_kicks_are_worth_what_the_rules_say(solution: TimedSolution) -> None:
     found = positions(solution, "kickoff")
-    states = states_of(solution, found)._replace(
-        row=np.full(len(found), solution.layout.kickoff_row)
-    )
+    states = states_of(solution, found)
+    assert (states.row == solution.layout.kickoff_row).all()
     worth = np.zeros((len(found), 2))
     rate_kicks(solved_from(solution), states, worth)
     shift = 0.0 if solution.layout.for_points else 0.5
