@@ -121,7 +121,7 @@ def test_random_models_have_storms_values(tmp_path: Path) -> None:
     compared = dict.fromkeys(RANDOM, 0)
     infinite = decided = 0
     path = tmp_path / "random.prism"
-    for seed in range(40):
+    for seed in range(20):
         path.write_text(random_model(seed), encoding="utf-8")
         for wanted in RANDOM:
             expected = storm_value(path, wanted)

@@ -151,6 +151,7 @@ def test_a_tuned_share_is_checked(tmp_path: Path) -> None:
         train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_against_several_opponents_no_share_is_the_tuned_one(tmp_path: Path) -> None:
     several = {"opponent": {"uniform": 1, "paper-agent": 1}, "to_goal": 4}
     small = {"n_envs": 8, "n_steps": 16, "batch_size": 64}

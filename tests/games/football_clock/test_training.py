@@ -52,6 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
     return result
 
 
+@pytest.mark.slow
 def test_it_learns_to_score_against_random_calls(finished: TrainingResult) -> None:
     game = make_game("football-strategy", form="half", **SHORT)
     score = score_timed(game, network_layers(game, finished.networks[0]), opponents=())
