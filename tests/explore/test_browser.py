@@ -101,9 +101,13 @@ def focused(driver: Any) -> Any:
 
 def moves_made(driver: Any) -> int:
     """How many choices the episode of the page has, which is ready; -1 while it is not."""
-    if driver.execute_script("return document.readyState") != "complete":
+    # In one question, since the page may go while it is asked.
+    caption = driver.execute_script(
+        "const caption = document.querySelector('main > .caption');"
+        "return document.readyState === 'complete' && caption ? caption.textContent : null;"
+    )
+    if caption is None:
         return -1
-    [caption] = [one.text for one in all_of(driver, "main > .caption")]
     found = re.search(r"choices ([\d,]+)", caption)
     return len(found[1].split(",")) if found else 0
 
