@@ -4,7 +4,8 @@
 :class:`~solvent.exact.SolvedGame`: a state set by its fields, with what each action in it is worth
 and why; an episode against the optimum, with the odds and the mistakes that cost most; maps of
 value and policy; a policy from a file beside the optimum; value iteration and Q-learning as they
-go. What only one game has, its spec adds (``explorer`` of :class:`solvent.model.registry.GameSpec`).
+go. What only one game has, its spec adds (``explorer`` of
+:class:`solvent.model.registry.GameSpec`).
 
 Pages are HTML written by the server, and work without scripts except for the interactive map.
 Flask (the extra ``web``) is the library: pure Python, no files from other servers, typed, with a
