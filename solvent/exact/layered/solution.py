@@ -25,6 +25,7 @@ from solvent.exact.layered.solve import proved_errors, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import MatrixGameSolution, solve_matrix_games
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
 
 
@@ -114,12 +115,19 @@ class LayeredSolution:
         """The expected return to player 0 from a state on.
 
         It is 0 when the game is over, and its rewards are received.
+
+        Raises:
+            ValueError: If the state has a place outside its layer, so that it is none of the game.
         """
         if self.game.is_terminal(state):
             return 0.0
         place = self.layered.place(state)
         if place is not None:
-            return self.layered.value(state, float(self.values(place.layer)[place.at]))
+            values = self.values(place.layer)
+            # An index below 0 would read the value of another state.
+            if not all(0 <= at < length for at, length in zip(place.at, values.shape, strict=True)):
+                raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
+            return self.layered.value(state, float(values[place.at]))
         payoffs = self._payoffs(state)
         if payoffs.shape[1] == 1:
             return float(payoffs.max())

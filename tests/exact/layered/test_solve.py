@@ -55,6 +55,12 @@ def test_the_published_values_are_found_and_proved() -> None:
     assert solved(Inventory()).policy(Shop(3, 0), 0) == {0: 0, 1: 0, 2: 0, 3: 1}
 
 
+@pytest.mark.parametrize("stock", [-1, 4])
+def test_a_state_outside_its_layer_has_no_value(stock: int) -> None:
+    with pytest.raises(ValueError, match="is no state of inventory"):
+        solved(Inventory()).value_of(Shop(2, stock))
+
+
 def test_every_value_is_that_of_the_table() -> None:
     game = shop(horizon=6, capacity=70).game
     table = compile_game(game)
