@@ -26,9 +26,10 @@ from solvent.games.yahtzee.arrays import (
     reachable_totals,
     rules_arrays,
 )
-from solvent.games.yahtzee.rules import LARGEST_POINTS, Turn, Yahtzee
+from solvent.games.yahtzee.rules import LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import solve_sets
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
 SETS_IN_BLOCK = 64
 """Sets of filled boxes that are solved in one piece."""
@@ -141,12 +142,33 @@ class YahtzeeLayers(LayeredGame):
         return [(first, min(first + size, sets)) for first in range(0, sets, size)]
 
     def place(self, state: Turn) -> Place | None:
-        """Where a card stands; None once dice lie on the table."""
+        """Where a card stands; None once dice lie on the table.
+
+        Raises:
+            ValueError: If it is no card that can be reached.
+        """
         if state.dice or not state.open:
             return None
+        if not self.is_card(state):
+            raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
         filled = self.filled(state)
         at = int(self.position[filled]), state.upper, int(state.bonus)
         return Place(filled.bit_count(), at)
+
+    def is_card(self, state: Turn) -> bool:
+        """Whether a state is a card that can be reached, from which a turn starts.
+
+        Others have no value, though there is room for one.
+        """
+        game = self.game
+        boxes = tuple(box for box in game.scorecard if box in state.open)
+        if (state.open, state.rolls) != (
+            boxes,
+            game.rolls,
+        ) or not 0 <= state.upper <= game.bonus_at:
+            return False
+        again = bool(self.rules.number[TRACKS]) and YAHTZEE not in boxes
+        return bool(self.reach[self.filled(state), state.upper]) and (again or not state.bonus)
 
     def filled(self, state: Turn) -> int:
         """The filled boxes of a state as a bit mask."""

@@ -171,7 +171,7 @@ class YahtzeeSolution(LayeredSolution):
         card = Turn((), self.game.rolls, state.open, state.upper, state.bonus)
         try:
             roll = self._rolls[state.dice]
-            if not 0 <= state.rolls < self.game.rolls:
+            if not (0 <= state.rolls < self.game.rolls and self.layers.is_card(card)):
                 raise KeyError
             return self._values(card), roll
         except (KeyError, TypeError, IndexError):

@@ -172,6 +172,15 @@ def test_a_compact_folder_is_right_but_for_its_rounding(tmp_path: Path) -> None:
         Turn((1, 1, 1, 1, 3), 0, ("aces", "yahtzee"), 0, False),
         Turn((1, 1, 1, 1, 2), 3, ("aces", "yahtzee"), 0, False),
         Turn((2, 1, 1, 1, 1), 1, ("aces", "yahtzee"), 0, False),
+        # Cards that cannot be reached: of other boxes, rolls, points or bonuses.
+        Turn((), 3, ("yahtzee", "aces"), 0, False),
+        Turn((), 3, ("aces", "aces", "yahtzee"), 0, False),
+        Turn((), 4, ("aces", "yahtzee"), 0, False),
+        Turn((), 3, ("aces", "yahtzee"), -2, False),
+        Turn((), 3, ("aces", "yahtzee"), 3, False),
+        Turn((), 3, ("aces", "yahtzee"), 9, False),
+        Turn((), 3, ("aces", "yahtzee"), 0, True),
+        Turn((1, 1, 1, 1, 2), 1, ("aces", "yahtzee"), 3, False),
     ],
 )
 def test_what_is_no_state_is_refused(state: Any) -> None:
