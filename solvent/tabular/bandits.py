@@ -129,10 +129,10 @@ def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estim
         _, r, _ = world.step(a)
         N[s, a] += 1
         Q[s, a] += (r - Q[s, a]) / N[s, a]
-        # An arm that was never pulled comes first.
+        # An arm that was never pulled comes first; the t of the next pull is one more than the sum.
         bound = np.where(world.legal[s], np.inf, -np.inf)
         tried = N[s] > 0
-        bound[tried] = Q[s, tried] + c * np.sqrt(np.log(N[s].sum()) / N[s, tried])
+        bound[tried] = Q[s, tried] + c * np.sqrt(np.log(N[s].sum() + 1) / N[s, tried])
         pi[s] = epsilon_greedy(bound)
         yield Estimate(Q=Q, pi=pi)
 

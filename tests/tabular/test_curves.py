@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from xml.etree import ElementTree
 
 import numpy as np
@@ -217,6 +217,16 @@ def test_a_baseline_helps_where_rewards_are_far_from_0() -> None:
             )
             gap[baseline].append(found.means[""][-1])
     assert np.mean(gap[True]) < 0.7 * np.mean(gap[False])
+
+
+def test_the_bound_of_an_arm_is_that_of_the_box() -> None:
+    """Equation 2.10: before pull 4 the arms have 1 + c sqrt(ln 4 / 2) and c sqrt(ln 4)."""
+    for c, best in ((2.8, 0), (3.0, 1)):
+        bandit = Bandit([1.0, 0.0], deviation=0.0)
+        run = ucb(bandit, c=c, rng=np.random.default_rng(0))
+        *_, estimate = islice(run, 3)
+        assert isinstance(estimate.pi, np.ndarray)
+        assert estimate.pi[0].tolist() == [best == 0, best == 1]
 
 
 def test_a_bandit_without_arms_is_refused() -> None:
