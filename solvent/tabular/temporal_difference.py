@@ -263,7 +263,8 @@ def dyna_q(
     """Tabular Dyna-Q, which learns from remembered steps too: Section 8.2.
 
     The model is what followed a pair of state and action the last time, which is all there is to
-    know if nothing is random.
+    know if nothing is random. A remembered pair is as likely as any other; the box draws a state,
+    and then one of the actions taken in it.
 
     Args:
         env: An environment whose observation is the number of the state.

@@ -136,6 +136,75 @@ def test_td_beats_monte_carlo_on_the_random_walk() -> None:
     assert drawn["TD .15"][-1] > 1.2 * drawn["TD .05"][-1]
 
 
+def chain() -> TabularGame:
+    """Two moves, A to B and B to the end, that pay 1 and 2."""
+    return compile_game(Finite({"A": [[(1, "B", 1)]], "B": [[(1, "end", 2)]]}, "A"))
+
+
+ONE_EPISODE: dict[str, tuple[Learn, tuple[float, float]]] = {
+    "Monte Carlo": (monte_carlo_prediction, (1 + 0.5 * 2, 2)),
+    "TD(0)": (td, (0.1 * 1, 0.1 * 2)),
+    # The trace of A is 0.5 * 0.6 when the reward of B comes, whose error is 2.
+    "TD(lambda)": (
+        lambda env, pi, **k: td_lambda(env, pi, lambda_=0.6, alpha=0.1, **k),
+        (0.1 * 1 + 0.1 * 0.5 * 0.6 * 2, 0.1 * 2),
+    ),
+    "off-policy": (lambda env, pi, **k: off_policy_prediction(env, pi, pi, **k), (2, 2)),
+    "off-policy control": (lambda env, pi, **k: off_policy_control(env, pi, **k), (2, 2)),
+    "control": (lambda env, pi, **k: monte_carlo_control(env, **k), (2, 2)),
+    # The baseline learns from returns.
+    "REINFORCE": (lambda env, pi, **k: reinforce(env, baseline=1.0, **k), (2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", ONE_EPISODE)
+def test_a_discount_and_a_trace_in_the_first_episode(name: str) -> None:
+    """Worked out by hand, with a discount of 1/2."""
+    game = chain()
+    learn, expected = ONE_EPISODE[name]
+    run = learn(
+        environment(game), TabularPolicy.uniform(game), discount=0.5, rng=np.random.default_rng(0)
+    )
+    values = after(run, 1).values
+    assert values is not None
+    assert values[[game.index["A"], game.index["B"]]].tolist() == pytest.approx(expected)
+
+
+BOOTSTRAPPED: dict[str, Learn] = {
+    "TD(0)": lambda env, **k: td(env, np.ones((3, 1)), alpha=1.0, **k),
+    "Sarsa": lambda env, **k: sarsa(env, alpha=1.0, **k),
+    "expected Sarsa": lambda env, **k: expected_sarsa(env, alpha=1.0, **k),
+    "Q-learning": lambda env, **k: q_learning(env, alpha=1.0, **k),
+    "double Q-learning": lambda env, **k: double_q_learning(env, alpha=1.0, **k),
+    "Dyna-Q": lambda env, **k: dyna_q(env, alpha=1.0, **k),
+}
+
+
+@pytest.mark.parametrize("name", BOOTSTRAPPED)
+def test_what_follows_counts_by_the_discount(name: str) -> None:
+    game = chain()
+    run = BOOTSTRAPPED[name](environment(game), discount=0.5, rng=np.random.default_rng(0))
+    # Both tables of double Q-learning are met within 50 episodes.
+    values = after(run, 50).values
+    assert values is not None
+    assert values[[game.index["A"], game.index["B"]]].tolist() == pytest.approx((2, 2))
+
+
+def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:
+    """Section 13.3: the gradient of step t counts gamma^t; two actions, of which one is paid."""
+    end = [[(1, "end", 0)], [(1, "end", 4)]]
+    game = compile_game(Finite({"A": [[(1, "B", 0)]], "B": end}, "A"))
+    grown = set()
+    for seed in range(10):
+        run = reinforce(environment(game), alpha=0.1, discount=0.5, rng=np.random.default_rng(seed))
+        pi = after(run, 1).pi
+        assert isinstance(pi, np.ndarray)
+        first, second = np.log(pi[game.index["B"]])
+        grown.add(round(float(second - first), 9))
+    # If it was taken, its preference grew by 0.1 * 0.5 * 4 * 1/2, and the other's fell by that.
+    assert grown == {0.0, 0.2}
+
+
 class TenSteps(gym.Env[Any, Any]):
     """Sutton and Barto (2018), Exercise 5.5: ten steps in one state, a reward of 1 each."""
 
