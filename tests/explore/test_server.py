@@ -25,6 +25,13 @@ from solvent.explore.server import is_loopback, make_page_server, serve
 GAME = {"limit": 8, "sides": 2}
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
+# What a shell has started in the background ignores SIGINT, and so do its children.
+INTERRUPTED = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("solvent", run_name="__main__", alter_sys=True)
+"""
+
 
 @pytest.fixture(scope="module")
 def explorer() -> Explorer:
@@ -111,7 +118,7 @@ def test_many_can_ask_at_once(explorer: Explorer) -> None:
 def test_the_command_serves_until_it_is_interrupted() -> None:
     words = ["explore", "greed", *(f"--{name}={value}" for name, value in GAME.items())]
     process = subprocess.Popen(
-        [sys.executable, "-m", "solvent", *words, "--no-browser"],
+        [sys.executable, "-c", INTERRUPTED, *words, "--no-browser"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
