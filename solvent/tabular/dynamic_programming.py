@@ -16,7 +16,13 @@ import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.tabular.estimate import Estimate, epsilon_greedy, expected, table_of
+from solvent.tabular.estimate import (
+    Estimate,
+    check_one_discount,
+    epsilon_greedy,
+    expected,
+    table_of,
+)
 
 TIE = 1e-9
 """Of two actions whose values differ by less, policy iteration keeps the one that it has."""
@@ -52,8 +58,9 @@ def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
         [S, A] to that player; minus infinity for illegal actions, 0 where the episode has ended.
 
     Raises:
-        ValueError: If both players have a choice.
+        ValueError: If both players have a choice, or the game has another discount already.
     """
+    check_one_discount(game, discount)
     player = chooser(game)
     sign = 1 - 2 * player
     Q = np.where(game.mask[player] | game.terminal[:, None], 0.0, -np.inf)

@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from solvent.model import TabularPolicy
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
 
 StepSize: TypeAlias = float | Callable[[int], float]
 """A constant, or a function of how often the entry has been updated, 1 at the first time."""
@@ -42,6 +43,24 @@ class Estimate:
     def values(self) -> Floats | None:
         """[S]: V, or the largest entries of Q, or None."""
         return self.Q.max(axis=1) if self.V is None and self.Q is not None else self.V
+
+
+def check_one_discount(game: TabularGame, discount: float) -> None:
+    """Refuse to discount twice.
+
+    Args:
+        game: What is learned.
+        discount: Of the value of the next state, as it is asked for.
+
+    Raises:
+        ValueError: If the game is a discounted one, and a discount is asked for besides.
+    """
+    if discount != 1 and game.info.discount != 1:
+        raise ValueError(
+            f"discount is {shown(discount)}, but {game.info.name} ends at random for a discount of "
+            f"{float(game.info.discount):g} already; leave it at 1, or make the game with "
+            f"discount=1"
+        )
 
 
 def epsilon_greedy(Q: Floats, epsilon: float = 0.0) -> Floats:

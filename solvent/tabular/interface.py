@@ -17,6 +17,7 @@ from solvent.envs.joint_episode import TableJointEpisode
 from solvent.envs.random_stream import first_state
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats
+from solvent.tabular.estimate import check_one_discount
 
 Env: TypeAlias = gym.Env[Any, Any]
 
@@ -27,6 +28,7 @@ class Indexed:
     Args:
         env: A Gymnasium environment of which observations and actions are whole numbers.
         rng: Random numbers, from which the environment's stream is started.
+        discount: Of the value of the next state.
 
     Attributes:
         legal: [S, A] bool; all True unless the environment has a table.
@@ -34,10 +36,11 @@ class Indexed:
 
     Raises:
         ValueError: If observations or actions are no whole numbers from 0 on, or the seat of a
-            game for two is drawn, of which the number of a state says nothing.
+            game for two is drawn, of which the number of a state says nothing, or the game has
+            another discount already.
     """
 
-    def __init__(self, env: Env, rng: np.random.Generator) -> None:
+    def __init__(self, env: Env, rng: np.random.Generator, discount: float = 1.0) -> None:
         seen, acts = env.observation_space, env.action_space
         for name, space in (("observation", seen), ("action", acts)):
             if not (isinstance(space, spaces.Discrete) and space.start == 0):
@@ -53,6 +56,7 @@ class Indexed:
         self.over: Bools = np.zeros(len(self.legal), bool)
         game = getattr(env.unwrapped, "game", None)
         if isinstance(game, TabularGame):
+            check_one_discount(game, discount)
             self.over = game.terminal
             self.legal = game.mask[_player(env.unwrapped)] | self.over[:, None]
         self.known = isinstance(game, TabularGame)

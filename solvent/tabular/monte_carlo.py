@@ -48,7 +48,7 @@ def monte_carlo_prediction(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng)
+    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         states, _, rewards = world.episode(pi, rng)
@@ -85,7 +85,7 @@ def monte_carlo_control(
     Yields:
         Q and the epsilon-greedy policy after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)
     while True:
@@ -122,7 +122,7 @@ def off_policy_prediction(
     Yields:
         Q of the target policy, the policy and its V after each episode.
     """
-    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng)
+    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -153,7 +153,7 @@ def off_policy_control(
     Yields:
         Q and the behaviour policy after each episode; the target policy is the greedy one.
     """
-    b, world = table_of(b), Indexed(env, rng)
+    b, world = table_of(b), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)

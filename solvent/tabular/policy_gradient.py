@@ -34,7 +34,7 @@ def reinforce(
     Yields:
         The policy after each episode, and V if there is a baseline.
     """
-    world = Indexed(env, rng)
+    world = Indexed(env, rng, discount)
     theta, V = world.action_values(), world.values()
     pi = softmax(theta)
     while True:

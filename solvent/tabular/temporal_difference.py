@@ -46,7 +46,7 @@ def td(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng)
+    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         s, done = world.reset(), False
@@ -85,7 +85,7 @@ def td_lambda(
     Yields:
         V after each episode.
     """
-    pi, world = table_of(pi), Indexed(env, rng)
+    pi, world = table_of(pi), Indexed(env, rng, discount)
     V = world.values(initial)
     while True:
         s, done = world.reset(), False
@@ -120,7 +120,7 @@ def sarsa(
     Yields:
         Q and the epsilon-greedy policy after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)
     while True:
@@ -156,7 +156,7 @@ def expected_sarsa(
     Yields:
         Q and the epsilon-greedy policy after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)
     while True:
@@ -194,7 +194,7 @@ def q_learning(
     Yields:
         Q and the epsilon-greedy policy, which acts, after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)
     while True:
@@ -232,7 +232,7 @@ def double_q_learning(
     Yields:
         The mean of both tables, and the policy that is epsilon-greedy for it, after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q1, Q2 = world.action_values(), world.action_values()
     N1, N2 = np.zeros(Q1.shape, int), np.zeros(Q1.shape, int)
     pi = epsilon_greedy(Q1, epsilon)
@@ -277,7 +277,7 @@ def dyna_q(
     Yields:
         Q and the epsilon-greedy policy after each episode.
     """
-    alpha, world = step_size(alpha), Indexed(env, rng)
+    alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)
     model: dict[tuple[int, int], tuple[float, int]] = {}

@@ -262,7 +262,7 @@ def test_a_ninth_move_is_no_help() -> None:
 @pytest.mark.slow
 def test_q_learning_finds_the_better_way_and_earns_less_on_it() -> None:
     found = {name: numbers[0, -1] for name, numbers in SCRIPT["cliff_curves"]().numbers.items()}
-    stated = re.search(r"Q-learning ends at (−[\d.]+) and Sarsa at (−[\d.]+);", PAGE)
+    stated = re.search(r"Q-learning ends\s+at (−[\d.]+) and Sarsa at (−[\d.]+);", PAGE)
     assert stated is not None
     for name, shown in zip(
         ("Q-learning, ε-greedy", "Sarsa, ε-greedy"), stated.groups(), strict=True

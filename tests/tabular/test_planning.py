@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from tabular_runs import ROCK_PAPER_SCISSORS, after, cliff, random_table
 
+from solvent.envs import TabularEnv
 from solvent.exact import nash_conv, policy_value, solve
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import TabularGame, TabularPolicy, discounted
 from solvent.tabular import (
     Estimate,
     epsilon_greedy,
@@ -19,6 +20,7 @@ from solvent.tabular import (
     modified_policy_iteration,
     policy_evaluation,
     policy_iteration,
+    q_learning,
     shapley_iteration,
     value_iteration,
 )
@@ -141,3 +143,19 @@ def test_two_who_choose_are_refused() -> None:
         next(value_iteration(game))
     with pytest.raises(ValueError, match="is a game for 1"):
         next(shapley_iteration(cliff()))
+
+
+def test_nothing_is_discounted_twice() -> None:
+    plain = random_table(3)
+    game = discounted(plain, 0.8)
+    twice = r"discount is 0\.9, but .* ends at random for a discount of 0\.8 already"
+    with pytest.raises(ValueError, match=twice):
+        next(value_iteration(game, discount=0.9))
+    env = TabularEnv(game, observation="index")
+    with pytest.raises(ValueError, match=twice):
+        next(q_learning(env, discount=0.9, rng=np.random.default_rng(0)))
+    *_, once = value_iteration(plain, discount=0.8)
+    *_, last = value_iteration(game)
+    assert once.V is not None
+    assert last.V is not None
+    np.testing.assert_allclose(last.V[: plain.n_states], once.V, atol=1e-8)
