@@ -1,7 +1,7 @@
 """Explore a solved game in a browser, with nothing but this machine involved.
 
 ``solvent explore GAME`` serves the pages on the loopback address. They are generic over
-:class:`~solvent.exact.SolvedGame`: a state set by its fields, with what each action in it is worth
+:class:`~solvent.exact.SolvedGame`: a state set by its fields, with the value of each action in it
 and why; an episode against the optimum, with the odds and the mistakes that cost most; maps of
 value and policy; a policy from a file beside the optimum; value iteration and Q-learning as they
 go. What only one game has, its spec adds (``explorer`` of

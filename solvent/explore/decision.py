@@ -1,8 +1,8 @@
-"""A state and what each action in it is worth, and why.
+"""A state and the value of each action in it, and why.
 
 The value of an action is the expectation over its outcomes of the reward and the value of the
 state that follows. Where both players choose at once there is a matrix of such values, of which a
-row or a column is worth its mean by the other's mixed strategy.
+row or a column has as its value its mean by the other's mixed strategy.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Explorer:
         return self.solved if isinstance(self.solved, SolvedTable) else None
 
     def state(self, query: Query) -> Page:
-        """A state, what each action in it is worth, and why.
+        """A state, the value of each action in it, and why.
 
         Args:
             query: ``s``, the state, the start if left out; ``f0`` and so on, fields to be set;

@@ -193,7 +193,7 @@ class _Sweep:
 
 
 def q_learning(solved: SolvedTable, seed: int) -> Course:
-    """What the greedy policy of Q-learning is worth after more and more moves.
+    """The value of the greedy policy of Q-learning after more and more moves.
 
     Player 1 of a game for two plays optimally.
 

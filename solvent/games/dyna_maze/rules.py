@@ -2,7 +2,7 @@
 
 Four moves lead from cell to cell; a move into a wall or off the board leads nowhere. Reaching the
 goal pays 1 and ends the episode, nothing else pays. Only a discount makes a short way better than a
-long one: with 0.95, as in the book, the shortest way of 14 moves is worth 0.95 ** 13.
+long one: with 0.95, as in the book, the shortest way of 14 moves has the value 0.95 ** 13.
 
 R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
 2018, Example 8.1 and Figure 8.2.

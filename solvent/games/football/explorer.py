@@ -161,7 +161,7 @@ def _percent(chance: float) -> str:
 
 
 def _last_down(solved: SolvedGame, state: Any, chart: Chart, ruleset: Ruleset) -> Section:
-    """The three ways of the last down and what each is worth to the offence."""
+    """The three ways of the last down and the value of each to the offence."""
     scale = ValueScale(solved.game.info, state.offence)
     values = {
         action: scale.of(value)

@@ -3,7 +3,7 @@
 Every period a shopkeeper sees the stock, orders up to the capacity, and sells what is demanded as
 far as the goods last. The problem is that of M. L. Puterman, "Markov Decision Processes", 1994,
 section 3.2; the numbers unless others are given are those of its sections 3.2.2 and 4.6.1. What is
-left at the end is worth nothing.
+left at the end has no value.
 
 An order has a fixed cost, so that it is best to wait until the stock is low and then to order much:
 an optimal policy orders up to a level S whenever there are less than s (H. Scarf, "The optimality
@@ -119,7 +119,7 @@ class Inventory:
         )
 
     def is_terminal(self, state: Shop) -> bool:
-        """Whether no period is left; what is in stock then is worth nothing."""
+        """Whether no period is left; what is in stock then has no value."""
         return state.left == 0
 
     def observe(self, state: Shop, player: int) -> NDArray[np.float32]:
