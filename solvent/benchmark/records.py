@@ -165,6 +165,15 @@ class TaskRecord:
         pairs += [baseline.exploitability for baseline in self.baselines]
         return any(pairs)
 
+    @property
+    def judged(self) -> str:
+        """The policy that runs are compared by: ``"greedy"``, or in a game for two ``"sampled"``.
+
+        Where both players act at once an optimal strategy may have to be mixed, and a best response
+        exploits the greedy policy even of the optimum.
+        """
+        return "sampled" if self.for_two else "greedy"
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteRecord:

@@ -19,6 +19,7 @@ run is read back, and its policies are scored again.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -306,6 +307,9 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
     except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
         return FailureRecord(run.task.name, run.algorithm, run.seed, what)
+    finally:
+        # Models of Stable-Baselines3 refer to themselves, and a replay buffer has gigabytes.
+        gc.collect()
 
 
 def end_of(outcome: Outcome) -> Finished:

@@ -46,6 +46,9 @@ GAPS = (0.1, 0.01, 0.001)
 PREFIXES = {"greedy": "mode_", "sampled": ""}
 """What the names of a policy's figures begin with, by the policy."""
 
+POLICIES = ("judged", *PREFIXES)
+"""Of each task the one that runs are compared by, the greedy one, and the one as sampled."""
+
 Curves = Mapping[tuple[str, str], Sequence[Evaluation]]
 """The learning curves by the names of the task and the agent."""
 
@@ -72,7 +75,7 @@ class Row:
     Attributes:
         algorithm: Its name.
         task: The name of the task; None for all tasks.
-        policy: ``"greedy"`` or ``"sampled"``.
+        policy: One of :data:`POLICIES`.
         runs: How many there are.
         iqm: The interquartile mean of the normalized score.
         median: The median over tasks of the mean over runs; of one task None.
@@ -101,7 +104,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """How probable it is that the greedy policy of `first` is better than that of `second`."""
+    """How probable it is that a run of `first` is better than one of `second`, as judged."""
 
     first: str
     second: str
@@ -122,13 +125,13 @@ class Summary:
     rows: tuple[Row, ...]
     improvements: tuple[Improvement, ...]
 
-    def row(self, algorithm: str, task: str | None = None, policy: str = "greedy") -> Row | None:
+    def row(self, algorithm: str, task: str | None = None, policy: str = "judged") -> Row | None:
         """The row of an algorithm, if there is one.
 
         Args:
             algorithm: Its name.
             task: The name of the task; None for all tasks.
-            policy: ``"greedy"`` or ``"sampled"``.
+            policy: One of :data:`POLICIES`.
         """
         asked = (algorithm, task, policy)
         return next((r for r in self.rows if (r.algorithm, r.task, r.policy) == asked), None)
@@ -140,7 +143,7 @@ def algorithms_of(tasks: Sequence[TaskRecord]) -> tuple[str, ...]:
 
 
 def normalized_scores(
-    tasks: Sequence[TaskRecord], algorithm: str, policy: str = "greedy"
+    tasks: Sequence[TaskRecord], algorithm: str, policy: str = "judged"
 ) -> list[list[float]]:
     """The normalized scores of an algorithm's runs, a list for each task.
 
@@ -150,7 +153,7 @@ def normalized_scores(
     Args:
         tasks: The tasks.
         algorithm: Its name.
-        policy: ``"greedy"`` or ``"sampled"``.
+        policy: One of :data:`POLICIES`.
     """
     return [
         _figures(task, algorithm, policy, "normalized") if _can_be_normalized(task) else []
@@ -170,13 +173,13 @@ def summarize(
     """
     algorithms = algorithms_of(tasks)
     rows = [
-        _row(tasks, None, name, policy, curves or {}) for name in algorithms for policy in PREFIXES
+        _row(tasks, None, name, policy, curves or {}) for name in algorithms for policy in POLICIES
     ]
     for task in tasks:
         rows += [
             _row([task], task.name, name, policy, curves or {})
             for name in algorithms_of([task])
-            for policy in PREFIXES
+            for policy in POLICIES
         ]
     scores = {name: normalized_scores(tasks, name) for name in algorithms}
     improvements = (
@@ -238,14 +241,15 @@ def as_latex(summary: Summary) -> str:
         "% Normalized scores, 0 for uniform play and 1 for optimal play.",
         "% In brackets: 95% stratified bootstrap intervals, or with fewer than ten seeds the range",
         "% of the runs.",
-        r"\begin{tabular}{lrlll}",
+        "% Of the greedy policy; in a game for two of the sampled one.",
+        r"\begin{tabular}{lrlllll}",
         r"\toprule",
-        r"algorithm (policy) & runs & IQM & median & mean \\",
+        r"algorithm & runs & IQM & median & mean & greedy, IQM & sampled, IQM \\",
         r"\midrule",
         *(
-            f"{latex(row.algorithm)} ({row.policy}) & {row.runs} & {_latex(row.iqm)} & "
-            rf"{_latex(row.median)} & {_latex(row.mean)} \\"
-            for row in overall
+            f"{latex(row.algorithm)} & {row.runs} & {_latex(row.iqm)} & {_latex(row.median)} & "
+            rf"{_latex(row.mean)} & {_latex(greedy.iqm)} & {_latex(sampled.iqm)} \\"
+            for row, greedy, sampled in zip(*[iter(overall)] * 3, strict=True)
         ),
         r"\bottomrule",
         r"\end{tabular}",
@@ -254,7 +258,7 @@ def as_latex(summary: Summary) -> str:
     names = list(dict.fromkeys(row.algorithm for row in overall))
     tasks = list(dict.fromkeys(row.task for row in summary.rows if row.task is not None))
     parts += [
-        "% Interquartile means of the greedy policies by task.",
+        "% Interquartile means by task, of the same policies.",
         rf"\begin{{tabular}}{{l{'l' * len(names)}}}",
         r"\toprule",
         rf"task & {' & '.join(map(latex, names))} \\",
@@ -290,7 +294,6 @@ def _row(
 ) -> Row:
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
-    worst = [getattr(agent, PREFIXES[policy] + "worst_start_gap") for agent in agents]
     return Row(
         algorithm=algorithm,
         task=name,
@@ -300,7 +303,9 @@ def _row(
         median=estimate(scores, median_over_tasks) if name is None else None,
         mean=estimate(scores, mean_over_tasks),
         gap=None if name is None else estimate([_figures(tasks[0], algorithm, policy, "gap")]),
-        worst_start_gap=None if name is None else max(worst),
+        worst_start_gap=None
+        if name is None
+        else max(_figures(tasks[0], algorithm, policy, "worst_start_gap")),
         timesteps=sum(agent.timesteps for agent in agents) / len(agents),
         cpu_seconds=sum(agent.cpu_seconds for agent in agents) / len(agents),
         times=() if name is None else _times(tasks[0], agents, policy, curves),
@@ -314,7 +319,7 @@ def _times(
     distance = next((one.gap for one in task.baselines if one.name == "uniform"), math.nan)
     if any(curve is None for curve in own) or not 0 < distance < math.inf:
         return ()
-    gap = PREFIXES[policy] + "gap"
+    gap = _prefix(task, policy) + "gap"
 
     def reached(time: str, share: float) -> Reached:
         points = [
@@ -337,8 +342,12 @@ def _can_be_normalized(task: TaskRecord) -> bool:
     return any(map(math.isfinite, every)) or not any(map(math.isnan, every))
 
 
+def _prefix(task: TaskRecord, policy: str) -> str:
+    return PREFIXES[task.judged if policy == "judged" else policy]
+
+
 def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[float]:
-    attribute = PREFIXES[policy] + name
+    attribute = _prefix(task, policy) + name
     return [getattr(agent, attribute) for agent in task.agents if agent.algorithm == algorithm]
 
 

@@ -21,7 +21,7 @@ from solvent.benchmark.records import SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import Improvement, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
 from solvent.exact import write_atomically
 from solvent.report.colours import Mark, algorithm_marks
 from solvent.report.numbers import brief, exact, small, whole
@@ -42,6 +42,7 @@ class Place:
     Attributes:
         name: What it is called on the page: the algorithm, and a number if several have that name.
         card: What it says of itself.
+        judged: Over all tasks, by the policies that runs are compared by.
         greedy: Over all tasks, by the greedy policies.
         sampled: Over all tasks, by the policies as sampled.
         steps: Of all its runs, as stated.
@@ -50,6 +51,7 @@ class Place:
 
     name: str
     card: Card
+    judged: Row
     greedy: Row
     sampled: Row
     steps: int
@@ -58,10 +60,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class TaskBoard:
-    """A task with the rows of every submission: of the greedy policy, and of the sampled one."""
+    """A task with the rows of every submission, each of the judged, greedy and sampled policy."""
 
     task: TaskRecord
-    rows: tuple[tuple[Row, Row], ...]
+    rows: tuple[tuple[Row, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,23 +176,25 @@ def markdown(board: Board) -> str:
         lines += [
             f"**{heading}**",
             "",
-            "| algorithm | IQM | median | mean | sampled, IQM | seeds | steps, stated |",
-            "|---|--:|--:|--:|--:|--:|--:|",
+            "| algorithm | IQM | median | mean | greedy, IQM | sampled, IQM | seeds | "
+            "steps, stated |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|",
             *(
-                f"| {_cell(place.name)} | {_interval(place.greedy.iqm)} | "
-                f"{_interval(place.greedy.median)} | {_interval(place.greedy.mean)} | "
-                f"{_interval(place.sampled.iqm)} | {len(place.card.seeds)} | {place.steps:,} |"
+                f"| {_cell(place.name)} | {_interval(place.judged.iqm)} | "
+                f"{_interval(place.judged.median)} | {_interval(place.judged.mean)} | "
+                f"{_interval(place.greedy.iqm)} | {_interval(place.sampled.iqm)} | "
+                f"{len(place.card.seeds)} | {place.steps:,} |"
                 for place in places
             ),
             "",
         ]
     names = board.names
     lines += [
-        f"| task, IQM of the greedy policy | {' | '.join(map(_cell, names))} |",
+        f"| task, IQM | {' | '.join(map(_cell, names))} |",
         f"|---|{'--:|' * len(names)}",
     ]
     for item in board.tasks:
-        cells = " | ".join(_interval(greedy.iqm) for greedy, _ in item.rows)
+        cells = " | ".join(_interval(judged.iqm) for judged, *_ in item.rows)
         lines.append(f"| {_cell(item.task.name)} | {cells} |")
     return "\n".join([*lines, ""])
 
@@ -222,7 +226,7 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> Board:
     summary = summarize(tasks, suite)
     places = sorted(
         (_place(name, one, summary) for name, one in zip(names, submissions, strict=True)),
-        key=lambda place: (_largest_first(place.greedy.iqm), place.name),
+        key=lambda place: (_largest_first(place.judged.iqm), place.name),
     )
     tables = []
     for more, heading in KINDS.items():
@@ -258,11 +262,12 @@ def _names(submissions: Sequence[Submission]) -> list[str]:
 
 
 def _place(name: str, submission: Submission, summary: Summary) -> Place:
-    greedy, sampled = _rows(summary, name, None)
     agents = [agent for task in submission.tasks for agent in task.agents]
+    judged, greedy, sampled = _rows(summary, name, None)
     return Place(
         name,
         submission.card,
+        judged,
         greedy,
         sampled,
         sum(agent.timesteps for agent in agents),
@@ -270,11 +275,9 @@ def _place(name: str, submission: Submission, summary: Summary) -> Place:
     )
 
 
-def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, Row]:
-    greedy, sampled = (summary.row(name, task, policy) for policy in ("greedy", "sampled"))
-    assert greedy is not None
-    assert sampled is not None
-    return greedy, sampled
+def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, ...]:
+    found = (summary.row(name, task, policy) for policy in POLICIES)
+    return tuple(row for row in found if row is not None)
 
 
 def _largest_first(found: Estimate | None) -> float:

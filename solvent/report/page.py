@@ -22,6 +22,7 @@ from solvent.benchmark.records import (
 )
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate, estimate
 from solvent.benchmark.summary import (
+    POLICIES,
     PREFIXES,
     Improvement,
     Row,
@@ -229,7 +230,7 @@ def _page_of_bench(bench: _Bench, sections: Sequence[Section]) -> str:
     ]
     return _page(
         _with(views, sections),
-        overall=[_both(bench.summary, name) for name in compared],
+        overall=[_overall(bench.summary, name) for name in compared],
         profiles=None if len(tasks) == 1 else profile_panel(tasks, marks),
         improvements=[
             one
@@ -245,15 +246,15 @@ def _with(views: Sequence[TaskView], sections: Sequence[Section]) -> list[TaskVi
     return [replace(view, sections=(*view.sections, *sections)) for view in views]
 
 
-def _both(summary: Summary, algorithm: str) -> tuple[Row | None, Row | None]:
-    """The rows of an algorithm over all tasks: of the greedy policies, and as sampled."""
-    return summary.row(algorithm), summary.row(algorithm, policy="sampled")
+def _overall(summary: Summary, algorithm: str) -> tuple[Row | None, ...]:
+    """The rows of an algorithm over all tasks: of the judged, greedy and sampled policies."""
+    return tuple(summary.row(algorithm, policy=policy) for policy in POLICIES)
 
 
 def _page(
     views: Sequence[TaskView],
     *,
-    overall: Sequence[tuple[Row | None, Row | None]] = (),
+    overall: Sequence[tuple[Row | None, ...]] = (),
     profiles: Panel | None = None,
     improvements: Sequence[Improvement] = (),
     failures: Sequence[FailureRecord] = (),
@@ -301,7 +302,9 @@ def _view(
         curves=panels(task, curves, marks, meaning) if curves else (),
         curve_ends=ends(task, curves),
         times=tuple(
-            row for row in (summary.rows if summary else ()) if row.task == task.name and row.times
+            row
+            for row in (summary.rows if summary else ())
+            if row.task == task.name and row.times and row.policy in PREFIXES
         ),
         bands=tuple(gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES)
         if _several_seeds(task)
