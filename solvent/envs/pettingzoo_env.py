@@ -44,24 +44,7 @@ MASKS = ("info", "obs")
 
 
 class _TwoAgents(Drawn):
-    """An episode of a game for two, and what both kinds of environment tell of it.
-
-    Args:
-        game: The rules, or their table; or what samples a game that has too many states for a
-            table.
-        rules: What draws the states, if `game` is a table.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        mask: Where the legal actions stand: ``"obs"`` makes an observation a dictionary of
-            ``"observation"`` and ``"action_mask"``, ``"info"`` leaves it plain and puts the mask
-            into the agent's info.
-        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-
-    Raises:
-        ValueError: If an argument is none of these.
-    """
+    """An episode of a game for two, and what both kinds of environment tell of it."""
 
     def __init__(
         self,

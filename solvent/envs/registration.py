@@ -67,7 +67,7 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
 
     Args:
         game: As for :func:`solvent.make_game`.
-        arguments: Those of :func:`raw_aec_env`.
+        arguments: Those of :func:`parallel_env`.
 
     Raises:
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
@@ -120,45 +120,25 @@ def parallel_env(
     )
 
 
-def raw_aec_env(
-    game: str,
-    *,
-    observation: str = "vector",
-    illegal: str = "remap",
-    mask: str = "obs",
-    render_mode: str | None = None,
-    **parameters: Any,
-) -> TabularAECEnv:
+def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
     """The same as :func:`aec_env` for players who take turns, without a wrapper.
 
     The wrapper reports calls before ``reset`` in PettingZoo's words.
 
     Args:
         game: As for :func:`solvent.make_game`.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
-            :class:`solvent.envs.TabularEnv`; without a table, what the game's simulations offer.
-        illegal: What becomes of an illegal action: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
-        mask: Where the legal actions stand, in the observation (``"obs"``) or in the info
-            (``"info"``), as for :class:`solvent.envs.pettingzoo_env.TabularAECEnv`.
-        render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
-        parameters: The game's own.
+        arguments: Those of :func:`parallel_env`.
 
     Raises:
-        UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
+        UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
         ValueError: If the name is unknown, or a value is not allowed.
     """
     from solvent.envs.pettingzoo_env import TabularAECEnv
 
-    rules, source = _for_two(game, parameters)
-    return TabularAECEnv(
-        source,
-        rules=rules,
-        observation=observation,
-        illegal=illegal,
-        mask=mask,
-        render_mode=render_mode,
-    )
+    names = ("observation", "illegal", "mask", "render_mode")
+    own = {name: arguments.pop(name) for name in names if name in arguments}
+    rules, source = _for_two(game, arguments)
+    return TabularAECEnv(source, rules=rules, **own)
 
 
 def _for_two(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame | Sampler]:
@@ -220,23 +200,6 @@ def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, Tabul
         ValueError: If the name or a parameter is unknown, or a value is not allowed.
     """
     return _compile(name, _as_text(name, parameters))
-
-
-def sampled_game(name: str, parameters: Mapping[str, Any]) -> Sampler | OnePlayerSampler:
-    """What samples a game without a table; made once for many environments.
-
-    Args:
-        name: As for :func:`solvent.make_game`.
-        parameters: The game's own.
-
-    Raises:
-        ValueError: If the name or a parameter is unknown, a value is not allowed, or the game is
-            one that is sampled from its table.
-    """
-    sampler = _sampler(name, _as_text(name, parameters))
-    if sampler is None:
-        raise ValueError(f"{name} is sampled from its table, not without one")
-    return sampler
 
 
 def _as_text(name: str, parameters: Mapping[str, Any]) -> str:

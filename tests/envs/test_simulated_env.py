@@ -17,7 +17,7 @@ from timed_football import tiny
 from solvent.baselines.opponents import make_opponents
 from solvent.envs import SeatEnv, SeatVectorEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
-from solvent.envs.registration import ENVIRONMENTS, parallel_env, sampled_game, without_table
+from solvent.envs.registration import ENVIRONMENTS, parallel_env, without_table
 from solvent.envs.simulation import Uniform
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.registration import register_envs
@@ -142,11 +142,6 @@ def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> No
     with pytest.raises(ValueError, match=message) as error:
         make("solvent/FootballHalf-v0", **arguments)
     assert "\n" not in str(error.value)
-
-
-def test_a_game_with_a_table_is_not_simulated() -> None:
-    with pytest.raises(ValueError, match="pig is sampled from its table"):
-        sampled_game("pig", {})
 
 
 def test_weights_have_to_be_positive() -> None:

@@ -242,36 +242,10 @@ def step(
 ) -> int:
     """Play an action in each environment, up to the learner's next turn, or begin it again.
 
-    The fields of the tuples above are passed one by one, since Numba reads a tuple of arrays
-    slowly.
-
-    Args:
-        action: [n]; not read where the episode has ended.
-        state: Of :class:`Episodes`, changed. Those that are over begin again.
-        stream: Of :class:`Episodes`, changed.
-        side: Of :class:`Episodes`, changed.
-        opponent: Of :class:`Episodes`, changed.
-        owed: Of :class:`Episodes`, changed.
-        over: Of :class:`Episodes`, changed.
-        node: Of :class:`Table`.
-        rank: Of :class:`Table`.
-        row: Of :class:`Table`.
-        threshold: Of :class:`Table`.
-        to: Of :class:`Table`.
-        rewards: Of :class:`Table`, there called ``reward``.
-        start_state: Of :class:`Table`.
-        start_threshold: Of :class:`Table`.
-        sign: Of :class:`Table`.
-        bonus: Of :class:`Table`.
-        weight: Of :class:`Pool`.
-        policy: Of :class:`Pool`.
-        legal: The table's ``mask``.
-        seen: The table's ``observation``.
-        reward: [n], filled.
-        terminated: [n], filled.
-        illegal: [n], filled.
-        mask: [n, A], filled.
-        observation: [n, D], filled.
+    After the actions, [n], come the fields of :class:`Episodes`, which are changed, of
+    :class:`Table` and of :class:`Pool`, one by one, since Numba reads a tuple of arrays slowly;
+    then the table's ``mask`` and ``observation``, and arrays [n], [n, A] and [n, D] that are
+    filled. An action is not read where the episode has ended: it begins again.
 
     Returns:
         How many actions are out of range; unless it is 0, nothing has been changed or filled.
@@ -285,16 +259,7 @@ def step(
 
     episodes = Episodes(state, stream, side, opponent, owed, over)
     table = Table(
-        node,
-        rank,
-        row,
-        threshold,
-        to,
-        rewards,
-        start_state,
-        start_threshold,
-        sign,
-        bonus,
+        node, rank, row, threshold, to, rewards, start_state, start_threshold, sign, bonus
     )
     pool = Pool(weight, policy)
     acting, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)

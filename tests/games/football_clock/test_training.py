@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from timed_football import RULES
 
 from solvent.baselines.network import load_network
-from solvent.envs.registration import sampled_game
+from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import Simulation
 from solvent.games import make_game
 from solvent.games.football_clock.baselines.scores import BEST_RESPONSE, network_layers, score_timed
@@ -73,7 +73,8 @@ def test_a_finished_training_is_read_back(finished: TrainingResult) -> None:
 
 
 def some_plays(observation: str) -> tuple[Simulation, np.ndarray]:
-    plays = sampled_game("football-strategy", {"form": "half", **SHORT}).plays(64, observation)
+    _, sampler = rules_and_source("football-strategy", {"form": "half", **SHORT})
+    plays = sampler.plays(64, observation)
     plays.arrays["stream"][:] = np.arange(1, 65)
     everyone = np.arange(64)
     plays.begin(everyone)

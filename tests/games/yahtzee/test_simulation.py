@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from solvent.envs import TabularVectorEnv
 from solvent.envs.env import Env
 from solvent.envs.episode import OnlyEpisode
-from solvent.envs.registration import aec_env, sampled_game
+from solvent.envs.registration import aec_env, rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
 from solvent.envs.vector_env import VectorEnv
 from solvent.games.yahtzee.rules import Yahtzee
@@ -158,7 +158,7 @@ def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> No
 
 def test_small_forms_are_sampled_from_a_table() -> None:
     assert sampler_of(SMALL[0]) is None
-    assert isinstance(sampled_game("yahtzee", {}), OnePlayerSampler)
+    assert isinstance(rules_and_source("yahtzee", {})[1], OnePlayerSampler)
     env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
     assert env.unwrapped.game.n_states > 10
 
