@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from solvent.games.gamebook.book import Block, Book, Cases, Choices, Roll, RollRow
 from solvent.games.gamebook.conditions import Conditions
@@ -90,40 +94,17 @@ def _check_cycles(book: Book, leads_to: Mapping[int, Sequence[int]], problems: P
         )
 
 
-def _components(leads_to: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """The strongly connected components, by Tarjan's algorithm without recursion."""
-    order: dict[int, int] = {}
-    lowest: dict[int, int] = {}
-    stack: list[int] = []
-    on_stack: set[int] = set()
-    for root in leads_to:
-        if root in order:
-            continue
-        work = [(root, iter(leads_to[root]))]
-        order[root] = lowest[root] = len(order)
-        stack.append(root)
-        on_stack.add(root)
-        while work:
-            node, targets = work[-1]
-            for target in targets:
-                if target not in order:
-                    order[target] = lowest[target] = len(order)
-                    stack.append(target)
-                    on_stack.add(target)
-                    work.append((target, iter(leads_to[target])))
-                    break
-                if target in on_stack:
-                    lowest[node] = min(lowest[node], order[target])
-            else:
-                work.pop()
-                if work:
-                    lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[node])
-                if lowest[node] == order[node]:
-                    component: list[int] = []
-                    while not component or component[-1] != node:
-                        component.append(stack.pop())
-                        on_stack.discard(component[-1])
-                    yield component
+def _components(leads_to: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """The strongly connected components."""
+    place = {number: i for i, number in enumerate(leads_to)}
+    edges = [(place[number], place[target]) for number in leads_to for target in leads_to[number]]
+    start, end = np.array(edges, int).reshape(-1, 2).T
+    graph = csr_array((np.ones(len(edges)), (start, end)), shape=(len(place), len(place)))
+    count, label = connected_components(graph, connection="strong")
+    components: list[list[int]] = [[] for _ in range(count)]
+    for number, component in zip(leads_to, label.tolist(), strict=True):
+        components[component].append(number)
+    return components
 
 
 def _circle(start: int, inside: set[int], leads_to: Mapping[int, Sequence[int]]) -> list[int]:
