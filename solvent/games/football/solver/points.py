@@ -53,6 +53,7 @@ from solvent.games.football.solver.iteration import (
     NotConvergedError,
     Progress,
 )
+from solvent.games.football.solver.one_drive import DriveSolution
 from solvent.games.football.solver.responses import Strategies, offence_view
 from solvent.games.football.solver.values import (
     Tables,
@@ -72,17 +73,12 @@ Moves: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class PointsSolution:
+class PointsSolution(DriveSolution):
     """The expected points where a side has the ball, and both sides' optimal strategies there.
 
+    Its drives are those of that side, and its view is complete.
+
     Attributes:
-        values: [S] to the side that has the ball.
-        error: [S] proved bound of the error of `values`.
-        offence_strategy: [S, A].
-        defence_strategy: [S, m].
-        duality_gap: [S] of each matrix game, in points.
-        view: [2(S+2)] of that side: everything as the kernels read it, see
-            :mod:`solvent.games.football.solver.values`.
         kickoff_value: K, the value of receiving a kickoff; with two charts the mean of both sides'.
         free_kick_value: Of receiving a free kick.
         lower: Proved lower bound of `kickoff_value`.
@@ -91,22 +87,14 @@ class PointsSolution:
         gain: Points by which each score, on average, leaves this side better off than the other; 0
             where both play from one chart. Its error is at most the largest of `error` of either
             side.
-        rounds: How often all matrix games were solved.
     """
 
-    values: Floats
-    error: Floats
-    offence_strategy: Floats
-    defence_strategy: Floats
-    duality_gap: Floats
-    view: Floats
     kickoff_value: float
     free_kick_value: float
     lower: float
     upper: float
     kicks: tuple[float, float]
     gain: float
-    rounds: int
 
     def __repr__(self) -> str:
         """The kickoff's value and its bracket."""

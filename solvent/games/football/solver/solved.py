@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -16,46 +16,38 @@ from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.call_values import CallValues, call_values
-from solvent.games.football.solver.one_drive import solve_drive
+from solvent.games.football.solver.one_drive import DriveSolution, solve_drive
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.responses import Strategies
 from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
 from solvent.model import Game
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Ints
 
 SAME = 1e-6
 """Points by which a given value of the kickoff may differ from the endless game's."""
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedFootball:
+class SolvedFootball(DriveSolution):
     """A :class:`solvent.exact.SolvedGame`: values and mixed strategies of all situations.
+
+    Of a penalty and a play that are worth the same its policies take the play, of two kickoffs the
+    ordinary one.
 
     Attributes:
         game: A drive, or the game until the next score with both sides on one chart.
         rules: Its chart and ruleset as arrays.
-        values: [S] to the side that has the ball.
-        error: [S] proved bound of the error of `values`.
-        offence_strategy: [S, A].
-        defence_strategy: [S, m].
-        view: [2(S+2)] the values of all there is, as the kernels read them.
         after: The values with which a drive ends.
         kickoff_error: Proved bound of the error of the kickoff's value; 0 if it was given.
     """
 
     game: FootballStrategy
     rules: PackedRules
-    values: Floats
-    error: Floats
-    offence_strategy: Floats
-    defence_strategy: Floats
-    view: Floats
     after: ExpectedPoints
     kickoff_error: float
 
     @property
     def value(self) -> float:
-        """To player 0, at the start."""
         if self.game.form == "points":
             return self.after.kickoff
         starts = self.game.initial()
@@ -63,12 +55,10 @@ class SolvedFootball:
 
     @property
     def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
         return self.value - self._value_error
 
     @property
     def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
         return self.value + self._value_error
 
     @property
@@ -84,15 +74,9 @@ class SolvedFootball:
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
         return "matrix games of all situations, by the kernels"
 
     def value_of(self, state: Position) -> float:
-        """The value of a state, to player 0.
-
-        Args:
-            state: In any phase.
-        """
         if state.phase == "over":
             return 0.0
         if state.phase == "call":
@@ -102,15 +86,6 @@ class SolvedFootball:
         return best_of(values.values(), self._chooser(state))
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to against optimal play of the other.
-
-        Args:
-            state: One in which play has not ended.
-            player: 0 or 1.
-
-        Returns:
-            Values to player 0, by action.
-        """
         if state.phase != "call":
             return action_values(self.game, self.value_of, state, player)
         situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
@@ -122,18 +97,6 @@ class SolvedFootball:
         return dict(zip(legal, to_first.tolist(), strict=True))
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
-        """An optimal strategy of a player in a state.
-
-        Of a penalty and a play that are worth the same it takes the play, of two kickoffs the
-        ordinary one.
-
-        Args:
-            state: One in which play has not ended.
-            player: 0 or 1.
-
-        Returns:
-            The probability of every legal action.
-        """
         legal = self.game.legal_actions(state)[player]
         if len(legal) == 1:
             return {legal[0]: 1.0}
@@ -219,35 +182,13 @@ def solved_by_kernels(game: FootballStrategy) -> SolvedFootball:
         CertificateError: If the values could not be proved.
     """
     rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-    return _solved_drive(game, rules) if game.form == "drive" else _solved_points(game, rules)
-
-
-def _solved_drive(game: FootballStrategy, rules: PackedRules) -> SolvedFootball:
-    after = game.loaded_points
-    found = solve_drive(rules, after)
-    return SolvedFootball(
-        game=game,
-        rules=rules,
-        values=found.values,
-        error=found.error,
-        offence_strategy=found.offence_strategy,
-        defence_strategy=found.defence_strategy,
-        view=found.view,
-        after=after,
-        kickoff_error=0.0,
-    )
-
-
-def _solved_points(game: FootballStrategy, rules: PackedRules) -> SolvedFootball:
-    found = solve_points(rules)
-    return SolvedFootball(
-        game=game,
-        rules=rules,
-        values=found.values,
-        error=found.error,
-        offence_strategy=found.offence_strategy,
-        defence_strategy=found.defence_strategy,
-        view=found.view,
-        after=found.expected_points(rules),
-        kickoff_error=(found.upper - found.lower) / 2,
-    )
+    found: DriveSolution
+    if game.form == "drive":
+        after, kickoff_error = game.loaded_points, 0.0
+        found = solve_drive(rules, after)
+    else:
+        found = points = solve_points(rules)
+        after = points.expected_points(rules)
+        kickoff_error = (points.upper - points.lower) / 2
+    own = {field.name: getattr(found, field.name) for field in fields(DriveSolution)}
+    return SolvedFootball(**own, game=game, rules=rules, after=after, kickoff_error=kickoff_error)

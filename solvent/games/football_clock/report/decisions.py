@@ -25,9 +25,10 @@ from solvent.games.football_clock.report.clock_map import (
     shaded_map,
     ways_map,
 )
+from solvent.games.football_clock.solver.block_kernel import kick_values
 from solvent.games.football_clock.solver.layout import Layer
 from solvent.games.football_clock.solver.problem import moments_after
-from solvent.games.football_clock.solver.row_calls import kick_calls, row_calls, solved_problem
+from solvent.games.football_clock.solver.row_calls import row_calls, solved_problem
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Floats, Ints
@@ -242,16 +243,10 @@ def onside_map(solution: TimedSolution, tables: TimedTables) -> ClockMap:
     layout, clock = solution.layout, clock_of(solution)
     timeouts = layout.clock.timeouts
     columns = [layout.column(2, lead) for lead in range(-clock.lead, clock.lead + 1)]
-    kicks = np.stack(
-        [
-            kick_calls(
-                solved_problem(solution, tables, layout.moment(2, t + 1, timeouts, timeouts))
-            )[:, columns]
-            for t in range(clock.ticks)
-        ],
-        axis=1,
-    )
-    normal, onside = kicks + 0.5
+    moments = (layout.moment(2, t + 1, timeouts, timeouts) for t in range(clock.ticks))
+    problems = (solved_problem(solution, tables, moment) for moment in moments)
+    kicks = np.stack([kick_values(tables.loops, p.worth)[:, columns] for p in problems], axis=1)
+    normal, onside, _ = kicks + 0.5
     gain = np.where(onside > normal + NEGLIGIBLE, onside - normal, np.nan)
     return shaded_map(
         "gained by an onside kick",

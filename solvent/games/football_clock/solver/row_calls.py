@@ -59,15 +59,3 @@ def row_calls(layout: FormLayout, problem: LayerProblem, row: int, declared: Flo
         contested=np.ascontiguousarray(np.moveaxis(by_row[loops.cell[calls[:contested]]], -1, 0)),
         certain=by_row[loops.cell[calls[contested:], 0]].T.copy(),
     )
-
-
-def kick_calls(problem: LayerProblem) -> Floats:
-    """[2, C] what a normal and an onside kickoff are worth to the side that kicks."""
-    loops = problem.tables.loops
-    kicks = np.zeros((2, problem.worth.shape[1]))
-    for kick in range(2):
-        branches = slice(loops.kick_start[kick], loops.kick_start[kick + 1])
-        kicks[kick] = (
-            loops.kick_probability[branches] @ problem.worth[loops.kick_successor[branches]]
-        )
-    return kicks
