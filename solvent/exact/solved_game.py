@@ -90,17 +90,14 @@ class BySolution:
 
     @property
     def value(self) -> float:
-        """To player 0, at the start."""
         return float(self.solution.value)
 
     @property
     def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
         return float(self.solution.lower)
 
     @property
     def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
         return float(self.solution.upper)
 
 
@@ -120,7 +117,6 @@ class SolvedTable(BySolution):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
         return self.solution.method
 
     def value_of(self, state: Any) -> float:

@@ -75,7 +75,6 @@ class Local:
         """Nothing was kept."""
 
     def solve(self, task: LayerTask) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a layer, in their order."""
         problem = task.game.problem(task.layer, task.read)
         with ThreadPoolExecutor(self.threads) as pool:
             results = pool.map(

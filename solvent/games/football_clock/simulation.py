@@ -57,7 +57,6 @@ class TimedFootballSampler:
         self.arrays = _rules_of(self, starts, chances)
 
     def plays(self, n: int, observation: str = "vector") -> TimedFootballPlays:
-        """Plays that have not begun; the arguments are those of :class:`TimedFootballPlays`."""
         return TimedFootballPlays(self, n, observation)
 
     def learners(
@@ -68,7 +67,6 @@ class TimedFootballSampler:
         seats: tuple[int, ...],
         observation: str,
     ) -> TimedFootballSeats:
-        """Learners in seats; see :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`."""
         return TimedFootballSeats(self, n, opponents, weights, seats, observation)
 
     def examples(self) -> list[TimedPosition]:

@@ -16,6 +16,8 @@ from solvent.model.parameters import shown
 class SolvedGreed(BySolution):
     """A :class:`solvent.exact.SolvedGame`; ratings are to the player on turn, values to player 0.
 
+    Of rolls that are tied its policies take the fewest dice.
+
     Attributes:
         game: The rules.
         solution: The rating of every position.
@@ -26,26 +28,15 @@ class SolvedGreed(BySolution):
 
     @property
     def method(self) -> str:
-        """How the optimum was found."""
         return "sliding sums over the scores, by the kernel"
 
     def value_of(self, state: Position) -> float:
-        """The value of a state, to player 0."""
         if state.phase == "over":
             return 0.0
         rating = self.solution.last if state.phase == "last" else self.solution.normal
         return _to_first(float(rating[self._scores(state)]), state.player)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to against optimal play of the other.
-
-        Args:
-            state: One in which the episode has not ended.
-            player: 0 or 1; the one who waits has one action.
-
-        Returns:
-            Values to player 0, by action.
-        """
         if player != state.player:
             return {STAND: self.value_of(state)}
         own, other = self._scores(state)
@@ -53,15 +44,6 @@ class SolvedGreed(BySolution):
         return {dice: _to_first(rating, player) for dice, rating in enumerate(ratings.tolist())}
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
-        """An optimal strategy of a player in a state: the fewest dice that are optimal.
-
-        Args:
-            state: One in which the episode has not ended.
-            player: 0 or 1; the one who waits has one action.
-
-        Returns:
-            The probability of every legal action.
-        """
         if player != state.player:
             return {STAND: 1.0}
         rolls = self.solution.last_roll if state.phase == "last" else self.solution.normal_roll

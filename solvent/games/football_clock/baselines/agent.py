@@ -87,7 +87,6 @@ class AgentLayers:
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
         standing = self.standing(layer)
         found, of_column = np.unique(standing, return_inverse=True)
@@ -102,13 +101,11 @@ class AgentLayers:
         )
 
     def onside(self, layer: Layer) -> Floats:
-        """[C] 1 where it kicks off with an onside kick."""
         late = layer.ticks * self.layout.clock.tick <= self.management.onside
         behind = self.layout.margin(layer.half) < 0
         return (behind & late & self._decides(layer)).astype(float)
 
     def timeouts(self, asked: Asked) -> Floats | float:
-        """1 where it calls a time-out."""
         clock = self.layout.clock
         # With a time-out: a play in an environment does not know any more when it began.
         if asked.saved * clock.tick > self.management.threshold:

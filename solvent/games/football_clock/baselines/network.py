@@ -63,7 +63,6 @@ class NetworkLayers:
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        """What it does in the states of a block of a layer."""
         rows = block_rows(self.layout, block)
         actions = self._actions
         offence = np.arange(actions.plays + 3)
@@ -98,13 +97,11 @@ class NetworkLayers:
         return RoleStrategies(calls, taken, which)
 
     def onside(self, layer: Layer) -> Floats:
-        """[C] the chance that it kicks off with an onside kick."""
         [moment] = self._moments(layer, 0)
         hidden = self._rows[0][self.layout.kickoff_row] + moment
         return 1 - self._first_of_two(hidden, self._actions.kick + np.arange(2))
 
     def timeouts(self, asked: Asked) -> Floats:
-        """[U, C] the chance that it calls a time-out."""
         columns = asked.column.shape[1]
         found = np.empty((len(asked.row), columns))
         answers = self._actions.timeout + np.arange(2)

@@ -48,7 +48,6 @@ class OptimalPlayer:
         self._solved: Solved = solved_from(solution)
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
         assert isinstance(simulation, TimedFootballPlays)
         strategies = np.zeros((len(chosen), simulation.n_actions))
         actions = simulation.sampler.rules.actions
@@ -114,7 +113,6 @@ class AgentPlayer:
         self._known: dict[tuple[int, int, int, int, int], Strategies] = {}
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] the probabilities of its actions; see :class:`solvent.envs.simulation.Player`."""
         assert isinstance(simulation, TimedFootballPlays)
         strategies = np.zeros((len(chosen), simulation.n_actions))
         states = states_of(simulation, self.layers.layout, chosen)

@@ -52,7 +52,6 @@ class OptimalLayers:
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        """What it does in the states of a block of a layer."""
         problem = self._problem_of(layer)
         rules, tables = self.layout.rules, self._tables
         shape = (tables.downs + 1, block[1] - block[0], self.layout.columns(layer.half))
@@ -71,13 +70,11 @@ class OptimalLayers:
         )
 
     def onside(self, layer: Layer) -> Floats:
-        """[C] 1 where it kicks off with an onside kick."""
         problem = self._problem_of(layer)
         kicks = kick_values(problem.tables.loops, problem.worth)
         return np.asarray(kicks[ONSIDE_KICK] > kicks[NORMAL_KICK], float)
 
     def timeouts(self, asked: Asked) -> Floats:
-        """[U, C] 1 where it calls a time-out."""
         half, own, other = asked.layer.half, asked.layer.own, asked.layer.other
         called = self._worth(asked, Layer(half, asked.saved, own - 1, other))
         if asked.after or asked.untimed:

@@ -34,6 +34,9 @@ SOLVED_IN_MEMORY = 150_000_000
 class TimedSolution(LayeredSolution):
     """A form of football with a clock, solved.
 
+    Of decisions that are equally good its policies take the plain one: no time-out, the ordinary
+    kickoff.
+
     Args:
         store: All its layers, in memory or in a folder.
         game: The same form, with the start that is meant.
@@ -92,31 +95,10 @@ class TimedSolution(LayeredSolution):
         return start
 
     def action_values(self, state: TimedPosition, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to against optimal play of the other.
-
-        Args:
-            state: In which play goes on.
-            player: 0 or 1.
-
-        Returns:
-            Values to player 0, by action.
-        """
         own = action_values(self, state, player)
         return own if player == 0 else {action: to_other(self, own[action]) for action in own}
 
     def policy(self, state: TimedPosition, player: int) -> Mapping[int, float]:
-        """An optimal strategy of a player in a position.
-
-        Of decisions that are equally good it takes the plain one: no time-out, the ordinary
-        kickoff.
-
-        Args:
-            state: In which play goes on.
-            player: 0 or 1.
-
-        Returns:
-            The probability of every legal action.
-        """
         chances = optimal_strategy(self, state, player)
         legal = self.game.legal_actions(state)[player]
         return {action: chances.get(action, 0.0) for action in legal}
