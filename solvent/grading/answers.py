@@ -12,7 +12,8 @@ asked for          shape                  numbers
 
 It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
 ``.csv``: a line for each state with numbers between commas, in the order of the states, and
-before them one line of names if that is wanted.
+before them one line that names the columns if that is wanted; where these are the actions, they are
+in the actions' order.
 
 Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
 neither is a link, which might lead to somebody else's answer. How large a file may be follows from
@@ -27,7 +28,7 @@ import csv
 import io
 import math
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,15 @@ def largest_file(shapes: tuple[tuple[int, ...], ...]) -> int:
     return NUMBER * max(map(math.prod, shapes)) + BESIDE
 
 
-def read_answer(path: str | Path, shapes: tuple[tuple[int, ...], ...]) -> NDArray[Any]:
+def read_answer(
+    path: str | Path, shapes: tuple[tuple[int, ...], ...], actions: Sequence[str] = ()
+) -> NDArray[Any]:
     """Read an answer.
 
     Args:
         path: A file ``.npz`` or ``.csv``.
         shapes: Those that its array may have, as :func:`shapes_of` gives them.
+        actions: Their names, with which another order of columns is found out.
 
     Returns:
         Plain numbers of one of these shapes; they may be infinite or NaN.
@@ -98,7 +102,7 @@ def read_answer(path: str | Path, shapes: tuple[tuple[int, ...], ...]) -> NDArra
         if kind == ".npz":
             return read_array(path, shapes)
         if kind == ".csv":
-            return _read_csv(path, shapes, largest)
+            return _read_csv(path, shapes, largest, actions)
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
@@ -109,7 +113,9 @@ def read_answer(path: str | Path, shapes: tuple[tuple[int, ...], ...]) -> NDArra
     raise StoreError(f"{path}: ends in {shown(path.suffix)}; allowed are .npz and .csv")
 
 
-def _read_csv(path: Path, shapes: tuple[tuple[int, ...], ...], largest: int) -> NDArray[Any]:
+def _read_csv(
+    path: Path, shapes: tuple[tuple[int, ...], ...], largest: int, actions: Sequence[str]
+) -> NDArray[Any]:
     try:
         # A spreadsheet may put a mark of the order of bytes before the text.
         text = read_file(path, largest).decode("utf-8-sig")
@@ -117,17 +123,24 @@ def _read_csv(path: Path, shapes: tuple[tuple[int, ...], ...], largest: int) -> 
         raise StoreError(f"{path}: is no text in UTF-8") from error
     rows = max(shape[0] for shape in shapes)
     widths = sorted({1 if len(shape) == 1 else shape[1] for shape in shapes})
-    named, read = False, 0
-    found: NDArray[np.float64] = np.empty((0, 0))
+    names: list[str] = []
+    read, found = 0, np.empty((0, 0))
     for number, cells in _lines(path, text, widths[-1]):
-        if not (named or read) and not _are_numbers(cells):
-            named = True
+        if not (names or read) and not any(map(_is_number, cells)):
+            names = [cell.strip("# ") for cell in cells]
             continue
-        if len(cells) not in widths or not _are_numbers(cells):
+        if len(cells) not in widths:
+            hint = ", without its number" if len(cells) - 1 in widths else ""
             raise StoreError(
                 f"{path}: line {number} has {shown(cells)}; expected "
-                f"{' or '.join(map(str, widths))} numbers"
+                f"{' or '.join(map(str, widths))} columns, a line for each state{hint}"
             )
+        for cell in cells:
+            if not _is_number(cell):
+                raise StoreError(
+                    f"{path}: line {number} has {shown(cell)}; expected are numbers such as 0.25, "
+                    f"with commas between columns"
+                )
         if read == rows:
             raise StoreError(f"{path}: has more than {rows} lines of numbers; expected {rows}")
         if read == 0:
@@ -135,8 +148,15 @@ def _read_csv(path: Path, shapes: tuple[tuple[int, ...], ...], largest: int) -> 
             widths, found = [len(cells)], np.empty((rows, len(cells)))
         found[read] = [float(cell) for cell in cells]
         read += 1
+    titled = f" below the names {shown(names)}" if names else ""
     if read != rows:
-        raise StoreError(f"{path}: has {read} lines of numbers; expected {rows}")
+        raise StoreError(
+            f"{path}: has {read} lines of numbers{titled}; expected {rows}, one for each state"
+        )
+    mixed = sorted(names) == sorted(actions) and names != list(actions)
+    if mixed or (names and len(names) != found.shape[1]):
+        expected = ", ".join(actions) if mixed else f"{found.shape[1]} names"
+        raise StoreError(f"{path}: names the columns {shown(names)}; expected {expected}")
     return found[:, 0] if found.shape[1] == 1 and (rows,) in shapes else found
 
 
@@ -156,10 +176,9 @@ def _lines(path: Path, text: str, width: int) -> Iterator[tuple[int, list[str]]]
             yield number, cells
 
 
-def _are_numbers(cells: list[str]) -> bool:
+def _is_number(cell: str) -> bool:
     try:
-        for cell in cells:
-            float(cell)
+        float(cell)
     except ValueError:
         return False
     return True

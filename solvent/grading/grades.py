@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvent.exact import ImproperGameError, locate_gap
 from solvent.exact.scoring import LEARNED, comparable_score
@@ -23,6 +22,7 @@ from solvent.exact.store import write_atomically
 from solvent.grading.answers import read_answer, shapes_of
 from solvent.grading.exercises import Exercise, Subject, find_exercise
 from solvent.model import TabularPolicy
+from solvent.model.arrays import Floats
 from solvent.model.game import Mapped, Placed
 from solvent.model.parameters import brief, shown
 from solvent.report.choices import state_text
@@ -102,7 +102,7 @@ def grade(exercise: str | Path | Exercise, answer: Any) -> Grade:
     found = find_exercise(exercise)
     subject = found.subject
     if found.asks == "policy":
-        return _of_policy(found, subject, _policy(subject, answer))
+        return _of_policy(found, subject, _policy(found, subject, answer))
     return _of_values(found, subject, _array(found, subject, answer))
 
 
@@ -122,10 +122,11 @@ def grade_files(exercise: str | Path | Exercise, files: Iterable[str | Path]) ->
         ValueError: If there is no such exercise, or its game cannot be made.
     """
     found = find_exercise(exercise)
-    shapes = _shapes(found, found.subject)
+    subject = found.subject
+    shapes, actions = _shapes(found, subject), subject.table.info.actions[subject.player]
     for file in files:
         try:
-            got = grade(found, read_answer(file, shapes))
+            got = grade(found, read_answer(file, shapes, actions))
         except Exception as error:  # Whatever one file does, the others are graded.
             told = str(error).removeprefix(f"{file}: ") or type(error).__name__
             yield Graded(str(file), None, printable(brief(told, LONGEST_PROBLEM)))
@@ -167,6 +168,9 @@ def printable(text: str) -> str:
     )
 
 
+TOLERANCE = 1e-3
+"""How far the probabilities of a state may be from the sum 1."""
+
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 """What a cell begins with that a spreadsheet computes."""
 
@@ -181,22 +185,14 @@ def _shapes(exercise: Exercise, subject: Subject) -> tuple[tuple[int, ...], ...]
     return shapes_of(exercise.asks, subject.rows, subject.mask.shape[1])
 
 
-def _policy(subject: Subject, answer: Any) -> TabularPolicy:
+def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
     """An answer as a policy for the table on which it is scored."""
     table, player = subject.table, subject.player
     if not isinstance(answer, TabularPolicy):
-        array = np.asarray(answer)
-        if array.dtype.kind == "b" or (array.ndim == 1 and _are_whole(array)):
-            array = array.astype(np.int64)
-        if array.ndim in (1, 2) and len(array) != subject.rows:
-            raise ValueError(
-                f"the policy has the shape {array.shape}; expected are {subject.rows} rows, one "
-                f"for each state"
-            )
-        rows = array[subject.row] if array.ndim in (1, 2) else answer
-        # Numbers whose sum overflows are refused, as all that is no distribution.
-        with np.errstate(over="ignore", invalid="ignore"):
-            return policy_from(table, rows, player=player)
+        rows = _array(exercise, subject, answer)
+        _check_policy(subject, rows)
+        rows[table.terminal] = 0
+        return policy_from(table, rows.astype(int) if rows.ndim == 1 else rows, player=player)
     if answer.player != player:
         raise ValueError(f"the policy is of player {answer.player}; player {player}'s is asked for")
     if answer.model_hash == table.model_hash:
@@ -208,22 +204,32 @@ def _policy(subject: Subject, answer: Any) -> TabularPolicy:
     return replace(answer, probabilities=probabilities, model_hash=table.model_hash)
 
 
-def _are_whole(array: NDArray[Any]) -> bool:
-    """Whether floats are whole numbers, as CSV has actions."""
-    return array.dtype.kind == "f" and bool(
-        ((array == np.floor(array)) & (np.abs(array) < 2**31)).all()
-    )
+def _check_policy(subject: Subject, rows: Floats) -> None:
+    """Name the first state in which [S] actions or [S, A] probabilities are none."""
+    if rows.ndim == 1:
+        actions = subject.table.info.actions[subject.player]
+        right = np.isin(rows, np.arange(len(actions)))
+        expected = ", ".join(f"{n} {name}" for n, name in enumerate(actions))
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            right = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= TOLERANCE)
+        expected = f"a probability for each action, and 1 as their sum, within {TOLERANCE:g}"
+    wrong = np.flatnonzero(~right & ~subject.table.terminal)
+    if wrong.size:
+        state = int(wrong[np.argmin(subject.row[wrong])])
+        row = rows[state].tolist()
+        told = f"{row:g}" if rows.ndim == 1 else f"{shown(row)}, whose sum is {sum(row):g}"
+        raise ValueError(f"{_where(subject, state)} has {told}; expected {expected}")
 
 
-def _array(exercise: Exercise, subject: Subject, answer: Any) -> NDArray[np.float64]:
+def _array(exercise: Exercise, subject: Subject, answer: Any) -> Floats:
     """[S, ...] an answer's numbers for each state."""
     array = np.asarray(answer)
     shapes = _shapes(exercise, subject)
-    what = exercise.asks.replace("_", " ")
-    if array.dtype.kind not in "iuf" or array.shape not in shapes:
+    if array.dtype.kind not in "biuf" or array.shape not in shapes:
         raise ValueError(
-            f"the {what} are {shown(answer)} of shape {array.shape}; expected are numbers of shape "
-            f"{' or '.join(map(str, shapes))}"
+            f"the answer is {shown(answer)}, of shape {array.shape}; expected are numbers of shape "
+            f"{' or '.join(map(str, shapes))}, a row for each state"
         )
     return array.astype(np.float64)[subject.row]
 
@@ -249,7 +255,7 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
     return _told(exercise, gap, lines)
 
 
-def _of_values(exercise: Exercise, subject: Subject, values: NDArray[np.float64]) -> Grade:
+def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
     assert subject.expected is not None
     names = subject.table.info.actions[subject.player]
     # An episode that has ended has nothing to come.
