@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,12 +19,25 @@ from scipy.sparse.csgraph import connected_components
 
 from solvent.games.gamebook.book import Block, Book, Cases, Choices, Roll, RollRow
 from solvent.games.gamebook.conditions import Conditions
-from solvent.games.gamebook.expressions import distribution, names, text_of
+from solvent.games.gamebook.expressions import (
+    OPERATORS,
+    Dice,
+    Expression,
+    Name,
+    Number,
+    Operation,
+    bounds,
+    distribution,
+    names,
+    text_of,
+)
 from solvent.games.gamebook.lowering.combat import range_text
 from solvent.games.gamebook.problems import Problems
-from solvent.games.gamebook.results import possible_results
 
 LONGEST_CYCLE_SHOWN = 12
+
+MOST_PAIRS = 200_000
+"""Of values that are combined; where there are more, all whole numbers between the ends count."""
 
 
 def check_whole(book: Book, problems: Problems) -> None:
@@ -260,3 +273,35 @@ def _within(results: Sequence[int], low: int | None, high: int | None) -> Sequen
 def _some(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:8]))
     return shown if len(numbers) <= 8 else f"{shown} and {len(numbers) - 8} more"
+
+
+def possible_results(
+    expression: Expression, ranges: Mapping[str, tuple[int, int]]
+) -> Sequence[int]:
+    """The numbers that can come out, ascending.
+
+    Parts are taken to be independent, so that of an expression in which a name stands twice some
+    numbers may be given that it cannot be.
+
+    Args:
+        expression: With or without dice.
+        ranges: Least and largest value of every name.
+    """
+    match expression:
+        case Number(value):
+            return (value,)
+        case Name(name):
+            low, high = ranges[name]
+            return range(low, high + 1)
+        case Dice(count, sides, first):
+            return range(count * first, count * (first + sides - 1) + 1)
+    assert isinstance(expression, Operation)
+    parts = [possible_results(operand, ranges) for operand in expression.operands]
+    pairs = 1
+    for part in parts:
+        pairs *= len(part)
+    if pairs > MOST_PAIRS:
+        low, high = bounds(expression, ranges)
+        return range(low, high + 1)
+    apply = OPERATORS[expression.operator]
+    return sorted({apply(*values) for values in product(*parts)})

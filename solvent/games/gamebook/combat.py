@@ -1,4 +1,4 @@
-"""Rounds of combat that are fought without a decision, as one distribution.
+"""Moments of a fight, and rounds that are fought without a decision, as one distribution.
 
 Each round both sides lose something by chance. What the hero has lost is counted from 0 upwards,
 so that one calculation serves every hero: whoever has so much left or less has fallen. Masses are
@@ -11,9 +11,30 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import lcm
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from solvent.model import TooManyStatesError
+
+Local: TypeAlias = tuple[int, ...]
+"""Numbers that only the place knows where play is: of a fight, of a shop."""
+
+FIGHT_ON, ESCAPE = 0, 1
+"""The actions where an escape is open. The first also keeps the damage where LUCK may be tested."""
+
+
+class FightState(NamedTuple):
+    """A moment of a fight.
+
+    Attributes:
+        step: ``"begin"``; a decision: ``"escape"`` or, after a round, ``"won"`` or ``"lost"``; or
+            how it is over: ``"victory"``, ``"defeat"`` or ``"escaped"``.
+        local: What only the fight knows; nothing once it is over.
+        hero: The values of the fields that change in the fight.
+    """
+
+    step: str
+    local: Local
+    hero: tuple[int, ...]
 
 
 class Standing(NamedTuple):

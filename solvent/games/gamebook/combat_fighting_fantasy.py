@@ -19,10 +19,18 @@ from solvent.games.fighting_fantasy.rules import (
     round_probabilities,
 )
 from solvent.games.gamebook.book import FightingFantasyFight
-from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
+from solvent.games.gamebook.combat import (
+    ESCAPE,
+    FIGHT_ON,
+    Blow,
+    FightState,
+    Local,
+    Standing,
+    enough_loss,
+    fight_on,
+)
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import bounds, compiled
-from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, FightState, Local
 
 
 class FightingFantasyCombat:

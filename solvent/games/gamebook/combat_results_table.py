@@ -18,7 +18,16 @@ from functools import cache
 from typing import TypeAlias
 
 from solvent.games.gamebook.book import Column, ResultsTableFight
-from solvent.games.gamebook.combat import Blow, Standing, enough_loss, fight_on
+from solvent.games.gamebook.combat import (
+    ESCAPE,
+    FIGHT_ON,
+    Blow,
+    FightState,
+    Local,
+    Standing,
+    enough_loss,
+    fight_on,
+)
 from solvent.games.gamebook.effects import ONE, Values
 from solvent.games.gamebook.expressions import (
     FALSE,
@@ -28,7 +37,6 @@ from solvent.games.gamebook.expressions import (
     evaluate,
     names,
 )
-from solvent.games.gamebook.fight_state import ESCAPE, FIGHT_ON, FightState, Local
 
 Odds: TypeAlias = dict[Standing, Fraction]
 

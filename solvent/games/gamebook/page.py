@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from solvent.games.gamebook.combat import Local
 from solvent.games.gamebook.effects import Values
-from solvent.games.gamebook.fight_state import Local
 
 
 class Page(NamedTuple):

@@ -32,11 +32,11 @@ from solvent.games.gamebook.book import (
     Shop,
     Trade,
 )
+from solvent.games.gamebook.combat import FightState, Local
 from solvent.games.gamebook.combat_fighting_fantasy import FightingFantasyCombat
 from solvent.games.gamebook.combat_results_table import ResultsTableCombat
 from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Values
 from solvent.games.gamebook.expressions import compiled, distribution, thrown
-from solvent.games.gamebook.fight_state import FightState, Local
 from solvent.games.gamebook.liveness import Liveness, Place
 from solvent.games.gamebook.minigame import absorption
 from solvent.games.gamebook.page import Page, Position

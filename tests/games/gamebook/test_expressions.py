@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from solvent.games.gamebook.checker import possible_results
 from solvent.games.gamebook.expressions import (
     OPERATORS,
     Dice,
@@ -30,7 +31,6 @@ from solvent.games.gamebook.expressions import (
     replaced,
     text_of,
 )
-from solvent.games.gamebook.results import possible_results
 from solvent.model import dice_sum
 
 RANGES = {"a": (-2, 3), "b": (0, 4), "flag": (0, 1)}

@@ -6,6 +6,11 @@ without such rows, and one of them is called for certain if it is worth more. Th
 the strategy that it would need if the offence did not: any other that holds the offence to c would
 be optimal too, but it might be one against which the offence can go on for ever, taking penalties
 back to its own goal line.
+
+A call sheet shows more than two strategies: what a call that is not made would lose. Against the
+defence's optimal strategy y the offence's calls are worth A y, at most the value of the matrix
+game, and calls that are mixed all the same; against the offence's strategy x the defence's are
+worth x A, at least the value (:func:`call_values`).
 """
 
 from __future__ import annotations
@@ -160,3 +165,53 @@ def _solve_calls(
             for i in range(contested):
                 offence_strategy[s, tables.row_action[first + i]] = row_strategy[i]
     return values, offence_strategy, defence_strategy, gaps
+
+
+@dataclass(frozen=True, eq=False)
+class CallValues:
+    """Points to the offence, by situation.
+
+    Attributes:
+        offence: [S, A] of the offence's actions against the defence's strategy; NaN where illegal.
+        defence: [S, m] of the defence's calls against the offence's strategy.
+    """
+
+    offence: Floats
+    defence: Floats
+
+
+def call_values(
+    rules: PackedRules, view: Floats, offence_strategy: Floats, defence_strategy: Floats
+) -> CallValues:
+    """Rate all calls of all situations.
+
+    Args:
+        rules: Chart and ruleset.
+        view: [2(S+2)] of the offence, such as that of a solution.
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
+    """
+    return CallValues(*_call_values(tables_of(rules), view, offence_strategy, defence_strategy))
+
+
+@njit(cache=True)
+def _call_values(
+    tables: Tables, view: Floats, offence_strategy: Floats, defence_strategy: Floats
+) -> tuple[Floats, Floats]:
+    situations, actions = offence_strategy.shape
+    defences = defence_strategy.shape[1]
+    worth = np.zeros((len(tables.branch_start) - 1) // situations)
+    payoff = np.zeros((actions, defences))
+    by_value = np.full(len(tables.option), BY_VALUE)
+    offence = np.full((situations, actions), np.nan)
+    defence = np.zeros((situations, defences))
+    for s in range(situations):
+        rate_results(tables, s, view, 1.0, by_value, worth)
+        for i in range(rate_calls(tables, s, worth, payoff)):
+            action = tables.row_action[tables.row_start[s] + i]
+            total = 0.0
+            for d in range(defences):
+                total += payoff[i, d] * defence_strategy[s, d]
+                defence[s, d] += offence_strategy[s, action] * payoff[i, d]
+            offence[s, action] = total
+    return offence, defence

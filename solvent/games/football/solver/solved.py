@@ -15,7 +15,7 @@ from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules,
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.call_values import CallValues, call_values
+from solvent.games.football.solver.calls import CallValues, call_values
 from solvent.games.football.solver.one_drive import DriveSolution, solve_drive
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.responses import Strategies

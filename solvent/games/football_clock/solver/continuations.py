@@ -16,8 +16,7 @@ import numpy as np
 
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import Asked, Players
-from solvent.games.football_clock.solver.problem import moments_after
-from solvent.games.football_clock.solver.successors import rate_moment
+from solvent.games.football_clock.solver.problem import moments_after, rate_moment
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Floats, Ints
 

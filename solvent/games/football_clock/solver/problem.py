@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
-from solvent.games.football_clock.solver.successors import rate_moment
 from solvent.games.football_clock.solver.tables import TimedTables
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -155,3 +155,37 @@ def moments_after(layout: FormLayout, layer: Layer, seconds: int, untimed: bool)
         own=Layer(half, saved, own - 1, other) if own and saved != after else None,
         other=Layer(half, saved, own, other - 1) if other and saved != after else None,
     )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rate_moment(
+    worth: Floats,
+    row: Ints,
+    same_side: Bools,
+    score: Ints,
+    shifted: Ints,
+    paid: Floats,
+    values: Floats,
+    swapped: Floats,
+) -> None:
+    """Write what successors are worth to the side that was on offence, if play goes on at a moment.
+
+    Args:
+        worth: [U, C], written.
+        row: [U] of the layer.
+        same_side: [U] whether the side that was on offence has the ball or kicks.
+        score: [U] index of the points.
+        shifted: [points, C] columns to which the points lead.
+        paid: [points] what they are worth by themselves.
+        values: [S+2, C] of the moment's layer.
+        swapped: [S+2, C] of the layer with the time-outs of the sides exchanged.
+    """
+    columns = values.shape[1]
+    for u in range(len(row)):
+        at, scored = row[u], score[u]
+        for c in range(columns):
+            follows = shifted[scored, c]
+            if same_side[u]:
+                worth[u, c] = paid[scored] + values[at, follows]
+            else:
+                worth[u, c] = paid[scored] - swapped[at, columns - 1 - follows]
