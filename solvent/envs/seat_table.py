@@ -71,19 +71,25 @@ _FIRST, _CUT = (1 << FIRST_BITS) - 1, (1 << CUT_BITS) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class SeatTable:
-    """A game of two as its players see it; the module's table gives the shapes."""
+class _Joint:
+    """What does not depend on the seat."""
 
-    seats: tuple[int, ...]
-    n_states: int
-    node: NDArray[np.int32]
-    rank: NDArray[Any]
     row: NDArray[np.uint64]
     threshold: Ints
     to: NDArray[Any]
     reward: Floats
     start_state: NDArray[np.int32]
     start_threshold: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SeatTable(_Joint):
+    """A game of two as its players see it; the module's table gives the shapes."""
+
+    seats: tuple[int, ...]
+    n_states: int
+    node: NDArray[np.int32]
+    rank: NDArray[Any]
     mask: NDArray[np.int8]
     observation: NDArray[Any]
     sign: Floats
@@ -99,18 +105,6 @@ class SeatTable:
         """What an entry of ``to`` says: the state that follows, and player 0's reward."""
         code, shift = self.to.item(entry), self.shift
         return code & (1 << shift) - 1, self.reward.item(code >> shift)
-
-
-@dataclass(frozen=True, eq=False)
-class _Joint:
-    """What does not depend on the seat."""
-
-    row: NDArray[np.uint64]
-    threshold: Ints
-    to: NDArray[Any]
-    reward: Floats
-    start_state: NDArray[np.int32]
-    start_threshold: Ints
 
 
 _joints: WeakKeyDictionary[TabularGame, _Joint] = WeakKeyDictionary()
@@ -183,7 +177,6 @@ def check_alike(
 def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
     if game not in _joints:
         _joints[game] = _joint(game)
-    joint = _joints[game]
     masks = [game.mask[seat] for seat in seats]
     seen = [observations(game, seat, observation) for seat in seats]
     check_alike(game, masks, seen)
@@ -192,6 +185,7 @@ def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatT
     choice = np.cumsum(np.concatenate(counts)) - np.concatenate(counts)
     bonus = bonus_of(game.info)
     return SeatTable(
+        **vars(_joints[game]),
         seats=seats,
         n_states=game.n_states,
         node=np.concatenate(
@@ -201,12 +195,6 @@ def _build(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatT
             ]
         ),
         rank=np.concatenate([_rank(mask) for mask in masks]),
-        row=joint.row,
-        threshold=joint.threshold,
-        to=joint.to,
-        reward=joint.reward,
-        start_state=joint.start_state,
-        start_threshold=joint.start_threshold,
         mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
         observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
         sign=np.array([1.0 - 2.0 * seat for seat in seats]),
