@@ -77,6 +77,7 @@ def test_a_cluster_without_processors_is_refused(machines: Machines) -> None:
         RayWorkers(machines.address)
 
 
+@pytest.mark.slow
 def test_a_machine_with_another_source_is_refused(machines: Machines, tmp_path: Path) -> None:
     machines.add(runs_first=other_source(tmp_path))
     with pytest.raises(ClusterError, match=r"another build: the source of solvent is \w+ there"):
@@ -123,7 +124,7 @@ def test_a_machine_computes_what_threads_do(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a game from outside of this package, in blocks and with warm starts."""
-    monkeypatch.setattr("solvent.games.inventory.layers.LEVELS_IN_BLOCK", 7)
+    monkeypatch.setattr("layered_games.LEVELS_IN_BLOCK", 7)
     layers = shop()
     machines.add(runs_first=PATHS)
     here, there = LayerStore(layers), LayerStore(layers)
@@ -151,4 +152,4 @@ def test_a_machine_without_the_game_is_refused(machines: Machines) -> None:
 def test_the_source_of_a_game_is_part_of_the_build() -> None:
     build = this_build("layered_games")
     assert set(build) - set(this_build()) == {"the source of layered_games"}
-    assert this_build("solvent.games.pig") == this_build()
+    assert this_build("solvent.exact") == this_build()

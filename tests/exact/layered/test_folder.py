@@ -383,12 +383,12 @@ def test_a_solve_begun_before_lines_had_checksums_goes_on(
         ("[]", "manifest.json is not that of a solution"),
         ('{"kind": "policy"}', "manifest.json is not that of a solution"),
         (
-            '{"kind": "inventory with warm starts", "format": 9}',
+            '{"kind": "sale", "format": 9}',
             "has format 9; this version reads formats 1 to 3",
         ),
-        ('{"kind": "inventory with warm starts", "format": true}', "has format True; this"),
+        ('{"kind": "sale", "format": true}', "has format True; this"),
         (
-            '{"kind": "inventory with warm starts", "format": 1}',
+            '{"kind": "sale", "format": 1}',
             "manifest.json is damaged .'sheets' is missing",
         ),
     ],
@@ -459,7 +459,7 @@ def test_numbers_that_are_none_in_json_are_refused(number: float, solution: Path
         ),
         (
             {"1": {"largest_gap": -1}},
-            r"1 is damaged \(largest_gap is -1; allowed is 0 to 320\)",
+            r"1 is damaged \(largest_gap is -1; allowed is 0 to 40\)",
         ),
         (
             {"1": {"sha256": "../x"}},

@@ -62,7 +62,7 @@ def test_a_state_outside_its_layer_has_no_value(stock: int) -> None:
 
 
 def test_every_value_is_that_of_the_table() -> None:
-    game = shop(horizon=6, capacity=70).game
+    game = Inventory(horizon=6, capacity=70)
     table = compile_game(game)
     wanted, found = solve(table), solved(game)
     assert found.value == pytest.approx(wanted.value, abs=1e-12)
@@ -83,7 +83,7 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
 ) -> None:
     layers = shop()
     solve_in(tmp_path / "x", layers)
-    monkeypatch.setattr("solvent.games.inventory.layers.LEVELS_IN_BLOCK", 7)
+    monkeypatch.setattr("layered_games.LEVELS_IN_BLOCK", 7)
     assert len(layers.blocks(1)) == 6
     store = LayerStore(layers)
     solve_layers(layers, store, workers=Local(1))
@@ -140,7 +140,7 @@ def test_a_solution_has_to_be_complete_and_its_start_in_a_layer() -> None:
     layers = shop()
     with pytest.raises(ValueError, match="not complete: 1 is not solved"):
         LayeredSolution(LayerStore(layers), layers.game)
-    solution = solved(layers.game)
+    solution = solved(Inventory())
     between = LayeredSolution(solution.store, Inventory(horizon=1))
     layers_of_store = solution.store.game
     with pytest.MonkeyPatch.context() as patch:
