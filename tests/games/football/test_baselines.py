@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reduced_football import MIXED, NO_CHOICE, random_chart, reduced
+from reduced_football import MIXED, NO_CHOICE, RULES, random_chart, reduced, reduced_points
 
 from solvent.baselines import baseline_names
 from solvent.baselines.minimax_q import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import best_response, policy_value, solve
-from solvent.games import FootballStrategy, Pig
+from solvent.games import FootballStrategy, Pig, make_game
 from solvent.games.football.baselines.agent import PAPER, PRORATED, Constants, agent_strategies
 from solvent.games.football.baselines.fit import (
     FITTED,
@@ -38,10 +38,12 @@ from solvent.games.football.baselines.players import (
     STRATEGIES,
     largest_miss,
     optimal_football,
+    suits_football,
 )
 from solvent.games.football.baselines.tendencies import TendencyLearner
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import load_chart
+from solvent.games.football.chart_json import json_text
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
@@ -130,8 +132,13 @@ def test_a_table_that_is_not_of_its_parameters_is_left_to_the_general_solver() -
         assert best_response(football.game, policy).value == pytest.approx(value, abs=1e-7)
 
 
-def test_the_optimum_against_one_opponent_is_a_best_response() -> None:
-    game = compile_game(FootballStrategy(form="drive", to_goal=4))
+def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> None:
+    chart, points = tmp_path / "chart.json", tmp_path / "points.json"
+    chart.write_text(json_text(CHART), encoding="utf-8")
+    points.write_text(reduced_points(CHART, Ruleset.read(RULES)).json_text(), encoding="utf-8")
+    files = {"chart": str(chart), "expected_points": str(points)}
+    game = compile_game(make_game("football-strategy", ruleset=RULES, to_goal=4, **files))
+    assert suits_football(game)
     left = against(game, TabularPolicy.uniform(game, player=1))
     found = solve(left)
     values = policy_value(left, optimal_football(left), optimal_football(left, 1))
