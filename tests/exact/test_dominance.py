@@ -62,7 +62,7 @@ def test_what_is_no_matrix_game_is_refused(payoff: np.ndarray) -> None:
         iterated_dominance(payoff)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     arrays(
         np.float64,

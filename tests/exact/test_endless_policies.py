@@ -71,7 +71,7 @@ def test_from_some_starts_only_an_episode_may_pay_for_ever() -> None:
 small = st.integers(-2, 2).map(float)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(-1, 4), small), min_size=1, max_size=3),

@@ -52,7 +52,7 @@ def assert_alike(game: TabularGame) -> None:
             np.testing.assert_array_equal(policy.probabilities, same.probabilities)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(one_chooses)
 @example(random_games.RandomGame(1617, "alternating", cyclic=True))
 def test_random_games(game: Any) -> None:

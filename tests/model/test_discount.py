@@ -237,7 +237,7 @@ def test_a_discount_that_no_float_is_stays_exact() -> None:
     assert discounted(LAKE, "2/3").info == game.info
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     player=st.sampled_from([0, 1]),

@@ -244,7 +244,7 @@ def test_a_file_that_is_no_json_chart(content: bytes, message: str) -> None:
 
 
 @given(st.integers(0, len(TINY) - 1), st.text(max_size=3), st.integers(0, 3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
     place: int, inserted: str, removed: int
 ) -> None:

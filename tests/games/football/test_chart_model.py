@@ -64,7 +64,7 @@ parameters = st.builds(
 
 
 @given(parameters)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @pytest.mark.slow
 def test_all_parameters_allowed_make_a_chart(given: ChartParameters) -> None:
     chart = make_chart("random", given)

@@ -60,7 +60,7 @@ CODES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), code=CODES, punting=st.booleans())
 def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
     data: st.DataObject, code: str, punting: bool
