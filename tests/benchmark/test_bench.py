@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,10 +10,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stdout
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import own_algorithms
 import pytest
@@ -35,6 +37,9 @@ COMBAT = Task(
     env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
     timesteps=500,
     name="combat",
+)
+ENDLESS = Task(
+    environment="FrozenLake-v1", env_kwargs={"desc": ["SF", "FF"]}, timesteps=500, name="endless"
 )
 
 
@@ -197,81 +202,105 @@ def test_killed_halfway_it_ends_with_the_same_table(
     assert any(line.startswith("resumed") for line in told)
 
 
-def test_a_failure_costs_nobody_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    algorithms = {"walk": own_algorithms.walk, "fails": own_algorithms.fails}
-    found = bench(tmp_path, [COMBAT], algorithms, seeds=2)
-    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0", "walk 1"]
-    assert [(one.algorithm, one.seed, one.error) for one in found.failures] == [
-        ("fails", seed, f"RuntimeError: no seed {seed}") for seed in (0, 1)
-    ]
-    assert read_bench(tmp_path) == found
-    told = lines_of(capsys.readouterr().out)
-    assert f"failed    {COMBAT.name} fails 0: RuntimeError: no seed 0" in told
-    # The failed ones are tried again, with what has been mended; the others are read back.
-    mended = {"walk": own_algorithms.walk, "fails": own_algorithms.walk}
-    again = bench(tmp_path, [COMBAT], mended, seeds=2, progress=False)
-    assert not again.failures
-    assert again.tasks[0].agents[:2] == found.tasks[0].agents
+class Troubled(NamedTuple):
+    """A bench of which much fails, and what became of it when it was called again.
+
+    Attributes:
+        folder: Of the results.
+        first: What the first call returned.
+        told: What the first call told.
+        again: What the second call returned, by algorithms that were mended.
+    """
+
+    folder: Path
+    first: BenchRecord
+    told: list[str]
+    again: BenchRecord
+
+    def error(self, algorithm: str) -> str:
+        """Why the run of an algorithm on the combat has failed at first."""
+        [error] = [
+            one.error
+            for one in self.first.failures
+            if (one.task, one.algorithm, one.seed) == (COMBAT.name, algorithm, 0)
+        ]
+        return error
 
 
-def test_one_that_leaves_like_a_script_costs_nobody_else(tmp_path: Path) -> None:
-    algorithms = {"walk": own_algorithms.walk, "leaves": own_algorithms.leaves}
-    found = bench(tmp_path, [COMBAT], algorithms, progress=False)
-    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0"]
-    assert [one.error for one in found.failures] == ["SystemExit: no data"]
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
+    folder = tmp_path_factory.mktemp("troubled")
+    damaged = folder / COMBAT.name / "damaged-0"
+    damaged.mkdir(parents=True)
+    (damaged / "run.json").write_text("damaged")
+    algorithms = {
+        "dies": own_algorithms.dies,
+        "walk": own_algorithms.walk,
+        "fails": own_algorithms.fails,
+        "leaves": own_algorithms.leaves,
+        "goes_on": f"{own_algorithms.__file__}:goes_on",
+        "damaged": own_algorithms.walk,
+    }
+    log = io.StringIO()
+    with redirect_stdout(log):
+        first = bench(folder, [ENDLESS, COMBAT], algorithms)
+    assert read_bench(folder) == first
+    # What died could not clear its folder, and is not mended.
+    mended = algorithms | dict.fromkeys(("fails", "leaves"), own_algorithms.walk)
+    del mended["dies"]
+    again = bench(folder, [COMBAT], mended, progress=False)
+    return Troubled(folder, first, lines_of(log.getvalue()), again)
 
 
-def test_one_whose_process_dies_costs_nobody_else(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    algorithms = {"dies": own_algorithms.dies, "walk": own_algorithms.walk}
-    found = bench(tmp_path, [COMBAT], algorithms, seeds=3)
-    assert [agent.name for agent in found.tasks[0].agents] == ["walk 0", "walk 1", "walk 2"]
+def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:
+    [task] = troubled.first.tasks
+    assert [agent.name for agent in task.agents] == ["walk 0"]
+    error = troubled.error("fails")
+    assert error == "RuntimeError: no seed 0"
+    assert f"failed    {COMBAT.name} fails 0: {error}" in troubled.told
+
+
+def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Troubled) -> None:
+    [task] = troubled.again.tasks
+    assert [agent.algorithm for agent in task.agents] == ["walk", "fails", "leaves", "goes_on"]
+    assert task.agents[:1] == troubled.first.tasks[0].agents
+    assert [one.algorithm for one in troubled.again.failures] == ["damaged"]
+
+
+def test_one_that_leaves_like_a_script_costs_nobody_else(troubled: Troubled) -> None:
+    assert troubled.error("leaves") == "SystemExit: no data"
+
+
+def test_one_whose_process_dies_costs_nobody_else(troubled: Troubled) -> None:
     lost = "its process died, as one does that runs out of memory"
-    assert [(one.seed, one.error) for one in found.failures] == [(n, lost) for n in range(3)]
-    assert f"failed    {COMBAT.name} dies 2: {lost}" in lines_of(capsys.readouterr().out)
+    assert troubled.error("dies") == lost
+    assert f"failed    {COMBAT.name} dies 0: {lost}" in troubled.told
 
 
-def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(tmp_path: Path) -> None:
-    algorithms = {"goes_on": f"{own_algorithms.__file__}:goes_on"}
-    failed = bench(tmp_path, [COMBAT], algorithms, progress=False)
-    assert [one.error for one in failed.failures] == ["RuntimeError: halfway"]
-    [agent] = bench(tmp_path, [COMBAT], algorithms, progress=False).tasks[0].agents
+def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(troubled: Troubled) -> None:
+    assert troubled.error("goes_on") == "RuntimeError: halfway"
+    agent = troubled.again.tasks[0].agents[-1]
     assert "Network object" in agent.hyperparameters["network"]
 
 
-def test_an_optimum_that_cannot_be_proved_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    endless = Task(
-        environment="FrozenLake-v1",
-        env_kwargs={"desc": ["SF", "FF"]},
-        timesteps=500,
-        name="endless",
+def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Troubled, tmp_path: Path) -> None:
+    assert [task.name for task in troubled.first.tasks] == [COMBAT.name]
+    failures = [one for one in troubled.first.failures if one.task == ENDLESS.name]
+    assert len(failures) == 6
+    assert all(one.error.startswith("ImproperGameError: ") for one in failures)
+    assert COMBAT.name in render(troubled.folder)
+    assert any(
+        line.startswith("failed    endless: no optimum is proved: ") for line in troubled.told
     )
-    algorithms = {"walk": own_algorithms.walk}
-    found = bench(tmp_path / "both", [endless, COMBAT], algorithms)
-    assert [task.name for task in found.tasks] == [COMBAT.name]
-    [failure] = found.failures
-    assert (failure.task, failure.algorithm) == ("endless", "walk")
-    assert failure.error.startswith("ImproperGameError: ")
-    assert read_bench(tmp_path / "both") == found
-    assert COMBAT.name in render(tmp_path / "both")
-    told = lines_of(capsys.readouterr().out)
-    assert any(line.startswith("failed    endless: no optimum is proved: ") for line in told)
-    assert not list((tmp_path / "both" / "endless").rglob("own"))
+    assert not list((troubled.folder / "endless").rglob("own"))
     with pytest.raises(ImproperGameError):
-        bench(tmp_path / "alone", [endless], algorithms, progress=False)
+        bench(tmp_path, [ENDLESS], {"walk": own_algorithms.walk}, progress=False)
 
 
-def test_a_damaged_folder_is_a_failure(tmp_path: Path) -> None:
-    folder = tmp_path / COMBAT.name / "walk-0"
-    folder.mkdir(parents=True)
-    (folder / "run.json").write_text("damaged")
-    found = bench(tmp_path, [COMBAT], {"walk": own_algorithms.walk}, progress=False)
-    [failure] = found.failures
-    assert failure.error.startswith("StoreError: ")
-    assert "run.json: not the record" in failure.error
+def test_a_damaged_folder_is_a_failure(troubled: Troubled) -> None:
+    error = troubled.error("damaged")
+    assert error.startswith("StoreError: ")
+    assert "run.json: not the record" in error
 
 
 def test_of_a_suite_an_algorithm_does_what_it_can(
