@@ -56,6 +56,7 @@ from solvent.exact.components import (
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import expectation, row_weights
 from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.exact.transitions import transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.progress import OnProgress, Teller
@@ -166,8 +167,8 @@ def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
     live = ~game.terminal[:, None]
     other = 1 - policy.player
     start, source, probability = kernels.markov_game.fix_one(
-        first, second, game.row_start, game.outcome_start, game.probability,
-        policy.normalized()[mask[policy.player] & live], policy.player,
+        first, second, transitions_of(game), policy.normalized()[mask[policy.player] & live],
+        policy.player,
     )  # fmt: skip
     return TabularGame(
         info=game.info,
@@ -191,9 +192,8 @@ def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats
         sign: What rewards are multiplied by: 1, -1 or 0.
     """
     rise, magnitude = kernels.induction.advantages(
-        game.row_state, game.outcome_start, game.next_state, game.probability,
-        game.outcome_reward, values, sign,
-    )  # fmt: skip
+        transitions_of(game), game.outcome_reward, values, sign
+    )
     return rise, (np.diff(game.outcome_start) + 4) * EPSILON * magnitude
 
 
@@ -340,9 +340,7 @@ def _swept(game: TabularGame, rise: Floats, rounding: Floats) -> Floats | None:
     """
     least = np.maximum(rise + 2 * rounding, float(rounding.max(initial=0.0)) / 100)
     above = np.zeros(game.n_states)
-    settled = kernels.markov_game.sweep_gains(
-        game.row_start, game.outcome_start, game.next_state, game.probability, least, above, SWEEPS
-    )
+    settled = kernels.markov_game.sweep_gains(transitions_of(game), least, above, SWEEPS)
     return 2 * above if settled else None
 
 
@@ -398,17 +396,13 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
     parts = components(game)
     if parts.cyclic.any():
         chain = Chain(
-            game.info.name, game.row_start, game.outcome_start, game.next_state,
-            game.probability, weight, parts=(parts.order, parts.start),
-        )  # fmt: skip
+            game.info.name, transitions_of(game), weight, parts=(parts.order, parts.start)
+        )
         return lambda right, slack: chain.solve(right, within=slack)
 
     def total(right: Floats, _slack: Floats) -> Floats:
         found = right.copy()
-        kernels.induction.substitute_back(
-            parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
-            weight, found,
-        )  # fmt: skip
+        kernels.induction.substitute_back(parts.order, transitions_of(game), weight, found)
         return found
 
     return total
@@ -425,9 +419,8 @@ def _never_ending(game: TabularGame, weight: Floats) -> Bools:
 def _climb(game: TabularGame) -> Total:
     """The most that the rows of a game without cycles can gain."""
     return lambda gain, _slack: kernels.induction.climb(
-        components(game).order, game.row_start, game.outcome_start, game.next_state,
-        game.probability, gain,
-    )  # fmt: skip
+        components(game).order, transitions_of(game), gain
+    )
 
 
 def _merge_loops(
@@ -556,9 +549,8 @@ def _nearly_most_gained(game: TabularGame, most: Total) -> Total:
         except CertificateError:  # Play by it ends too rarely; by others it need not.
             return most(gain, slack)
         if np.isfinite(found).all() and kernels.induction.raise_values(
-            game.row_start, game.outcome_start, game.next_state, game.probability,
-            gain - 1.5 * slack, found, RAISES,
-        ):  # fmt: skip
+            transitions_of(game), gain - 1.5 * slack, found, RAISES
+        ):
             return found
         return most(gain, slack)
 

@@ -27,6 +27,7 @@ from scipy.sparse.linalg import splu
 
 from solvent.exact import kernels
 from solvent.exact.solution import CertificateError
+from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
 ELIMINATED = 64
@@ -63,10 +64,7 @@ class Chain:
 
     Args:
         name: Of the game, for error messages.
-        row_start: [n+1] rows of each state.
-        outcome_start: [K+1] outcomes of each row.
-        next_state: [N] where outcomes lead.
-        probability: [N].
+        transitions: Of the n states.
         weight: [K] the probability of each row in its state. A state without a row of positive
             weight has left for good.
         leaving: [n] the probability to leave the n states at once, nowhere if left out.
@@ -79,20 +77,15 @@ class Chain:
     def __init__(
         self,
         name: str,
-        row_start: Ints,
-        outcome_start: Ints,
-        next_state: Ints,
-        probability: Floats,
+        transitions: Transitions,
         weight: Floats,
         leaving: Floats | None = None,
         parts: tuple[Ints, Ints] | None = None,
     ) -> None:
         self.name = name
         self.parts = parts
-        self.n = len(row_start) - 1
-        self.start, self.target, self.flow, moving = kernels.chain.merge_rows(
-            row_start, outcome_start, next_state, probability, weight
-        )
+        self.n = len(transitions.row_start) - 1
+        self.start, self.target, self.flow, moving = kernels.chain.merge_rows(transitions, weight)
         self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
         self.changing = self.leaving + np.maximum(moving, 0.0)
         if not (self.changing > 0).all():

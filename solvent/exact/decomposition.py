@@ -32,6 +32,7 @@ from solvent.exact.mdp import (
     policy_iteration,
 )
 from solvent.exact.solution import ImproperGameError
+from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -88,20 +89,20 @@ def _solve(
     values = np.zeros(game.n_states)
     chosen, place = (np.full(game.n_states, -1) for _ in range(2))
     weights = (np.zeros(game.n_rows), np.zeros(game.n_rows))
+    transitions = transitions_of(game)
 
     def run_induction(first: int, last: int) -> None:
         states = parts.order[parts.start[first] : parts.start[last]]
         states = states[~game.terminal[states]]
         kernels.induction.induce(
-            states, game.row_start, game.outcome_start, game.next_state, game.probability,
-            game.outcome_reward, minimizing, values, chosen, TIE,
-        )  # fmt: skip
+            states, transitions, game.outcome_reward, minimizing, values, chosen, TIE
+        )
 
     def run_cycle(states: Ints) -> bool:
         return not both[states].any() and bool(
             kernels.cycles.solve(
-                states, game.row_start, game.outcome_start, game.next_state, game.probability,
-                game.outcome_reward, *game.action_count, TIE, GRAIN, greedy, place, values, chosen,
+                states, transitions, game.outcome_reward, *game.action_count, TIE, GRAIN, greedy,
+                place, values, chosen,
             )
         )  # fmt: skip
 

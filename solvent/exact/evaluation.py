@@ -27,6 +27,7 @@ from solvent.exact import kernels
 from solvent.exact.chain import Chain
 from solvent.exact.components import can_reach, cannot_end, components, end_components, leaving_rows
 from solvent.exact.solution import ImproperGameError
+from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy
@@ -127,9 +128,7 @@ def expectation(game: TabularGame, values: Floats, *, rewarded: bool = True) -> 
         rewarded: Whether rewards count.
     """
     reward = game.outcome_reward if rewarded else np.zeros(len(game.outcome_reward))
-    return kernels.induction.expect(
-        game.outcome_start, game.next_state, game.probability, reward, values
-    )
+    return kernels.induction.expect(transitions_of(game), reward, values)
 
 
 def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -210,16 +209,11 @@ def _solve_chain(
         result = right.copy()
         induction = kernels.induction
         substitute = induction.substitute_forward if transpose else induction.substitute_back
-        substitute(
-            parts.order, game.row_start, game.outcome_start, game.next_state, game.probability,
-            weight, result,
-        )  # fmt: skip
+        substitute(parts.order, transitions_of(game), weight, result)
         return result
 
-    chain = Chain(
-        game.info.name, game.row_start, game.outcome_start, game.next_state, game.probability,
-        np.where(nonterminating[game.row_state], 0.0, weight), parts=(parts.order, parts.start),
-    )  # fmt: skip
+    kept = np.where(nonterminating[game.row_state], 0.0, weight)
+    chain = Chain(game.info.name, transitions_of(game), kept, parts=(parts.order, parts.start))
     return chain.solve_transposed(right) if transpose else chain.solve(right)
 
 

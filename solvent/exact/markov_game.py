@@ -53,7 +53,6 @@ from solvent.exact.mdp import (
     TIE,
     Component,
     advantages,
-    best_rows,
     evaluate,
     is_proper,
     likeliest_exit,
@@ -109,11 +108,6 @@ class GameComponent(Component):
     def largest_game(self) -> tuple[int, int]:
         """The most actions that player 0 has in a state, and player 1."""
         return int(self.count[0].max()), int(self.count[1].max())
-
-    @property
-    def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Slices of x, of y, of rows and of outcomes, as the compiled loops take them."""
-        return *self.start, self.row_start, self.outcome_start
 
     @property
     def width(self) -> Ints:
@@ -203,9 +197,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
         player: Whose strategies are fixed.
         price: The reward of the player who faces it where the other absorbs.
     """
-    start, source, probability = kernels.markov_game.fix_one(
-        *c.arrays, c.probability, fixed, player
-    )
+    start, source, probability = kernels.markov_game.fix_one(*c.start, c.transitions, fixed, player)
     sign = -1 if player == 0 else 1
     next_state, reward, boundary = c.next_state[source], sign * c.reward[source], sign * c.boundary
     absorbing = np.flatnonzero(np.diff(start) == 0)
@@ -231,15 +223,12 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     )
 
 
-def solve_component(
-    c: GameComponent, *, greedy: bool = False, near: bool = True
-) -> tuple[Floats, Floats, Floats]:
+def solve_component(c: GameComponent, *, near: bool = True) -> tuple[Floats, Floats, Floats]:
     """The values of a component, [n], and the probability of each row's action of either player.
 
     Args:
-        c: The component.
-        greedy: Whether to begin with the rows of the largest reward, if only one player chooses.
-        near: Whether to begin where Newton's method comes to, if both choose.
+        c: The component; both players choose in it.
+        near: Whether to begin where Newton's method comes to.
 
     Returns:
         Values [n], and player 0's and player 1's probabilities, [k] each.
@@ -248,15 +237,8 @@ def solve_component(
         ImproperGameError: If a player does best by never ending.
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    first, second = (bool((count > 1).any()) for count in c.count)
-    if first and second:
-        values, x, y = strategy_iteration(c, newton(c) if near else None)
-        return values, np.repeat(x, c.width), y[c.pair]
-    own = exchanged(c) if second else c
-    v, policy = policy_iteration(own, best_rows(own, own.r) if greedy else None)
-    taken, values = np.zeros(c.k), v.sum(axis=0)
-    taken[policy] = 1.0
-    return (-values, np.ones(c.k), taken) if second else (values, taken, np.ones(c.k))
+    values, x, y = strategy_iteration(c, newton(c) if near else None)
+    return values, np.repeat(x, c.width), y[c.pair]
 
 
 def strategy_iteration(c: GameComponent, near: Near | None) -> tuple[Floats, Floats, Floats]:
@@ -379,7 +361,7 @@ def solve_stages(
     """
     beyond = len(c.boundary)
     value, change, largest, solved, followed = kernels.markov_game.solve_stages(
-        *c.arrays, c.next_state, c.probability, c.reward, np.append(v[0], c.boundary),
+        *c.start, c.transitions, c.reward, np.append(v[0], c.boundary),
         np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING,
     )  # fmt: skip
     for s in np.flatnonzero(~solved).tolist():
@@ -443,9 +425,7 @@ def newton(c: GameComponent) -> Near | None:
     v, everywhere = np.zeros((2, c.n)), np.ones(c.n)
     followed = followed_by(
         c,
-        kernels.markov_game.follow_evenly(
-            *c.arrays, c.next_state, c.probability, c.reward, c.n + len(c.boundary)
-        ),
+        kernels.markov_game.follow_evenly(*c.start, c.transitions, c.reward, c.n + len(c.boundary)),
     )
     payoff = max(float(np.abs(part).max(initial=0.0)) for part in (c.reward, c.boundary))
     while stalled < PATIENCE and not (near and near.converged):
@@ -500,10 +480,7 @@ def evaluate_roughly(followed: Component, guess: Floats) -> Floats:
     Raises:
         CertificateError: If play ends too rarely for floats.
     """
-    chain = Chain(
-        followed.name(), followed.row_start, followed.edge_start, followed.edge_target,
-        followed.edge_probability, np.ones(followed.n), followed.leaving,
-    )  # fmt: skip
+    chain = Chain(followed.name(), followed.edges, np.ones(followed.n), followed.leaving)
     v, right = guess.copy(), followed.r
     within = np.full(followed.n, ROUGH / 1000 * float(np.abs(right).max()))
     residual = kernels.chain.iterate(
@@ -535,11 +512,7 @@ def has_improper_response(
     """
     left = induced(c, fixed, player)
     gains = (1 - 2 * player) * v.sum(axis=0) > TIE * large
-    return bool(
-        kernels.markov_game.can_stay_for_free(
-            left.row_start, left.outcome_start, left.next_state, left.reward, gains
-        )
-    )
+    return bool(kernels.markov_game.can_stay_for_free(left.transitions, left.reward, gains))
 
 
 def _largest(c: GameComponent, v: Floats) -> float:

@@ -42,6 +42,7 @@ import numpy as np
 from solvent.exact import kernels
 from solvent.exact.chain import PATIENCE, ROUNDING, Chain
 from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -125,27 +126,19 @@ class Component:
         return self._edges[1]
 
     @property
-    def edge_start(self) -> Ints:
-        """[k+1] slices of the edges of each row: of the outcomes that stay in the component."""
+    def edges(self) -> Transitions:
+        """The outcomes that stay in the component, with their probabilities p(t|k)."""
         return self._edges[2]
 
-    @property
-    def edge_target(self) -> Ints:
-        """[E] the state to which each edge leads."""
-        return self._edges[3]
-
-    @property
-    def edge_probability(self) -> Floats:
-        """[E] the probability p(t|k) of each edge."""
-        return self._edges[4]
-
     @cached_property
-    def _edges(self) -> tuple[Floats, Floats, Ints, Ints, Floats]:
-        r, leaving, start, target, flow = kernels.chain.take_edges(
-            self.n, self.outcome_start, self.next_state, self.probability, self.reward,
-            self.boundary,
-        )  # fmt: skip
-        return r, leaving, start, target, flow
+    def _edges(self) -> tuple[Floats, Floats, Transitions]:
+        r, leaving, edges = kernels.chain.take_edges(self.transitions, self.reward, self.boundary)
+        return r, leaving, edges
+
+    @property
+    def transitions(self) -> Transitions:
+        """All outcomes, as the compiled loops take them."""
+        return Transitions(self.row_start, self.outcome_start, self.next_state, self.probability)
 
     def name(self, s: int = 0) -> str:
         """The game and a state of it, for what errors say.
@@ -168,11 +161,11 @@ def component_of_one(
         place: [S] of -1, for use meanwhile.
         player: Who chooses.
     """
-    arrays = kernels.chain.take_component(
-        states, place, game.row_start, game.outcome_start, game.next_state, game.probability,
-        game.outcome_reward, values, 1 - 2 * player,
-    )  # fmt: skip
-    return Component(game, states, *arrays, (f"player {player}", f"player {1 - player}"))
+    taken, reward, boundary = kernels.chain.take_component(
+        states, place, transitions_of(game), game.outcome_reward, values, 1 - 2 * player
+    )
+    players = f"player {player}", f"player {1 - player}"
+    return Component(game, states, *taken, reward, boundary, players)
 
 
 def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
@@ -204,9 +197,8 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
     if c.n > APPROACHED:
         near, guess = policy.copy(), np.zeros(c.n)
         if kernels.cycles.approach(
-            c.row_start, c.edge_start, c.edge_target, c.edge_probability, c.leaving, c.r, near,
-            guess, TIE, ROUNDING, PATIENCE,
-        ) and is_proper(c, chosen(c, near)):  # fmt: skip
+            c.edges, c.leaving, c.r, near, guess, TIE, ROUNDING, PATIENCE
+        ) and is_proper(c, chosen(c, near)):
             policy = near
         else:
             guess = None
@@ -239,10 +231,7 @@ def evaluate(c: Component, weight: Floats, guess: Floats | None = None) -> Float
     Raises:
         CertificateError: If play ends too rarely for floats.
     """
-    chain = Chain(
-        c.name(), c.row_start, c.edge_start, c.edge_target, c.edge_probability, weight,
-        grouped_sum(c.state, weight * c.leaving, c.n),
-    )  # fmt: skip
+    chain = Chain(c.name(), c.edges, weight, grouped_sum(c.state, weight * c.leaving, c.n))
     right = grouped_sum(c.state, weight * c.r, c.n)
     v = chain.solve(right, within=np.full(c.n, FIRST * np.abs(right).max()), guess=guess)
     # What the equations still lack, found by differences, is solved for once more.
@@ -259,12 +248,9 @@ def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
         v: [2, n] values.
     """
     rise, change = kernels.induction.advantages(
-        c.state, c.outcome_start, c.next_state, c.probability, c.reward,
-        np.concatenate((v[0], c.boundary)), 1,
-    )  # fmt: skip
-    kernels.induction.add_rises(
-        c.row_start, c.edge_start, c.edge_target, c.edge_probability, c.leaving, v[1], rise
+        c.transitions, c.reward, np.concatenate((v[0], c.boundary)), 1
     )
+    kernels.induction.add_rises(c.edges, c.leaving, v[1], rise)
     return rise, change
 
 
@@ -293,9 +279,7 @@ def chosen(c: Component, policy: Ints) -> Bools:
 
 def exit_distances(c: Component, rows: Bools) -> Ints:
     """The least number of the given rows ([k]) that lead out from each state, or -1, [n]."""
-    return kernels.chain.exit_distances(
-        c.row_start, c.edge_start, c.edge_target, rows, c.leaving > 0
-    )
+    return kernels.chain.exit_distances(c.edges, rows, c.leaving > 0)
 
 
 def is_proper(c: Component, rows: Bools) -> bool:
@@ -320,11 +304,9 @@ def likeliest_exit(c: Component) -> Ints:
         )
     # Never above 1, by rounding either: a path would gain by going round.
     with np.errstate(divide="ignore"):
-        chance = np.minimum(np.log(c.edge_probability), 0.0)
+        chance = np.minimum(np.log(c.edges.probability), 0.0)
         leaving = np.minimum(np.log(c.leaving), 0.0)
-    _, policy = kernels.chain.likeliest_exits(
-        c.row_start, c.edge_start, c.edge_target, chance, leaving
-    )
+    _, policy = kernels.chain.likeliest_exits(c.edges._replace(probability=chance), leaving)
     if (policy < 0).any():
         raise CertificateError(
             f"{c.name(int(np.argmax(policy < 0)))}: play ends so rarely that floats cannot tell it "

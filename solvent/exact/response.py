@@ -20,6 +20,7 @@ from solvent.exact.evaluation import policy_value
 from solvent.exact.nonterminating import costs_for_ever, solve_with_nonterminating_play
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
+from solvent.exact.transitions import transitions_of
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats
 from solvent.model.tabular import check_policy
@@ -99,10 +100,7 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
     policy = without_negligible(policy)
     return kernels.induction.respond(
         parts.order,
-        game.row_start,
-        game.outcome_start,
-        game.next_state,
-        game.probability,
+        transitions_of(game),
         game.outcome_reward,
         policy.probabilities[game.row_state, game.row_action[policy.player]],
         (first, second)[other],

@@ -29,6 +29,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.certificate import bracket
+from solvent.exact.transitions import Transitions
 from solvent.model import TabularGame, TabularPolicy
 
 
@@ -378,10 +379,11 @@ def test_a_loop_along_which_nothing_changes_is_not_proved_by_sweeps() -> None:
 def test_sweeps_go_on_while_their_end_is_in_sight(staying: float, settled: bool) -> None:
     # One state with one row: it stays, or play ends. In 50 sweeps .98 leaves a share of .37.
     total = np.zeros(2)
-    assert settled == kernels.markov_game.sweep_gains(
-        np.array([0, 1, 1]), np.array([0, 2]), np.array([0, 1], np.int32),
-        np.array([staying, 1 - staying]), np.ones(1), total, 50,
-    )  # fmt: skip
+    chance = np.array([staying, 1 - staying])
+    transitions = Transitions(
+        np.array([0, 1, 1]), np.array([0, 2]), np.array([0, 1], np.int32), chance
+    )
+    assert settled == kernels.markov_game.sweep_gains(transitions, np.ones(1), total, 50)
     most = 1 / (1 - staying)
     assert (0.75 * most <= total[0] <= most) == settled
 

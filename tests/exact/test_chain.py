@@ -10,6 +10,7 @@ from scipy.sparse.linalg import spsolve
 from solvent.exact import CertificateError, chain
 from solvent.exact.chain import Chain
 from solvent.exact.kernels.chain import exit_distances, likeliest_exits
+from solvent.exact.transitions import Transitions
 
 STATES = 5000
 
@@ -28,9 +29,8 @@ def random_chain(rng: np.random.Generator, *, leaving: float = 0.1) -> tuple[Cha
     target = np.where(rng.random(len(source)) < 0.05, rng.integers(0, n, len(source)), down)
     probability = np.full(len(source), (1 - leaving) / 3)
     dense = csr_array((probability * np.repeat(weight, 3), (source, target)), shape=(n, n))
-    found = Chain(
-        "random", row_start, outcome_start, target, probability, weight, np.full(n, leaving)
-    )
+    transitions = Transitions(row_start, outcome_start, target, probability)
+    found = Chain("random", transitions, weight, np.full(n, leaving))
     return found, dense
 
 
@@ -65,10 +65,9 @@ def test_a_chain_whose_factors_would_fill_up_is_not_factored(
     leaving = np.zeros(n)
     leaving[0] = 1e-6
     chance = rng.dirichlet(np.ones(5), n) * (1 - leaving[:, None])
-    found = Chain(
-        "random", np.arange(n + 1), 5 * np.arange(n + 1), rng.integers(0, n, 5 * n),
-        chance.ravel(), np.ones(n), leaving,
-    )  # fmt: skip
+    targets = rng.integers(0, n, 5 * n)
+    transitions = Transitions(np.arange(n + 1), 5 * np.arange(n + 1), targets, chance.ravel())
+    found = Chain("random", transitions, np.ones(n), leaving)
     monkeypatch.delattr(chain, "splu")
     with pytest.raises(CertificateError, match="so rarely"):
         found.solve(np.ones(n))
@@ -84,7 +83,8 @@ def test_a_chain_that_mixes_slowly_is_factored() -> None:
     leaving = np.zeros(n)
     leaving[[0, -1]] = 0.5
     half = np.full(2 * n - 2, 0.5)
-    walk = Chain("walk", row_start, outcome_start, target, half, np.ones(n), leaving)
+    transitions = Transitions(row_start, outcome_start, target, half)
+    walk = Chain("walk", transitions, np.ones(n), leaving)
     place = np.arange(1, n + 1)
     assert walk.solve(np.ones(n)) == pytest.approx(place * (n + 1.0 - place), rel=1e-8)
 
@@ -97,17 +97,15 @@ def test_iteration_is_as_exact_where_states_are_rarely_left(staying: float) -> N
     targets = rng.integers(0, n, (n, 4))
     # A power of 2, so that both chains have the same solution bit for bit.
     scale = 2.0 ** np.round(np.log2(staying))
-    chain_of = [
-        Chain(
-            "rarely left", np.arange(n + 1), 4 * np.arange(n + 1), targets.ravel(),
-            np.full(4 * n, 0.225 * factor), np.ones(n), np.full(n, 0.1 * factor),
-        )
-        for factor in (1.0, scale)
-    ]  # fmt: skip
+    places = np.arange(n + 1)
+
+    def chain_with(factor: float) -> Chain:
+        chance = np.full(4 * n, 0.225 * factor)
+        transitions = Transitions(places, 4 * places, targets.ravel(), chance)
+        return Chain("rarely left", transitions, np.ones(n), np.full(n, 0.1 * factor))
+
     right = rng.normal(size=n)
-    often, rarely = (
-        found.solve(right * f) for found, f in zip(chain_of, (1.0, scale), strict=True)
-    )
+    often, rarely = (chain_with(factor).solve(right * factor) for factor in (1.0, scale))
     assert rarely == pytest.approx(often, rel=0, abs=1e-12)
 
 
@@ -115,8 +113,9 @@ def test_play_that_never_ends_is_refused() -> None:
     n = STATES
     places = np.arange(n + 1)
     with pytest.raises(CertificateError, match="stuck: play ends so rarely"):
-        Chain("stuck", places, places, np.arange(n), np.ones(n), np.ones(n))
-    round_and_round = Chain("ring", places, places, (places[:-1] + 1) % n, np.ones(n), np.ones(n))
+        Chain("stuck", Transitions(places, places, np.arange(n), np.ones(n)), np.ones(n))
+    around = Transitions(places, places, (places[:-1] + 1) % n, np.ones(n))
+    round_and_round = Chain("ring", around, np.ones(n))
     with pytest.raises(CertificateError, match="ring: play ends so rarely"):
         round_and_round.solve(np.ones(n))
 
@@ -126,10 +125,9 @@ def test_a_chain_that_is_hardly_ever_left_is_as_exact_as_any(size: int) -> None:
     """Pairs of states that change places, each left once in 2^60 moves: twice 2^60 in all."""
     luck = 2.0**-60
     places = np.arange(size)
-    walk = Chain(
-        "pairs", np.arange(size + 1), np.arange(size + 1), places ^ 1, np.ones(size), np.ones(size),
-        np.where(places % 2, luck, 0.0),
-    )  # fmt: skip
+    start = np.arange(size + 1)
+    transitions = Transitions(start, start, places ^ 1, np.ones(size))
+    walk = Chain("pairs", transitions, np.ones(size), np.where(places % 2, luck, 0.0))
     assert walk.solve(np.ones(size)) == pytest.approx(np.full(size, 2 / luck), rel=1e-15)
     visits = walk.solve_transposed((places == 0).astype(float))
     assert visits[:2] == pytest.approx([1 / luck, 1 / luck], rel=1e-15)
@@ -144,10 +142,8 @@ def test_elimination_part_by_part_solves_the_same_equations(transposed: bool) ->
     dense[np.arange(n), np.arange(n)] = 0.2
     dense /= dense.sum(axis=1, keepdims=True) * 1.05
     moves = csr_array(dense)
-    walk = Chain(
-        "parts", np.arange(n + 1), moves.indptr, moves.indices, moves.data, np.ones(n),
-        1 - dense.sum(axis=1),
-    )  # fmt: skip
+    transitions = Transitions(np.arange(n + 1), moves.indptr, moves.indices, moves.data)
+    walk = Chain("parts", transitions, np.ones(n), 1 - dense.sum(axis=1))
     assert 5 < len(walk._parts[1]) - 1 < n, "some parts of one state and some of several"
     right = rng.normal(size=n)
     matrix = np.eye(n) - dense
@@ -160,12 +156,12 @@ def test_exit_distances() -> None:
     """State 0 can only go to 1, 1 to 0 or 2, 2 leaves; 3 cannot."""
     row_start = np.array([0, 1, 3, 5, 6])
     edge_start = np.array([0, 1, 2, 3, 4, 4, 5])
-    target = np.array([1, 0, 2, 0, 3])
+    edges = Transitions(row_start, edge_start, np.array([1, 0, 2, 0, 3]), np.ones(5))
     leaves = np.array([False, False, False, False, True, False])
-    distance = exit_distances(row_start, edge_start, target, np.ones(6, bool), leaves)
+    distance = exit_distances(edges, np.ones(6, bool), leaves)
     assert distance.tolist() == [3, 2, 1, -1]
     without = np.array([True, True, False, True, True, True])
-    distance = exit_distances(row_start, edge_start, target, without, leaves)
+    distance = exit_distances(edges, without, leaves)
     assert distance.tolist() == [-1, -1, 1, -1]
 
 
@@ -180,6 +176,6 @@ def test_the_likeliest_exit_is_that_of_the_whole_path() -> None:
     with np.errstate(divide="ignore"):
         chance = np.log([0.5, 0.9, 1.0, 0.1, 0.2, 0.4, 0.4, 1.0])
         leaving = np.log([0.5, 0, 1e-200, 0.9, 1.0, 0.1, 0, 0, 0])
-    best, first = likeliest_exits(row_start, edge_start, target, chance, leaving)
+    best, first = likeliest_exits(Transitions(row_start, edge_start, target, chance), leaving)
     np.testing.assert_allclose(np.exp(best), [0.81, 0.9, 1, 0.4, 0])
     assert first.tolist() == [1, 3, 4, 6, -1]

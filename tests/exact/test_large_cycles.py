@@ -16,6 +16,7 @@ from solvent.exact import (
 )
 from solvent.exact.chain import Chain
 from solvent.exact.decomposition import optimum
+from solvent.exact.transitions import transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 
@@ -127,9 +128,7 @@ def test_a_large_chain_is_solved_without_factors(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delattr(chain, "splu")
     game = random_problem(20_000, 0.99)
     weight = np.tile([0.2, 0.3, 0.5], 20_000)
-    walk = Chain(
-        "walk", game.row_start, game.outcome_start, game.next_state, game.probability, weight
-    )
+    walk = Chain("walk", transitions_of(game), weight)
     assert walk.solve((~game.terminal).astype(float))[:-1] == pytest.approx(100, rel=1e-12)
     assert walk.solve_transposed(game.initial).sum() == pytest.approx(101, rel=1e-11)
 

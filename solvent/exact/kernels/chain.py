@@ -11,27 +11,24 @@ import numpy as np
 from numba import njit
 
 from solvent.exact.compilation import compiled, inner
+from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
 LARGEST_CUT = 64
 """How many states a cut may have."""
 
 
-def merge_rows(
-    row_start: Ints, outcome_start: Ints, next_state: Ints, probability: Floats, weight: Floats
-) -> tuple[Ints, Ints, Floats, Floats]:
+def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
     """The chain in which each row is played with the given weight, without what stays in a state.
 
     Returns:
         Entries of each state ([S+1]), where they lead (distinct within a state, never the state
         itself), how likely, and the sum of that for each state, -1 for one without a row.
     """
-    n, most = len(row_start) - 1, len(next_state)
+    n, most = len(transitions.row_start) - 1, len(transitions.next_state)
     start, total, place = np.zeros(n + 1, np.int64), np.full(n, -1.0), np.full(n, -1)
     target, flow = np.empty(most, np.int64), np.empty(most)
-    _merge_rows(
-        row_start, outcome_start, next_state, probability, weight, start, target, flow, total, place
-    )
+    _merge_rows(transitions, weight, start, target, flow, total, place)
     size = int(start[-1])
     # What is kept is no longer than it has to be.
     return start, target[:size].copy(), flow[:size].copy(), total
@@ -39,10 +36,7 @@ def merge_rows(
 
 @compiled
 def _merge_rows(
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     weight: Floats,
     start: Ints,
     target: Ints,
@@ -51,6 +45,7 @@ def _merge_rows(
     place: Ints,
 ) -> None:
     """Write what :func:`merge_rows` returns; `total` and `place` [S] hold -1 at first."""
+    row_start, outcome_start, next_state, probability = transitions
     for s in range(len(total)):
         end = start[s]
         for k in range(row_start[s], row_start[s + 1]):
@@ -609,30 +604,25 @@ def solve_parts_by_cuts(
 def take_component(
     states: Ints,
     place: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
     sign: int,
-) -> tuple[Ints, Ints, Ints, Floats, Floats, Floats]:
+) -> tuple[Transitions, Floats, Floats]:
     """The rows and outcomes of some of a game's states, as :class:`solvent.exact.mdp.Component`.
 
     Args:
         states: [n].
         place: [S] of -1, for use meanwhile.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, known outside of the component.
         sign: 1 for rewards and values to player 0, -1 for those to player 1.
 
     Returns:
-        The component's row_start, outcome_start, next_state, probability, reward and boundary.
+        The component's transitions, reward and boundary.
     """
+    row_start, outcome_start, _, _ = transitions
     n = len(states)
     count = row_start[states + 1] - row_start[states]
     rows = np.concatenate(([0], np.cumsum(count)))
@@ -640,32 +630,29 @@ def take_component(
     outcomes, target = np.zeros(int(rows[-1]) + 1, np.int64), np.empty(size, np.int64)
     chance, reward, boundary = np.empty(size), np.empty(size), np.empty(size)
     place[states] = np.arange(n)
+    taken = Transitions(rows, outcomes, target, chance)
     beyond = _take_outcomes(
-        states, place, row_start, outcome_start, next_state, probability, outcome_reward, values,
-        sign, outcomes, target, chance, reward, boundary,
-    )  # fmt: skip
+        states, place, transitions, outcome_reward, values, sign, taken, reward, boundary
+    )
     place[states] = -1
-    return rows, outcomes, target, chance, reward, boundary[:beyond].copy()
+    return taken, reward, boundary[:beyond].copy()
 
 
 @compiled
 def _take_outcomes(
     states: Ints,
     place: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
     sign: int,
-    outcomes: Ints,
-    target: Ints,
-    chance: Floats,
+    taken: Transitions,
     reward: Floats,
     boundary: Floats,
 ) -> int:
     """Write what :func:`take_component` returns, and return how many outcomes lead outside."""
+    row_start, outcome_start, next_state, probability = transitions
+    _, outcomes, target, chance = taken
     k, size, beyond = 0, 0, 0
     for s in states:
         for row in range(row_start[s], row_start[s + 1]):
@@ -683,52 +670,40 @@ def _take_outcomes(
 
 
 def take_edges(
-    n: int,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    reward: Floats,
-    boundary: Floats,
-) -> tuple[Floats, Floats, Ints, Ints, Floats]:
+    transitions: Transitions, reward: Floats, boundary: Floats
+) -> tuple[Floats, Floats, Transitions]:
     """What each row of a component earns, and where it leads inside.
 
     Args:
-        n: How many states the component has.
-        outcome_start: [k+1] slices of the outcomes of each row.
-        next_state: [N] below n a state of the component, n + b place b outside.
-        probability: [N] of each outcome.
+        transitions: Of the component's n states; next states from n on are places outside.
         reward: [N] of each outcome.
         boundary: The values of the places outside.
 
     Returns:
         The expected reward of each row with the value of where it leaves to, [k], the probability
-        with which it leaves, [k], where its edges begin, [k+1], where they lead and how likely.
+        with which it leaves, [k], and the outcomes that stay inside.
     """
-    k, inside = len(outcome_start) - 1, int(np.count_nonzero(next_state < n))
+    n, k = len(transitions.row_start) - 1, len(transitions.outcome_start) - 1
+    inside = int(np.count_nonzero(transitions.next_state < n))
     r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
-    target, flow = np.empty(inside, np.int64), np.empty(inside)
-    _take_edges(
-        n, outcome_start, next_state, probability, reward, boundary, r, leaving, start, target, flow
-    )
-    return r, leaving, start, target, flow
+    edges = Transitions(transitions.row_start, start, np.empty(inside, np.int64), np.empty(inside))
+    _take_edges(transitions, reward, boundary, r, leaving, edges)
+    return r, leaving, edges
 
 
 @compiled
 def _take_edges(
-    n: int,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     reward: Floats,
     boundary: Floats,
     r: Floats,
     leaving: Floats,
-    start: Ints,
-    target: Ints,
-    flow: Floats,
+    edges: Transitions,
 ) -> None:
     """Write what :func:`take_edges` returns; `r` and `leaving` [k] hold 0 at first."""
-    used = 0
+    row_start, outcome_start, next_state, probability = transitions
+    _, start, target, flow = edges
+    n, used = len(row_start) - 1, 0
     for q in range(len(r)):
         for o in range(outcome_start[q], outcome_start[q + 1]):
             t, p = next_state[o], probability[o]
@@ -742,38 +717,29 @@ def _take_edges(
         start[q + 1] = used
 
 
-def exit_distances(
-    row_start: Ints, edge_start: Ints, target: Ints, rows: Bools, leaves: Bools
-) -> Ints:
+def exit_distances(edges: Transitions, rows: Bools, leaves: Bools) -> Ints:
     """For each state, the least number of the given rows to leave.
 
     Args:
-        row_start: [S+1].
-        edge_start: [K+1] edges of each row, of those that do not leave.
-        target: Where they lead.
+        edges: What stays in the component.
         rows: [K] that may be used.
         leaves: [K] whether a row can leave.
 
     Returns:
         [S], -1 where none lead out.
     """
-    n = len(row_start) - 1
+    n = len(edges.row_start) - 1
     distance = np.full(n, -1)
-    _find_distances(row_start, edge_start, target, rows, leaves, distance, np.empty(n, np.int64))
+    _find_distances(edges, rows, leaves, distance, np.empty(n, np.int64))
     return distance
 
 
 @compiled
 def _find_distances(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    rows: Bools,
-    leaves: Bools,
-    distance: Ints,
-    waiting: Ints,
+    edges: Transitions, rows: Bools, leaves: Bools, distance: Ints, waiting: Ints
 ) -> None:
     """Write what :func:`exit_distances` returns; `distance` [S] holds -1 at first."""
+    row_start, edge_start, target, _ = edges
     left, steps, changed = len(distance), 0, True
     for s in range(left):
         waiting[s] = s
@@ -798,43 +764,27 @@ def _find_distances(
         left = still
 
 
-def likeliest_exits(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    chance: Floats,
-    leaving: Floats,
-) -> tuple[Floats, Ints]:
+def likeliest_exits(edges: Transitions, leaving: Floats) -> tuple[Floats, Ints]:
     """For each state, its most probable path that leaves, and the row that it begins with.
 
     Args:
-        row_start: [S+1].
-        edge_start: [K+1] edges of each row, of those that do not leave.
-        target: Where they lead.
-        chance: The logarithm of how probable each edge is, at most 0.
+        edges: What stays in the component, with the logarithms of probabilities, at most 0.
         leaving: [K] the logarithm of how likely a row leaves at once.
 
     Returns:
         The logarithm of the path's probability, -inf where there is none, and of equals the row
         that was found first, -1 where there is none; both [S].
     """
-    n = len(row_start) - 1
+    n = len(edges.row_start) - 1
     best, first = np.full(n, -np.inf), np.full(n, -1)
-    find_exits(row_start, edge_start, target, chance, leaving, best, first)
+    find_exits(edges, leaving, best, first)
     return best, first
 
 
 @compiled
-def find_exits(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    chance: Floats,
-    leaving: Floats,
-    best: Floats,
-    first: Ints,
-) -> None:
+def find_exits(edges: Transitions, leaving: Floats, best: Floats, first: Ints) -> None:
     """Write what :func:`likeliest_exits` returns; `best` [S] holds -inf at first, `first` -1."""
+    row_start, edge_start, target, chance = edges
     n = len(first)
     for s in range(n):
         for k in range(row_start[s], row_start[s + 1]):

@@ -24,7 +24,8 @@ from solvent.exact.kernels.chain import (
     solve_by_cut,
     take,
 )
-from solvent.exact.kernels.induction import add_advantages
+from solvent.exact.kernels.induction import add_advantages, add_rises
+from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Floats, Ints
 
 LARGEST_COMPONENT = 4000
@@ -48,10 +49,7 @@ APPROACHED = 1e-11
 @njit(cache=True)
 def solve(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     first: Ints,
     second: Ints,
@@ -66,10 +64,7 @@ def solve(
 
     Args:
         states: [n] the states of the component, ascending.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         first: [S] how many actions player 0 has.
         second: [S] how many actions player 1 has; one of the two numbers is 1.
@@ -83,6 +78,7 @@ def solve(
     Returns:
         Whether it is solved.
     """
+    row_start, outcome_start, next_state, probability = transitions
     n = len(states)
     if n > LARGEST_COMPONENT:
         return False
@@ -132,10 +128,8 @@ def solve(
         own[i], other[i] = first[states[i]] > 1, second[states[i]] > 1
         one, two = one or own[i], two or other[i]
 
-    component = (
-        rows, state, outs, target, chance, reward, known, edges, edge_target[:inside],
-        edge_chance[:inside], leaving, r,
-    )  # fmt: skip
+    own_edges = Transitions(rows, edges, edge_target[:inside], edge_chance[:inside])
+    component = (Transitions(rows, outs, target, chance), reward, known, own_edges, leaving, r)
     if greedy and not two:
         policy = rows[:-1].copy()
         for i in range(n):
@@ -195,7 +189,7 @@ def _improve(component, choosing, sign, policy, tie, grain):  # type: ignore[no-
     Returns:
         Whether it settled, the values [2, n] to player 0, and the policy [n].
     """
-    rows = component[0]
+    rows = component[0].row_start
     proper, v = _evaluate(component, policy)
     if not proper:
         allowed = np.zeros(rows[-1], np.bool_)
@@ -243,23 +237,19 @@ def _tie(v, i, change, tie, grain):  # type: ignore[no-untyped-def]
 @_inner
 def _advantages(component, v):  # type: ignore[no-untyped-def]
     """The advantage of each row, [k], and the sum of what changes along it, [k]."""
-    _, state, outs, target, chance, reward, known, edges, to, flow, leaving, _ = component
+    transitions, reward, known, edges, leaving, _ = component
     for i in range(v.shape[1]):
         known[i] = v[0, i]
-    rise, change = np.zeros(len(state)), np.zeros(len(state))
-    add_advantages(state, outs, target, chance, reward, known, 1, rise, change)
-    for q in range(len(state)):
-        here, rest = v[1, state[q]], 0.0
-        for e in range(edges[q], edges[q + 1]):
-            rest += flow[e] * (v[1, to[e]] - here)
-        rise[q] += rest - leaving[q] * here
+    rise, change = np.zeros(len(leaving)), np.zeros(len(leaving))
+    add_advantages(transitions, reward, known, 1, rise, change)
+    add_rises(edges, leaving, v[1], rise)
     return rise, change
 
 
 @_inner
 def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
     """The row that begins the likeliest path out, [n] or -1, and whether all states have one."""
-    rows, _, _, _, _, _, _, edges, to, flow, leaving, _ = component
+    _, _, _, (rows, edges, to, flow), leaving, _ = component
     chance, out = np.full(len(flow), -np.inf), np.full(len(leaving), -np.inf)
     for q in range(len(leaving)):
         if allowed[q]:
@@ -267,7 +257,7 @@ def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
             for e in range(edges[q], edges[q + 1]):
                 chance[e] = min(np.log(flow[e]), 0.0)
     best, first = np.full(len(rows) - 1, -np.inf), np.full(len(rows) - 1, -1)
-    find_exits(rows, edges, to, chance, out, best, first)
+    find_exits(Transitions(rows, edges, to, chance), out, best, first)
     leads_out = True
     for q in first:
         leads_out = leads_out and q >= 0
@@ -277,7 +267,7 @@ def _likeliest_exit(component, allowed):  # type: ignore[no-untyped-def]
 @_inner
 def _evaluate(component, policy):  # type: ignore[no-untyped-def]
     """The values of a policy, [2, n], and whether they could be found."""
-    _, _, _, _, _, _, _, edges, to, flow, leaving, r = component
+    _, _, _, (_, edges, to, flow), leaving, r = component
     n = len(policy)
     v = np.zeros((2, n))
     begin, end = take(edges, policy), take(edges[1:], policy)
@@ -311,7 +301,7 @@ def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: igno
         side: 1 for states in which they are large, -1 for those in which they are small.
         least: What a value has to exceed, with that sign.
     """
-    rows, _, _, _, _, _, _, edges, to, _, leaving, _ = component
+    _, _, _, (rows, edges, to, _), leaving, _ = component
     kept = np.zeros(len(policy), np.bool_)
     for i in range(len(policy)):
         kept[i] = side * (v[0, i] + v[1, i]) > least
@@ -344,10 +334,7 @@ def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: igno
 
 @njit(cache=True, error_model="numpy")
 def approach(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    flow: Floats,
+    edges: Transitions,
     leaving: Floats,
     r: Floats,
     policy: Ints,
@@ -363,10 +350,7 @@ def approach(
     what is found is where policy iteration may begin, and no more.
 
     Args:
-        row_start: [n+1] slices of rows.
-        edge_start: [k+1] edges of each row, of those that do not leave.
-        target: The states to which they lead.
-        flow: How likely they are.
+        edges: What stays in the component.
         leaving: [k] the probability with which each row leaves.
         r: [k] the expected reward of each row, with the value of where it leaves to.
         policy: [n] the row of each state with which to begin, then those that were found.
@@ -378,6 +362,7 @@ def approach(
     Returns:
         Whether it came near.
     """
+    row_start, edge_start, target, flow = edges
     n = len(policy)
     start, size = np.zeros(n + 1, np.int64), 0
     for s in range(n):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvent.exact.compilation import compiled
+from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
 SMALLEST_NORMAL = float(np.finfo(float).tiny)
@@ -14,10 +15,7 @@ SMALLEST_NORMAL = float(np.finfo(float).tiny)
 @compiled
 def induce(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     minimizing: Bools,
     values: Floats,
@@ -31,16 +29,14 @@ def induce(
 
     Args:
         states: The states to solve, each after its successors.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         minimizing: [S] bool, whether the player who chooses here is player 1.
         values: [S] the value of each state, to player 0; read and written.
         chosen: [S], the row chosen in each state, written.
         tie: Relative difference up to which values count as equal.
     """
+    row_start, outcome_start, next_state, probability = transitions
     for s in states:
         best, row = 0.0, -1
         for k in range(row_start[s], row_start[s + 1]):
@@ -56,10 +52,7 @@ def induce(
 
 def respond(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     weight: Floats,
     responds: Bools,
@@ -69,30 +62,21 @@ def respond(
 
     Args:
         states: All of them, each after its successors.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         weight: [K] the probability of each row where the fixed policy chooses.
         responds: [S] whether the player who responds chooses.
         minimizing: Whether that is player 1.
     """
-    values = np.zeros(len(row_start) - 1)
-    _respond(
-        states, row_start, outcome_start, next_state, probability, outcome_reward, weight, responds,
-        minimizing, values,
-    )  # fmt: skip
+    values = np.zeros(len(transitions.row_start) - 1)
+    _respond(states, transitions, outcome_reward, weight, responds, minimizing, values)
     return values
 
 
 @compiled
 def _respond(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     weight: Floats,
     responds: Bools,
@@ -100,6 +84,7 @@ def _respond(
     values: Floats,
 ) -> None:
     """Write what :func:`respond` returns."""
+    row_start, outcome_start, next_state, probability = transitions
     for s in states:
         best, mean, first = 0.0, 0.0, True
         for k in range(row_start[s], row_start[s + 1]):
@@ -115,36 +100,31 @@ def _respond(
 
 
 def expect(
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
 ) -> Floats:
     """The expected reward and value of the next state of each row, [K].
 
     Args:
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, to player 0.
     """
-    expected = np.empty(len(outcome_start) - 1)
-    _expect(outcome_start, next_state, probability, outcome_reward, values, expected)
+    expected = np.empty(len(transitions.outcome_start) - 1)
+    _expect(transitions, outcome_reward, values, expected)
     return expected
 
 
 @compiled
 def _expect(
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
     expected: Floats,
 ) -> None:
     """Write what :func:`expect` returns."""
+    _, outcome_start, next_state, probability = transitions
     for k in range(len(expected)):
         q = 0.0
         for n in range(outcome_start[k], outcome_start[k + 1]):
@@ -153,10 +133,7 @@ def _expect(
 
 
 def advantages(
-    state: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
     sign: int,
@@ -167,10 +144,7 @@ def advantages(
     proportion to what changes, not to the values themselves.
 
     Args:
-        state: [K] the state of each row.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         outcome_reward: [N] the reward of each outcome, to player 0.
         values: [S] the value of each state, to player 0.
         sign: What rewards are multiplied by: 1, -1 for those of the other player, or 0.
@@ -179,20 +153,15 @@ def advantages(
         The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
         at least the smallest normal float for each of them that is not 0.
     """
-    advantage, magnitude = np.zeros(len(state)), np.zeros(len(state))
-    add_advantages(
-        state, outcome_start, next_state, probability, outcome_reward, values, sign, advantage,
-        magnitude,
-    )  # fmt: skip
+    rows = len(transitions.outcome_start) - 1
+    advantage, magnitude = np.zeros(rows), np.zeros(rows)
+    add_advantages(transitions, outcome_reward, values, sign, advantage, magnitude)
     return advantage, magnitude
 
 
 @compiled
 def add_advantages(
-    state: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     values: Floats,
     sign: int,
@@ -200,24 +169,22 @@ def add_advantages(
     magnitude: Floats,
 ) -> None:
     """Add what :func:`advantages` returns to `advantage` and `magnitude`, both [K]."""
-    for k in range(len(state)):
-        value = values[state[k]]
-        for n in range(outcome_start[k], outcome_start[k + 1]):
-            rise = values[next_state[n]] - value
-            reward = sign * outcome_reward[n]
-            change = abs(reward) + abs(rise)
-            if change > 0:
-                advantage[k] += probability[n] * (reward + rise)
-                # A product too small for floats is not nothing.
-                magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
+    row_start, outcome_start, next_state, probability = transitions
+    for s in range(len(row_start) - 1):
+        for k in range(row_start[s], row_start[s + 1]):
+            for n in range(outcome_start[k], outcome_start[k + 1]):
+                rise = values[next_state[n]] - values[s]
+                reward = sign * outcome_reward[n]
+                change = abs(reward) + abs(rise)
+                if change > 0:
+                    advantage[k] += probability[n] * (reward + rise)
+                    # A product too small for floats is not nothing.
+                    magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
 
 
 @compiled
 def add_rises(
-    row_start: Ints,
-    edge_start: Ints,
-    target: Ints,
-    flow: Floats,
+    edges: Transitions,
     leaving: Floats,
     values: Floats,
     advantage: Floats,
@@ -225,14 +192,12 @@ def add_rises(
     """Add to advantages by how much further values, 0 outside, rise along the rows of a component.
 
     Args:
-        row_start: [n+1] slices of rows.
-        edge_start: [k+1] edges of each row, of those that do not leave.
-        target: The states to which they lead.
-        flow: How likely they are.
+        edges: What stays in the component.
         leaving: [k] the probability with which each row leaves.
         values: [n].
         advantage: [k], read and written.
     """
+    row_start, edge_start, target, flow = edges
     for s in range(len(row_start) - 1):
         for k in range(row_start[s], row_start[s + 1]):
             rise = 0.0
@@ -259,10 +224,7 @@ def _find_best(row_start: Ints, q: Floats, best: Ints) -> None:
 
 @compiled
 def raise_values(
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     fall: Floats,
     values: Floats,
     sweeps: int,
@@ -270,10 +232,7 @@ def raise_values(
     """Raise values until they fall along every row by as much as they have to.
 
     Args:
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         fall: [K] by how much, at least.
         values: [S], read and written.
         sweeps: After how many sweeps over the states, up and down by turns, to give up.
@@ -281,6 +240,7 @@ def raise_values(
     Returns:
         Whether they do.
     """
+    row_start, outcome_start, next_state, probability = transitions
     n = len(values)
     for turn in range(sweeps):
         raised = False
@@ -303,38 +263,30 @@ def raise_values(
 
 def climb(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     gain: Floats,
 ) -> Floats:
     """The most that can be gained from each state of a game without cycles, [S].
 
     Args:
         states: All states, successors first.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         gain: [K] what each row gains.
     """
-    most = np.zeros(len(row_start) - 1)
-    _climb(states, row_start, outcome_start, next_state, probability, gain, most)
+    most = np.zeros(len(transitions.row_start) - 1)
+    _climb(states, transitions, gain, most)
     return most
 
 
 @compiled
 def _climb(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     gain: Floats,
     most: Floats,
 ) -> None:
     """Write what :func:`climb` returns; `most` [S] holds 0 at first."""
+    row_start, outcome_start, next_state, probability = transitions
     for s in states:
         for k in range(row_start[s], row_start[s + 1]):
             q = gain[k]
@@ -347,10 +299,7 @@ def _climb(
 @compiled
 def substitute_back(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     weight: Floats,
     values: Floats,
 ) -> None:
@@ -358,13 +307,11 @@ def substitute_back(
 
     Args:
         states: Successors first.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         weight: [K] the probability of each row in its state.
         values: [S] the right side r, then the values v; read and written.
     """
+    row_start, outcome_start, next_state, probability = transitions
     for s in states:
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
@@ -377,10 +324,7 @@ def substitute_back(
 @compiled
 def substitute_forward(
     states: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     weight: Floats,
     visits: Floats,
 ) -> None:
@@ -388,13 +332,11 @@ def substitute_forward(
 
     Args:
         states: All states, successors first; they are visited the other way round.
-        row_start: [S+1] slices of the rows of each state.
-        outcome_start: [K+1] slices of the outcomes of each row.
-        next_state: [N] the state to which each outcome leads.
-        probability: [N] the probability of each outcome in its row.
+        transitions: Of the game.
         weight: [K] the probability of each row in its state.
         visits: [S] the start distribution, then the occupancy measure; read and written.
     """
+    row_start, outcome_start, next_state, probability = transitions
     for s in states[::-1]:
         for k in range(row_start[s], row_start[s + 1]):
             flow = visits[s] * weight[k]

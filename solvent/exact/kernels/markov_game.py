@@ -15,6 +15,7 @@ from numba import njit
 from solvent.exact.compilation import compiled, inner
 from solvent.exact.kernels.induction import SMALLEST_NORMAL
 from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.transitions import Transitions
 from solvent.model.arrays import Bools, Floats, Ints
 
 
@@ -41,10 +42,7 @@ class Followed(NamedTuple):
 def solve_stages(
     x_start: Ints,
     y_start: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     reward: Floats,
     values: Floats,
     rest: Floats,
@@ -59,10 +57,7 @@ def solve_stages(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        row_start: [n+1] slices of rows.
-        outcome_start: [k+1] slices of outcomes.
-        next_state: [N] below n a state, else a place outside.
-        probability: [N] of each outcome.
+        transitions: Of the component; next states from n on are places outside.
         reward: [N] to player 0.
         values: [n+m] of states and of places outside.
         rest: [n+m] what floats as large as `values` cannot hold, to be added.
@@ -77,6 +72,7 @@ def solve_stages(
         sum where both choose, [n]; the largest of all rows, [n]; whether the duality gap is
         accepted, [n]; and what follows under the strategies that were found.
     """
+    row_start, outcome_start, next_state, probability = transitions
     n = len(row_start) - 1
     work = work_for(*largest_game)
     most = largest_game[0] * largest_game[1]
@@ -125,9 +121,7 @@ def solve_stages(
             for j in range(len(other)):
                 pairs[i, j] = own[i] * other[j]
         # Here, where the rows of the state have just been read, this takes a fraction of the time.
-        followed = _follow(
-            s, pairs, first, outcome_start, next_state, probability, reward, seen, followed
-        )
+        followed = _follow(s, pairs, transitions, reward, seen, followed)
     return value, change, largest, solved, followed
 
 
@@ -135,10 +129,7 @@ def solve_stages(
 def follow_evenly(
     x_start: Ints,
     y_start: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     reward: Floats,
     places: int,
 ) -> Followed:
@@ -149,23 +140,18 @@ def follow_evenly(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        row_start: [n+1] slices of rows.
-        outcome_start: [k+1] slices of outcomes.
-        next_state: [N] below n a state, else a place outside.
-        probability: [N] of each outcome.
+        transitions: Of the component; next states from n on are places outside.
         reward: [N] to player 0.
         places: n + m, how many numbers `next_state` may hold.
     """
-    n = len(row_start) - 1
+    n = len(transitions.row_start) - 1
     seen, followed = np.full(places, -1), no_outcomes(n)
     for s in range(n):
         rows, columns = x_start[s + 1] - x_start[s], y_start[s + 1] - y_start[s]
         weight = np.zeros((rows, columns))
         for number in range(max(rows, columns)):
             weight[number % rows, number % columns] = 1 / max(rows, columns)
-        followed = _follow(
-            s, weight, row_start[s], outcome_start, next_state, probability, reward, seen, followed
-        )
+        followed = _follow(s, weight, transitions, reward, seen, followed)
     return followed
 
 
@@ -181,10 +167,7 @@ def no_outcomes(n: int) -> Followed:
 def _follow(
     s: int,
     weight: Floats,
-    first: int,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     reward: Floats,
     seen: Ints,
     followed: Followed,
@@ -194,10 +177,7 @@ def _follow(
     Args:
         s: The state.
         weight: [m, n] the probability of each pair of actions.
-        first: The state's first row.
-        outcome_start: [k+1] slices of outcomes.
-        next_state: [N] below n a state, else a place outside.
-        probability: [N] of each outcome.
+        transitions: Of the component; next states from n on are places outside.
         reward: [N] to player 0.
         seen: [n+m] where the outcome that leads to each place stands; anything below the first of
             this state if there is none.
@@ -206,6 +186,8 @@ def _follow(
     Returns:
         The same, in larger arrays if need be.
     """
+    row_start, outcome_start, next_state, probability = transitions
+    first = row_start[s]
     begin = end = followed.start[s]
     target, chance, gain = followed.target, followed.probability, followed.reward
     rows, columns = weight.shape
@@ -239,9 +221,7 @@ def _follow(
 def fix_one(
     x_start: Ints,
     y_start: Ints,
-    row_start: Ints,
-    outcome_start: Ints,
-    probability: Floats,
+    transitions: Transitions,
     fixed: Floats,
     player: int,
 ) -> tuple[Ints, Ints, Floats]:
@@ -250,9 +230,7 @@ def fix_one(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        row_start: [n+1] slices of rows.
-        outcome_start: [k+1] slices of outcomes.
-        probability: [N] of each outcome.
+        transitions: Of the component.
         fixed: [X] or [Y] the strategies.
         player: Whose strategies these are.
 
@@ -261,6 +239,7 @@ def fix_one(
         outcome of the component each is; and its probability. An action has none where the fixed
         strategy is 0 everywhere.
     """
+    row_start, outcome_start, _, probability = transitions
     n = len(row_start) - 1
     own, other = (x_start, y_start) if player == 0 else (y_start, x_start)
     start = np.zeros(other[-1] + 1, np.int64)
@@ -291,18 +270,15 @@ def fix_one(
 
 
 @njit(cache=True)
-def can_stay_for_free(
-    row_start: Ints, outcome_start: Ints, next_state: Ints, reward: Floats, where: Bools
-) -> bool:
+def can_stay_for_free(transitions: Transitions, reward: Floats, where: Bools) -> bool:
     """Whether play can go on for ever in some of the given states by rows without a reward.
 
     Args:
-        row_start: [n+1] slices of rows.
-        outcome_start: [k+1] slices of outcomes.
-        next_state: [N] below n a state, else a place outside.
+        transitions: Of the component; next states from n on are places outside.
         reward: [N] of each outcome.
         where: [n] the states.
     """
+    row_start, outcome_start, next_state, _ = transitions
     n = len(row_start) - 1
     kept, gone = where.copy(), np.zeros(row_start[-1], np.bool_)
     changed, forward = True, True
@@ -330,22 +306,11 @@ def can_stay_for_free(
 
 
 @compiled
-def sweep_gains(
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
-    gain: Floats,
-    total: Floats,
-    patience: int,
-) -> bool:
+def sweep_gains(transitions: Transitions, gain: Floats, total: Floats, patience: int) -> bool:
     """Value iteration from below for the most that rows can gain, all gains being positive.
 
     Args:
-        row_start: [S+1] slices of rows.
-        outcome_start: [K+1] slices of outcomes.
-        next_state: [N] the state that follows.
-        probability: [N] of each outcome.
+        transitions: Of the game.
         gain: [K] of each row.
         total: [S] what is gained from each state on; 0 at first, written.
         patience: Half as many sweeps, from the second half on, have to bring the rows nearer: by
@@ -354,6 +319,7 @@ def sweep_gains(
     Returns:
         Whether in the last sweep no row had more than a quarter of its gain beyond the total.
     """
+    row_start, outcome_start, next_state, probability = transitions
     n = len(row_start) - 1
     sweep, missed, before = 0, np.inf, np.inf
     while missed > 0.25:
