@@ -25,6 +25,7 @@ from solvent.baselines.sampling import (
     draw_weighted,
 )
 from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -68,8 +69,7 @@ class MinimaxQ:
         check_integer(moves, "moves", 1, 10**12)
         game = self.game
         self._state = _learn(
-            game.row_start, game.action_count[0], game.action_count[1], game.outcome_start,
-            game.next_state, game.probability, game.outcome_reward, game.terminal,
+            transitions_of(game), *game.action_count, game.outcome_reward, game.terminal,
             np.cumsum(game.initial), self._random, moves, self._state, self._q, self._tried,
             self.values, self._strategies[0], self._strategies[1],
         )  # fmt: skip
@@ -92,12 +92,9 @@ class MinimaxQ:
 
 @njit(cache=True)
 def _learn(
-    row_start: Ints,
+    transitions: Transitions,
     first_count: Ints,
     second_count: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
     outcome_reward: Floats,
     terminal: Bools,
     cumulative_start: Floats,
@@ -111,6 +108,7 @@ def _learn(
     second_mix: Floats,
 ) -> int:
     """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
+    row_start, outcome_start, next_state, probability = transitions
     work = work_for(first_mix.shape[1], second_mix.shape[1])
     for _ in range(moves):
         if state < 0 or terminal[state]:

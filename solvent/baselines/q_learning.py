@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from solvent.baselines.sampling import draw_outcome, draw_start
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -82,10 +84,7 @@ class QLearning:
         game = self._game
         reward = game.outcome_reward if self._player == 0 else -game.outcome_reward
         self._state = _learn(
-            game.row_start,
-            game.outcome_start,
-            game.next_state.astype(np.int64, copy=False),
-            game.probability,
+            transitions_of(game)._replace(next_state=game.next_state.astype(np.int64, copy=False)),
             reward.astype(np.float64),
             game.terminal,
             np.cumsum(game.initial),
@@ -108,10 +107,7 @@ class QLearning:
 
 @njit(cache=True)
 def _learn(
-    row_start: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
+    transitions: Transitions,
     outcome_reward: Floats,
     terminal: Bools,
     cumulative_start: Floats,
@@ -122,21 +118,17 @@ def _learn(
     tried: Ints,
 ) -> int:
     """Play so many moves from a state, -1 for a new episode; returns the state that follows."""
+    row_start, outcome_start, next_state, probability = transitions
     for _ in range(steps):
         if state < 0 or terminal[state]:
-            draw = random.random() * cumulative_start[-1]
-            state = np.searchsorted(cumulative_start, draw, side="right")
+            state = draw_start(cumulative_start, random.random())
         first, last = row_start[state], row_start[state + 1]
         if random.random() < EPSILON:
             row = first + np.int64(random.random() * (last - first))
         else:
             row = first + np.argmax(q[first:last])
 
-        draw = random.random()
-        outcome = outcome_start[row]
-        while draw >= probability[outcome] and outcome < outcome_start[row + 1] - 1:
-            draw -= probability[outcome]
-            outcome += 1
+        outcome = draw_outcome(outcome_start, probability, row, random.random())
         following = next_state[outcome]
 
         target = outcome_reward[outcome]

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
+from solvent.exact.transitions import Transitions, transitions_of
 from solvent.games.football.baselines.habits import situation_classes
 from solvent.games.football.solver import best_response_drive
 from solvent.games.football.solver.responses import Strategies, one_hot
@@ -77,9 +78,8 @@ class TendencyLearner:
         called = (table.situation >= 0) & (table.choice < 0)
         tally = np.zeros((game.n_states, strategies[self.opponent.player].shape[1]), np.int64)
         _watch(
-            game.row_start, game.action_count[1], game.outcome_start, game.next_state,
-            game.probability, game.terminal, np.cumsum(game.initial), self._random, drives,
-            self.opponent.player, strategies[0], strategies[1], tally,
+            transitions_of(game), game.action_count[1], game.terminal, np.cumsum(game.initial),
+            self._random, drives, self.opponent.player, strategies[0], strategies[1], tally,
         )  # fmt: skip
         for state in np.flatnonzero(called & tally.any(axis=1)).tolist():
             legal = np.flatnonzero(game.mask[self.opponent.player][state])
@@ -114,11 +114,8 @@ class TendencyLearner:
 
 @njit(cache=True)
 def _watch(
-    row_start: Ints,
+    transitions: Transitions,
     second_count: Ints,
-    outcome_start: Ints,
-    next_state: Ints,
-    probability: Floats,
     terminal: Bools,
     cumulative_start: Floats,
     random: np.random.Generator,
@@ -129,6 +126,7 @@ def _watch(
     tally: Ints,
 ) -> None:
     """Add the actions that a player makes in so many plays to its tally, [S, most] by rank."""
+    row_start, outcome_start, next_state, probability = transitions
     for _ in range(plays):
         state = draw_start(cumulative_start, random.random())
         while not terminal[state]:
