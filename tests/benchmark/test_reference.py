@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "scripts" / "leaderboard.py"))
 SUBMISSIONS = SCRIPT["submissions"]()
-LARGEST = 8 * 10**6
+LARGEST = 10**7
 """Bytes of a submission of ten seeds."""
 
 
