@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -129,7 +130,9 @@ def test_an_environment_takes_modifiers() -> None:
     env.close()
 
 
-def combat(modifier: Fraction) -> TabularGame:
+@cache
+def combat(percent: int) -> TabularGame:
+    modifier = Fraction(percent, 100)
     return compile_game(make_game("ff-combat", modifiers={"luck": modifier}))
 
 
@@ -144,9 +147,9 @@ KNOWN = {
 
 
 def test_known_optima_and_gaps_along_the_dial() -> None:
-    optimal = solve(combat(Fraction(0))).policies[0]
+    optimal = solve(combat(0)).policies[0]
     for percent, (optimum, gap) in KNOWN.items():
-        game = combat(Fraction(percent, 100))
+        game = combat(percent)
         played = TabularPolicy.of(game, optimal.probabilities)
         result = score(game, played)
         assert result.optimum == pytest.approx(optimum, abs=1e-9)
@@ -154,7 +157,7 @@ def test_known_optima_and_gaps_along_the_dial() -> None:
 
 
 def test_the_harder_the_test_the_lower_the_optimum_and_without_tests_nothing_changes() -> None:
-    games = [combat(Fraction(percent, 100)) for percent in range(-30, 31, 10)]
+    games = [combat(percent) for percent in KNOWN]
     values = [solve(game).value for game in games]
     assert values == sorted(values)
     never = [
