@@ -22,7 +22,12 @@ FIGURES = re.findall(
     PAGE,
     re.MULTILINE,
 )
-TAKES_LONG = {"solvent/FootballAgent-v0", "solvent/FootballStrategy-v0", "solvent/NinthTide-v0"}
+TAKES_LONG = {
+    "solvent/FootballAgent-v0",
+    "solvent/FootballStrategy-v0",
+    "solvent/Greed-v0",
+    "solvent/NinthTide-v0",
+}
 
 
 def test_the_optima_are_the_reward_thresholds() -> None:
