@@ -5,10 +5,11 @@ And torch on one thread, so that trainings repeat.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,26 @@ from solvent.baselines import make_baseline
 from solvent.exact import Score, Solution, save_policy, score, solve
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
+if importlib.util.find_spec("hypothesis"):
+    from hypothesis import settings
+
+    # So many examples where a test does not say how many. And after gc.freeze() it is too late
+    # for Hypothesis to be imported: it looks for who refers to an object.
+    settings.register_profile("fewer", max_examples=40)
+    settings.load_profile("fewer")
+
 COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luck": 4}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """What is imported and collected stays: no search for garbage looks through it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
