@@ -12,6 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pettingzoo
 import pytest
+from golden_streams import DRIVE
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo.test import api_test, parallel_api_test
@@ -31,6 +32,8 @@ ABOUT_DICTIONARIES = {
     "Observation space for each agent probably should be gymnasium.spaces.box or "
     "gymnasium.spaces.discrete",
 }
+
+SHORT_FIELD = {**DRIVE, "to_goal": [1, 7]}
 
 
 def make_greed(**arguments: Any) -> Any:
@@ -257,11 +260,11 @@ def test_pictures_and_copies() -> None:
 
 
 def test_football_passes_the_parallel_and_the_aec_checks() -> None:
-    env = pettingzoo.make("parallel", "solvent/football-strategy", to_goal=[1, 99])
+    env = pettingzoo.make("parallel", "solvent/football-strategy", **SHORT_FIELD)
     parallel_api_test(env, num_cycles=200)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(pettingzoo_games.football_strategy.env(to_goal=[1, 99]), num_cycles=200)
+        api_test(pettingzoo_games.football_strategy.env(**SHORT_FIELD), num_cycles=200)
     # Offence and defence have different actions, and so masks of different lengths.
     of_roles = {f"Agents have different {kind} space sizes" for kind in ("observation", "action")}
     assert {str(warning.message) for warning in caught} <= ABOUT_DICTIONARIES | of_roles
@@ -270,7 +273,7 @@ def test_football_passes_the_parallel_and_the_aec_checks() -> None:
 def test_a_seed_decides_a_whole_drive_of_football() -> None:
     def drive(seed: int) -> list[Any]:
         # On this chart calls leave hardly anything to chance, so the start is drawn.
-        env = pettingzoo_games.football_strategy.parallel_env(to_goal=[1, 99])
+        env = pettingzoo_games.football_strategy.parallel_env(**SHORT_FIELD)
         seen = [env.reset(seed=seed)]
         rng = np.random.default_rng(0)
         while env.agents:
