@@ -48,28 +48,29 @@ def trained(folder: Path, steps: int, opponent: Any = "uniform", **arguments: An
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
-    result: TrainingResult = trained(tmp_path_factory.mktemp("ppo"), 15_000)
+    result: TrainingResult = trained(tmp_path_factory.mktemp("ppo"), 2_048)
     return result
 
 
 @pytest.mark.slow
-def test_it_learns_to_score_against_random_calls(finished: TrainingResult) -> None:
+def test_it_learns_to_score_against_random_calls(tmp_path: Path) -> None:
+    result = trained(tmp_path, 15_000)
     game = make_game("football-strategy", form="half", **SHORT)
-    score = score_timed(game, network_layers(game, finished.networks[0]), opponents=())
-    rolled = [point.mean for point in finished.curve if point.plays]
+    score = score_timed(game, network_layers(game, result.networks[0]), opponents=())
+    rolled = [point.mean for point in result.curve if point.plays]
     assert rolled[-1] > rolled[0] + 1
     assert score.against[BEST_RESPONSE].average < 0
     assert score.exploitability > 0
 
 
 def test_a_finished_training_is_read_back(finished: TrainingResult) -> None:
-    again = trained(finished.folder, 15_000)
+    again = trained(finished.folder, 2_048)
     assert again.curve == finished.curve
     assert again.timesteps == finished.timesteps
     record = json.loads((finished.folder / "run.json").read_text())
     assert record["request"]["environment"] == HALF
-    with pytest.raises(ValueError, match=r"holds another training: its hyperparameters.*15000"):
-        trained(finished.folder, 16_000)
+    with pytest.raises(ValueError, match=r"holds another training: its hyperparameters.*2048"):
+        trained(finished.folder, 3_072)
 
 
 def some_plays(observation: str) -> tuple[Simulation, np.ndarray]:
@@ -105,16 +106,16 @@ def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, oppone
         pass
 
     def interrupt(moment: Any) -> None:
-        if moment.timesteps >= 1536:
+        if moment.timesteps >= 1024:
             raise InterruptedTestError
 
     arguments: dict[str, Any] = {"opponent": opponent, "refresh": 512}
-    whole = trained(tmp_path / "whole", 3072, **arguments)
+    whole = trained(tmp_path / "whole", 2048, **arguments)
     with pytest.raises(InterruptedTestError):
         train(
             HALF,
             "maskable_ppo",
-            timesteps=3072,
+            timesteps=2048,
             folder=tmp_path / "parts",
             env_kwargs={**SHORT, "opponent": opponent},
             hyperparameters=SMALL,
@@ -122,7 +123,7 @@ def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, oppone
             refresh=512,
             progress=interrupt,
         )
-    parts = trained(tmp_path / "parts", 3072, **arguments)
+    parts = trained(tmp_path / "parts", 2048, **arguments)
     for mine, other in zip(
         parts.networks[0].network.weights, whole.networks[0].network.weights, strict=True
     ):
