@@ -33,11 +33,6 @@ def published(fact: str) -> float:
 
 
 @pytest.fixture(scope="module")
-def official() -> YahtzeeSolution:
-    return solved_yahtzee(Yahtzee())
-
-
-@pytest.fixture(scope="module")
 def free() -> YahtzeeSolution:
     return solved_yahtzee(Yahtzee(joker="free"))
 

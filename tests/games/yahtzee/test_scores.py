@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ from solvent.registration import register_envs
 register_envs()
 GAME = Yahtzee("aces,twos,full-house,yahtzee", dice=5, faces=2, bonus_at=8)
 FORMS = [GAME, Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, joker="free", rolls=2)]
+
+
+@cache
+def tabulated(game: Yahtzee) -> TabularGame:
+    return compile_game(game)
 
 
 def network(game: Yahtzee, rule: str, *, masked: bool, layers: int = 3) -> NetworkPlayer:
@@ -60,7 +66,7 @@ def as_table(game: Yahtzee, table: TabularGame, player: NetworkPlayer) -> Tabula
 def test_a_networks_score_is_that_of_its_table(
     game: Yahtzee, rule: str, masked: bool, layers: int
 ) -> None:
-    table, player = compile_game(game), network(game, rule, masked=masked, layers=layers)
+    table, player = tabulated(game), network(game, rule, masked=masked, layers=layers)
     found = score_policy(solved_yahtzee(game), player)
     expected = solvent.score(table, as_table(game, table, player))
     # The first layer is summed in another order, in float32.
@@ -71,7 +77,7 @@ def test_a_networks_score_is_that_of_its_table(
 
 @pytest.mark.parametrize("game", FORMS, ids=str)
 def test_the_scores_of_known_policies(game: Yahtzee) -> None:
-    table, solution = compile_game(game), solved_yahtzee(game)
+    table, solution = tabulated(game), solved_yahtzee(game)
     uniform = solvent.score(table, TabularPolicy.uniform(table)).value
     assert score_policy(solution, "uniform").value == pytest.approx(uniform, abs=1e-10)
     assert score_policy(solution, "optimal").value == pytest.approx(solution.value, abs=1e-10)
@@ -183,11 +189,6 @@ def test_there_is_no_self_play_for_one(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
         train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
-
-
-@pytest.fixture(scope="module")
-def official() -> YahtzeeSolution:
-    return solved_yahtzee(Yahtzee())
 
 
 @pytest.mark.slow

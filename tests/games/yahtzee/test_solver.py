@@ -74,11 +74,6 @@ def test_there_are_462_keeps_and_252_rolls() -> None:
     assert (rules.kept >= 0).sum() == 4368 - 252
 
 
-@pytest.fixture(scope="module")
-def official() -> YahtzeeSolution:
-    return solved_yahtzee(Yahtzee())
-
-
 def random_states(game: Yahtzee, seed: int, count: int) -> list[Turn]:
     """States of random episodes, with dice on the table."""
     rng, states = random.Random(seed), []
