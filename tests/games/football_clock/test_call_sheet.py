@@ -35,7 +35,7 @@ def solved(form: str) -> tuple[TimedSolution, TabularGame, Solution]:
     return TimedSolution.of(game), table, solve(table)
 
 
-def positions(table: TabularGame, count: int = 150) -> list[TimedPosition]:
+def positions(table: TabularGame, count: int = 60) -> list[TimedPosition]:
     """Some in which play goes on."""
     live = np.flatnonzero(~table.terminal)
     drawn = np.random.default_rng(5).permutation(live)[:count]
@@ -63,7 +63,7 @@ def test_the_best_action_is_worth_what_the_position_is(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_payoffs_are_those_of_the_generic_table(form: str) -> None:
     solution, table, generic = solved(form)
-    calls = [position for position in positions(table) if position.phase == "call"]
+    calls = [position for position in positions(table, 150) if position.phase == "call"]
     assert len(calls) > 20
     for position in calls:
         sheet = call_sheet(solution, position)

@@ -20,7 +20,7 @@ from solvent.model import TabularGame, compile_game
 from solvent.model.arrays import Floats
 
 FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("two-minutes", {"timeouts": 1}),
+    ("two-minutes", {"timeouts": 1, "chart": SMALL}),
     ("half", {"half": 30, "timeouts": 1}),
     ("half", {"half": 60, "stops": [30], "untimed_down": False}),
     ("second-half", {"half": 30, "timeouts": 1, "chart": SMALL, "margin": -3}),
