@@ -12,7 +12,7 @@ import pytest
 
 from solvent import tabular
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "tabular.md").read_text(encoding="utf-8")
 LONGEST = 40

@@ -57,7 +57,7 @@ def needs_a_game(file: Path) -> bool:
 
 def generic_tests() -> list[Path]:
     """The files of tests that take no game of this package."""
-    rooms = ("model", "exact", "envs", "baselines", "training", "report")
+    rooms = ("model", "exact", "envs", "baselines", "training", "report", "tabular")
     files = [file for room in rooms for file in sorted((TESTS / room).rglob("test_*.py"))]
     return [file for file in files if not needs_a_game(file)]
 
@@ -124,7 +124,7 @@ def test_it_imports_solves_plays_and_trains(bare: Path) -> None:
 def test_most_rooms_have_generic_tests() -> None:
     rooms = [file.relative_to(TESTS).parts[0] for file in generic_tests()]
     assert len(rooms) >= 20
-    assert {"model", "exact", "envs", "baselines", "training"} <= set(rooms)
+    assert {"model", "exact", "envs", "baselines", "training", "tabular"} <= set(rooms)
 
 
 @pytest.mark.slow

@@ -3,16 +3,17 @@
     python docs/scripts/sutton_barto.py [NAME ...]
 
 writes ``docs/textbook/NAME.svg``, all or those that are named. What is said of a learner is
-exact: for the random walk the expectation over all episodes (:class:`Updates`), else the value of
-what it has learned in some seeded runs.
+exact: the error of what it has learned in some seeded runs, or the value of its policy.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ import numpy as np
 import solvent
 from solvent.envs import TabularEnv
 from solvent.games import GymnasiumTable
-from solvent.games.blackjack.rules import STICK
+from solvent.games.blackjack.rules import HIT, STICK
 from solvent.games.car_rental.rules import MOST_MOVED
 from solvent.games.dyna_maze.rules import MAZE
 from solvent.games.dyna_maze.rules import MOVES as STEPS
@@ -31,9 +32,22 @@ from solvent.games.windy_gridworld.rules import COLUMNS, PICTURE, WIND
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report import panel
-from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
+from solvent.report.colours import ALGORITHMS, CIVIDIS, SHAPES, VIRIDIS, shade
 from solvent.report.panel import Axis, Panel, keys, side_by_side
-from solvent.tabular import Curves, curves, dyna_q, q_learning, sarsa
+from solvent.tabular import (
+    Curves,
+    curves,
+    dyna_q,
+    importance_sampling,
+    lookahead,
+    monte_carlo_prediction,
+    n_step_td,
+    policy_iteration,
+    q_learning,
+    sarsa,
+    td,
+    value_iteration,
+)
 
 FOLDER = Path(__file__).parents[1] / "textbook"
 CELL = 30
@@ -116,10 +130,8 @@ def line(cells: Sequence[tuple[float, float]], cell: int = CELL) -> str:
 
 def best_actions(table: TabularGame, values: Floats, row: int) -> list[int]:
     """The actions of a state that are optimal up to rounding."""
-    rows = slice(table.row_start[row], table.row_start[row + 1])
-    worth = table.expectation(values)[rows]
-    found: Ints = table.row_action[0][rows][worth >= worth.max() - 1e-9]
-    return [int(action) for action in found]
+    Q = lookahead(table, values)[row]
+    return list(map(int, np.flatnonzero(Q >= Q.max() - 1e-9)))
 
 
 def gridworld() -> str:
@@ -150,108 +162,33 @@ def gridworld() -> str:
     )
 
 
-class Updates(NamedTuple):
-    """What an episode of the random walk does to an estimate, in expectation over all episodes.
-
-    An estimate is a vector of a value for each state, and a 1 behind them. Both learners change it
-    linearly: TD(0) by each step's V(s) += alpha (r + V(s') - V(s)), constant-alpha MC by V(s) +=
-    alpha (G - V(s)) for each visit, of which G is known once the end is. So its first and second
-    moments after an episode are linear in those before, and the expected squared error is exact.
-
-    Attributes:
-        first: [n+1, n+1] what becomes of the mean of the vector.
-        second: [(n+1)^2, (n+1)^2] what becomes of the mean of its outer product with itself.
-    """
-
-    first: Floats
-    second: Floats
-
-
-def episode(steps: Mapping[tuple[int, int], tuple[float, Floats]], n: int) -> Updates:
-    """The updates of an episode from the middle of n states.
-
-    Args:
-        steps: For a state and the next, 0..n-1 or -1 and n for the ends: the probability, and the
-            matrix by which the step multiplies the vector.
-        n: The number of states.
-    """
-    found = []
-    for power in (1, 2):
-        size = (n + 1) ** power
-        inside, ending = np.zeros((n, size, n, size)), np.zeros((size, n, size))
-        for (state, after), (p, change) in steps.items():
-            matrix = p * (change if power == 1 else np.kron(change, change))
-            if 0 <= after < n:
-                inside[after, :, state, :] += matrix
-            else:
-                ending[:, state, :] += matrix
-        walk = np.linalg.inv(np.eye(n * size) - inside.reshape(n * size, n * size))
-        middle = walk.reshape(n, size, n, size)[:, :, n // 2, :]
-        found.append(np.einsum("asb,sbc->ac", ending, middle))
-    return Updates(*found)
-
-
-def td_updates(alpha: float, n: int = 5) -> Updates:
-    """Those of TD(0)."""
-    steps = {}
-    for state in range(n):
-        for after in (state - 1, state + 1):
-            change = np.eye(n + 1)
-            change[state, state] -= alpha
-            if 0 <= after < n:
-                change[state, after] += alpha
-            elif after == n:
-                change[state, n] += alpha
-            steps[state, after] = (0.5, change)
-    return episode(steps, n)
-
-
-def mc_updates(alpha: float, n: int = 5) -> Updates:
-    """Those of constant-alpha MC: the mean over both ends, each with the walks that lead there."""
-    both = []
-    for end in (-1, n):
-        # Given the end, steps to where it is likelier are more frequent (Doob).
-        reach = {s: (s + 1) / (n + 1) if end == n else (n - s) / (n + 1) for s in range(-1, n + 1)}
-        steps = {}
-        for state in range(n):
-            change = np.eye(n + 1)
-            change[state, state] -= alpha
-            change[state, n] += alpha * (end == n)
-            for after in (state - 1, state + 1):
-                if reach[after]:
-                    steps[state, after] = (0.5 * reach[after] / reach[state], change)
-        both.append(episode(steps, n))
-    # From the middle both ends are as likely.
-    return Updates(*(sum(parts) / 2 for parts in zip(*both, strict=True)))
-
-
-def walk_learning(updates: Updates, episodes: int = 100, n: int = 5) -> tuple[Floats, Floats]:
-    """Mean estimates [episodes+1, n] and root of the expected mean squared error [episodes+1]."""
-    true = np.arange(1, n + 1) / (n + 1)
-    estimate = np.append(np.full(n, 0.5), 1.0)
-    mean, square = estimate, np.outer(estimate, estimate)
-    means, errors = [], []
-    for _ in range(episodes + 1):
-        means.append(mean[:n])
-        squares = np.diag(square)[:n] - 2 * true * mean[:n] + true**2
-        errors.append(np.sqrt(squares.mean()))
-        mean = updates.first @ mean
-        square = (updates.second @ square.reshape(-1)).reshape(n + 1, n + 1)
-    return np.array(means), np.array(errors)
-
-
 TD_ALPHAS, MC_ALPHAS = (0.05, 0.1, 0.15), (0.01, 0.02, 0.03, 0.04)
 
 
-def walk_errors() -> dict[str, Floats]:
-    """The root of the expected mean squared error after 0 to 100 episodes, by learner."""
-    found = {f"TD {alpha:g}": walk_learning(td_updates(alpha))[1] for alpha in TD_ALPHAS}
-    return found | {f"MC {alpha:g}": walk_learning(mc_updates(alpha))[1] for alpha in MC_ALPHAS}
+@cache
+def walk_curves() -> Curves:
+    """The errors of TD(0) and constant-alpha MC in 100 episodes, from 1/2 everywhere."""
+    table = table_of("random-walk")
+    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    begin = {
+        f"TD {alpha:g}": lambda rng, alpha=alpha: td(env, walk, alpha=alpha, initial=0.5, rng=rng)
+        for alpha in TD_ALPHAS
+    } | {
+        f"MC {alpha:g}": lambda rng, alpha=alpha: monte_carlo_prediction(
+            env, walk, first_visit=False, alpha=alpha, initial=0.5, rng=rng
+        )
+        for alpha in MC_ALPHAS
+    }
+    return curves(table, begin, "rms", until=100, runs=100, values=walk)
 
 
 def random_walk() -> str:
-    """The values that TD(0) learns, and the errors of TD(0) and constant-alpha MC."""
-    means, _ = walk_learning(td_updates(0.1))
+    """The values that TD(0) learns in a run, and the errors of TD(0) and constant-alpha MC."""
+    table = table_of("random-walk")
+    order = [table.index[(place,)] for place in range(1, 6)]
+    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    run = td(env, walk, alpha=0.1, initial=0.5, rng=np.random.default_rng(0))
+    means = [np.full(5, 0.5), *(e.V[order] for e in islice(run, 100))]
     learned = Panel("TD(0)", "estimated value", Axis(0, 1), Axis(0, 1), "state, from A to E")
     places = np.arange(1, 6) / 6
     learned.line(places, places, "#9aa4ac", "true values", dashed=False)
@@ -260,13 +197,11 @@ def random_walk() -> str:
         learned.line(places, means[after], colour, f"{after} episodes", dashed=False)
         learned.dots(places, means[after], colour)
     errors = Panel("errors", "RMS error", Axis(0, 100), Axis(0, 0.25), "episodes")
-    curves = walk_errors()
-    for name, error in curves.items():
-        blue = name.startswith("TD")
-        errors.line(
-            np.arange(101), error, ALGORITHMS[0 if blue else 1], name, dashed=False
-        )  # fmt: skip
-        room = panel.WIDTH - panel.LEFT - panel.RIGHT
+    measured = walk_curves()
+    for name, error in measured.means.items():
+        colour = ALGORITHMS[0 if name.startswith("TD") else 1]
+        errors.line(measured.at, error, colour, name, dashed=False)
+    room = panel.WIDTH - panel.LEFT - panel.RIGHT
     left = keys(
         [*(f"{n} episodes" for n in shown), "true"],
         [*ALGORITHMS[:4], "#9aa4ac"],
@@ -286,14 +221,73 @@ def random_walk() -> str:
     )
 
 
-def sweeps(table: TabularGame) -> Iterator[Floats]:
-    """The values after each sweep of value iteration, from 0."""
-    values, live = np.zeros(table.n_states), ~table.terminal
-    while True:
-        yield values
-        worth = table.expectation(values)
-        values = np.zeros(table.n_states)
-        values[live] = np.maximum.reduceat(worth, table.row_start[:-1][live])
+STEPS_AHEAD = (1, 2, 4, 8, 16, 32)
+STEP_SIZES = tuple(k / 10 for k in range(1, 11))
+
+
+@cache
+def n_step_errors() -> dict[int, Floats]:
+    """Figure 7.2: the mean RMS error of n-step TD in 10 episodes, by n, for all step sizes."""
+    table = table_of("random-walk", states=19, left=-1)
+    env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+
+    def error(n: int, alpha: float) -> float:
+        begin = {"": lambda rng: n_step_td(env, walk, n=n, alpha=alpha, rng=rng)}
+        drawn = curves(table, begin, "rms", until=10, runs=30, values=walk)
+        return float(drawn.numbers[""].mean())
+
+    return {n: np.array([error(n, alpha) for alpha in STEP_SIZES]) for n in STEPS_AHEAD}
+
+
+def n_step() -> str:
+    """By the step size, a line for each n; what is above the chart is at its edge."""
+    chart = Panel(
+        "The random walk of 19 states, Figure 7.2: n-step TD",
+        "mean RMS error in 10 episodes", Axis(0, 1), Axis(0.2, 0.6), "step size",
+    )  # fmt: skip
+    for k, (n, errors) in enumerate(n_step_errors().items()):
+        colour, shape = ALGORITHMS[k], SHAPES[k]
+        chart.line(STEP_SIZES, errors.tolist(), colour, f"n = {n}", dashed=False, shape=shape)
+        chart.key(f"n = {n}", colour, shape)
+    return chart.alone()
+
+
+def one_hand() -> tuple[TabularGame, int, TabularPolicy]:
+    """Example 5.4: Blackjack from 13 with a usable ace against a deuce; and to stick from 20 on."""
+    table = table_of("blackjack")
+    state = table.index[13, 2, True, False]
+    sticks = [STICK if hand.total >= 20 or hand.natural else HIT for hand in table.states]
+    begin = replace(table, initial=np.eye(table.n_states)[state])
+    return begin, state, TabularPolicy.deterministic(begin, sticks)
+
+
+@cache
+def off_policy_errors() -> dict[str, Floats]:
+    """Figure 5.3: the mean squared error of the value of that hand, after 1 to 1,000 episodes."""
+    table, state, policy = one_hand()
+    env, b = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    begin = {
+        name: lambda rng, mean=mean: importance_sampling(env, policy, b, weighted=mean, rng=rng)
+        for name, mean in (("ordinary", False), ("weighted", True))
+    }
+    drawn = curves(
+        table, begin, "rms", until=1000, runs=100, points=1000, values=policy, states=[state]
+    )
+    return {name: (errors**2).mean(axis=0) for name, errors in drawn.numbers.items()}
+
+
+def off_policy() -> str:
+    """By the number of episodes."""
+    chart = Panel(
+        "Blackjack, Figure 5.3: ordinary and weighted importance sampling",
+        "mean squared error", Axis(1, 1000, logarithmic=True), Axis(0, 4), "episodes",
+    )  # fmt: skip
+    for k, (name, errors) in enumerate(off_policy_errors().items()):
+        chart.line(
+            range(1, 1001), errors.tolist(), ALGORITHMS[k], name, dashed=False, shape=SHAPES[k]
+        )
+        chart.key(f"{name} importance sampling", ALGORITHMS[k], SHAPES[k])
+    return chart.alone()
 
 
 def smallest_stakes(table: TabularGame, values: Floats) -> list[int]:
@@ -311,10 +305,10 @@ def gambler() -> str:
     order = [table.index[(dollars,)] for dollars in capitals.tolist()]
     values = Panel("values", "value", Axis(0, 100), Axis(0, 1), "capital")
     shown = {1: "sweep 1", 2: "sweep 2", 3: "sweep 3", 32: "sweep 32"}
-    for n, swept in zip(range(33), sweeps(table), strict=False):
+    for n, swept in enumerate(value_iteration(table), 1):
         if n in shown:
             colour = ALGORITHMS[list(shown).index(n)]
-            values.line(capitals, swept[order], colour, shown[n], dashed=False)
+            values.line(capitals, swept.V[order], colour, shown[n], dashed=False)
     values.line(capitals, best[order], "#26323a", "optimum", dashed=False)
     stakes = Panel("stakes", "smallest optimal stake", Axis(0, 100), Axis(0, 50), "capital")
     bold = smallest_stakes(table, best)
@@ -336,35 +330,16 @@ def gambler() -> str:
     )
 
 
-def policy_iteration(table: TabularGame, actions: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """Policies and their values, from a policy to one that is its own improvement.
-
-    Args:
-        table: The table, for one player.
-        actions: [S] the first policy; the number of an action.
-    """
-    while True:
-        policy = TabularPolicy.deterministic(table, actions)
-        values = solvent.policy_value(table, policy)
-        yield actions, values
-        worth = np.full(table.mask[0].shape, -np.inf)
-        worth[table.row_state, table.row_action[0]] = table.expectation(values)
-        kept = worth[np.arange(len(actions)), actions]
-        better = np.where(worth.max(axis=1) > kept + 1e-9, worth.argmax(axis=1), actions)
-        better = np.where(table.terminal, actions, better)
-        if (better == actions).all():
-            return
-        actions = better
-
-
+@cache
 def car_policies() -> list[tuple[Ints, Floats]]:
     """The policies of policy iteration, and their values, both [21, 21], first location first."""
     table = table_of("car-rental")
-    first = np.full(table.n_states, MOST_MOVED)
-    return [
-        (actions[:441].reshape(21, 21) - MOST_MOVED, values[:441].reshape(21, 21))
-        for actions, values in policy_iteration(table, first)
-    ]
+    still = TabularPolicy.deterministic(table, np.full(table.n_states, MOST_MOVED))
+    found = []
+    for estimate in policy_iteration(table, start=still, theta=1e-7):
+        moved = np.asarray(estimate.pi).argmax(axis=1) - MOST_MOVED
+        found.append((moved[:441].reshape(21, 21), estimate.V[:441].reshape(21, 21)))
+    return found
 
 
 def car_rental() -> str:
@@ -582,6 +557,8 @@ PICTURES: Mapping[str, Callable[[], str]] = {
     "car-rental": car_rental,
     "blackjack": blackjack,
     "random-walk": random_walk,
+    "off-policy": off_policy,
+    "n-step": n_step,
     "windy-gridworld": windy_gridworld,
     "racetrack": racetrack,
     "cliff-walking": cliff_walking,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from solvent.tabular.estimate import Estimate, draw, epsilon_greedy, sample_average, softmax
     from solvent.tabular.exact_curves import Curves, curves, measure
     from solvent.tabular.monte_carlo import (
+        importance_sampling,
         monte_carlo_control,
         monte_carlo_prediction,
         off_policy_control,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         double_q_learning,
         dyna_q,
         expected_sarsa,
+        n_step_td,
         q_learning,
         sarsa,
         td,
@@ -63,6 +65,7 @@ _HOMES = {
     "expected_sarsa": "solvent.tabular.temporal_difference",
     "fictitious_play": "solvent.tabular.two_players",
     "gradient_bandit": "solvent.tabular.bandits",
+    "importance_sampling": "solvent.tabular.monte_carlo",
     "lookahead": "solvent.tabular.dynamic_programming",
     "matrix_game": "solvent.tabular.payoffs",
     "measure": "solvent.tabular.exact_curves",
@@ -71,6 +74,7 @@ _HOMES = {
     "modified_policy_iteration": "solvent.tabular.dynamic_programming",
     "monte_carlo_control": "solvent.tabular.monte_carlo",
     "monte_carlo_prediction": "solvent.tabular.monte_carlo",
+    "n_step_td": "solvent.tabular.temporal_difference",
     "off_policy_control": "solvent.tabular.monte_carlo",
     "off_policy_prediction": "solvent.tabular.monte_carlo",
     "policy_evaluation": "solvent.tabular.dynamic_programming",
@@ -103,6 +107,7 @@ __all__ = [
     "expected_sarsa",
     "fictitious_play",
     "gradient_bandit",
+    "importance_sampling",
     "lookahead",
     "matrix_game",
     "measure",
@@ -111,6 +116,7 @@ __all__ = [
     "modified_policy_iteration",
     "monte_carlo_control",
     "monte_carlo_prediction",
+    "n_step_td",
     "off_policy_control",
     "off_policy_prediction",
     "policy_evaluation",

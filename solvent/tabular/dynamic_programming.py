@@ -70,13 +70,19 @@ def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
 
 
 def policy_evaluation(
-    game: TabularGame, pi: Floats | TabularPolicy, *, discount: float = 1.0, theta: float = 1e-10
+    game: TabularGame,
+    pi: Floats | TabularPolicy,
+    *,
+    initial: Floats | None = None,
+    discount: float = 1.0,
+    theta: float = 1e-10,
 ) -> Iterator[Estimate]:
     """Iterative policy evaluation, for estimating V of pi: Section 4.1.
 
     Args:
         game: The table of a game in which one player chooses.
         pi: [S, A] the policy.
+        initial: [S] the first estimate; 0 unless given.
         discount: Of the value of the next state.
         theta: The last sweep is the one in which no value changes by more.
 
@@ -86,7 +92,7 @@ def policy_evaluation(
     Raises:
         ValueError: If both players have a choice.
     """
-    pi, V = table_of(pi), np.zeros(game.n_states)
+    pi, V = table_of(pi), np.zeros(game.n_states) if initial is None else initial
     delta = np.inf
     while delta > theta:
         old, V = V, expected(pi, lookahead(game, V, discount))
@@ -144,12 +150,12 @@ def policy_iteration(
         ValueError: If both players have a choice.
     """
     uniform = TabularPolicy.uniform(game, player=chooser(game))
-    pi = table_of(uniform if start is None else start)
+    pi, V = table_of(uniform if start is None else start), np.zeros(game.n_states)
     stable = False
     while not stable:
-        for estimate in policy_evaluation(game, pi, discount=discount, theta=theta):
+        for estimate in policy_evaluation(game, pi, initial=V, discount=discount, theta=theta):
+            assert estimate.V is not None
             V = estimate.V
-        assert V is not None
         yield Estimate(V=V, pi=pi)
 
         Q = lookahead(game, V, discount)

@@ -102,6 +102,47 @@ def monte_carlo_control(
         yield Estimate(Q=Q, pi=pi)
 
 
+def importance_sampling(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    b: Floats | TabularPolicy,
+    *,
+    weighted: bool = False,
+    discount: float = 1.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """Ordinary or weighted importance sampling, for estimating V of pi: Section 5.5.
+
+    The mean of the returns under b, each times the ratio of the probabilities of its actions: the
+    ordinary one divides by the number of visits (5.5), the weighted one by the sum of the ratios
+    (5.6). Every visit to a state counts.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the target policy, whose values are estimated.
+        b: [S, A] the behaviour policy, which acts; it covers pi.
+        weighted: Whether the mean is the weighted one.
+        discount: Of what is a step later.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        V of the target policy after each episode, and the policy.
+    """
+    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
+    V, C = world.values(), np.zeros(len(world.legal))
+    while True:
+        states, actions, rewards = world.episode(b, rng)
+        G, rho = 0.0, 1.0
+        for s, a, r in zip(reversed(states), reversed(actions), reversed(rewards), strict=True):
+            G = discount * G + r
+            rho *= pi[s, a] / b[s, a]
+            weight = rho if weighted else 1.0
+            C[s] += weight
+            if weight > 0:
+                V[s] += (rho * G - weight * V[s]) / C[s]
+        yield Estimate(V=V, pi=pi)
+
+
 def off_policy_prediction(
     env: Env,
     pi: Floats | TabularPolicy,

@@ -1,4 +1,4 @@
-"""Learning from each step: Sutton and Barto (2018), chapters 6, 8 and 12.
+"""Learning from each step: Sutton and Barto (2018), chapters 6, 7, 8 and 12.
 
 The target of a step is its reward and the present estimate of what follows. What the algorithms
 differ in is that estimate: of the action that is taken next, its mean, or the best one.
@@ -7,11 +7,13 @@ differ in is that estimate: of the action that is taken next, its mean, or the b
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.parameters import check_integer
 from solvent.tabular.estimate import (
     Estimate,
     StepSize,
@@ -56,6 +58,57 @@ def td(
             N[s] += 1
             V[s] += alpha(N[s]) * (r + discount * V[s2] - V[s])
             s = s2
+        yield Estimate(V=V, pi=pi)
+
+
+def n_step_td(
+    env: Env,
+    pi: Floats | TabularPolicy,
+    *,
+    n: int = 4,
+    alpha: StepSize = 0.1,
+    discount: float = 1.0,
+    initial: float = 0.0,
+    rng: np.random.Generator,
+) -> Iterator[Estimate]:
+    """n-step TD, for estimating V of pi: Section 7.1.
+
+    Args:
+        env: An environment whose observation is the number of the state.
+        pi: [S, A] the policy, under which episodes end.
+        n: How many rewards come before the bootstrapped value; with 1 it is TD(0).
+        alpha: The step size.
+        discount: Of the value of the next state.
+        initial: The first estimate of all values.
+        rng: Random numbers, for the policy and the environment.
+
+    Yields:
+        V after each episode.
+
+    Raises:
+        ValueError: If n is not a whole number from 1 to 10,000.
+    """
+    check_integer(n, "n", 1, 10_000)
+    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
+    V, N = world.values(initial), np.zeros(len(world.legal), int)
+    while True:
+        S, R, T = [world.reset()], [0.0], np.inf
+        for t in count():
+            if t < T:
+                s2, r, done = world.step(draw(pi[S[t]], rng))
+                S.append(s2)
+                R.append(r)
+                T = t + 1 if done else T
+            tau = t - n + 1
+            if tau >= 0:
+                G = sum(discount**k * r for k, r in enumerate(R[tau + 1 : tau + n + 1]))
+                if tau + n < T:
+                    G += discount**n * V[S[tau + n]]
+                s = S[tau]
+                N[s] += 1
+                V[s] += alpha(N[s]) * (G - V[s])
+            if tau == T - 1:
+                break
         yield Estimate(V=V, pi=pi)
 
 
@@ -219,8 +272,8 @@ def double_q_learning(
 ) -> Iterator[Estimate]:
     """Double Q-learning, off-policy TD control: Section 6.7.
 
-    One table says which action is best and the other what it is worth, so that the maximum is not
-    biased upwards (H. van Hasselt, "Double Q-learning", NIPS 2010).
+    One table says which action is best and the other its value, so that the maximum is not biased
+    upwards (H. van Hasselt, "Double Q-learning", NIPS 2010).
 
     Args:
         env: An environment whose observation is the number of the state.

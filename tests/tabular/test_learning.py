@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -22,9 +23,11 @@ from solvent.tabular import (
     double_q_learning,
     dyna_q,
     expected_sarsa,
+    importance_sampling,
     measure,
     monte_carlo_control,
     monte_carlo_prediction,
+    n_step_td,
     off_policy_control,
     off_policy_prediction,
     q_learning,
@@ -58,6 +61,7 @@ PREDICTIONS: dict[str, tuple[Learn, dict[str, Any]]] = {
     "first-visit Monte Carlo": (monte_carlo_prediction, {}),
     "every-visit Monte Carlo": (monte_carlo_prediction, {"first_visit": False}),
     "TD(0)": (td, {"alpha": slow}),
+    "n-step TD": (n_step_td, {"alpha": slow}),
 }
 
 
@@ -75,24 +79,80 @@ def test_predictions_converge_to_the_exact_values(name: str, cyclic: bool) -> No
     assert late < early / 3
 
 
-def test_off_policy_prediction_converges_to_values_of_another_policy() -> None:
-    game = random_table(0)
+OFF_POLICY: dict[str, Learn] = {
+    "of actions": off_policy_prediction,
+    "weighted": partial(importance_sampling, weighted=True),
+    "ordinary": importance_sampling,
+}
+
+
+@pytest.mark.parametrize("name", OFF_POLICY)
+def test_off_policy_prediction_converges_to_values_of_another_policy(name: str) -> None:
+    # Ordinary importance sampling needs ratios that are bounded.
+    game = random_table(0, cyclic=name != "ordinary")
     pi, b = solve(game).policies[0], TabularPolicy.uniform(game)
     early, late = means(
-        game, lambda env, rng: off_policy_prediction(env, pi, b, rng=rng), 10, 3000,
+        game, lambda env, rng: OFF_POLICY[name](env, pi, b, rng=rng), 10, 3000,
         quantity="rms", values=pi,
     )  # fmt: skip
     assert late < early / 2
 
 
-def test_td_lambda_without_traces_is_td() -> None:
+def test_td_lambda_without_traces_and_td_of_one_step_are_td() -> None:
     game = random_walk()
     pi = TabularPolicy.uniform(game)
-    plain, traced = (
+    plain, traced, one_step = (
         after(learn(environment(game), pi, alpha=0.1, rng=np.random.default_rng(5)), 50).V
-        for learn in (td, lambda *a, **k: td_lambda(*a, lambda_=0.0, **k))
+        for learn in (td, partial(td_lambda, lambda_=0.0), partial(n_step_td, n=1))
     )
     np.testing.assert_allclose(plain, traced, atol=1e-14)
+    np.testing.assert_allclose(plain, one_step, atol=1e-14)
+
+
+def test_td_of_more_steps_than_an_episode_has_is_monte_carlo() -> None:
+    """Where no state is met twice, so that the order of the updates does not count."""
+    game = random_table(0, cyclic=False)
+    pi = TabularPolicy.uniform(game)
+    long, whole = (
+        after(
+            learn(environment(game), pi, alpha=0.1, discount=0.9, rng=np.random.default_rng(5)), 50
+        ).V
+        for learn in (partial(n_step_td, n=1000), monte_carlo_prediction)
+    )
+    np.testing.assert_allclose(long, whole, atol=1e-14)
+    with pytest.raises(ValueError, match="n is 0"):
+        next(n_step_td(environment(game), pi, n=0, rng=np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_importance_sampling_from_the_policy_itself_is_monte_carlo(weighted: bool) -> None:
+    game = random_table(0)
+    pi = TabularPolicy.uniform(game)
+    sampled = importance_sampling(
+        environment(game), pi, pi, weighted=weighted, discount=0.9, rng=np.random.default_rng(5)
+    )
+    plain = monte_carlo_prediction(
+        environment(game), pi, first_visit=False, discount=0.9, rng=np.random.default_rng(5)
+    )
+    np.testing.assert_allclose(after(sampled, 50).V, after(plain, 50).V, atol=1e-12)
+
+
+def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
+    """Of three episodes, in k of which b takes the action of pi, with probability 1/2, for 3."""
+    game = compile_game(Finite({"A": [[(1, "end", 0)], [(1, "end", 3)]]}, "A"))
+    pi, b = TabularPolicy.deterministic(game, [1, 0]), TabularPolicy.uniform(game)
+    pairs = set()
+    for seed in range(60):
+        rngs = np.random.default_rng(seed), np.random.default_rng(seed)
+        ordinary, weighted = (
+            after(importance_sampling(environment(game), pi, b, weighted=mean, rng=rng), 3).V
+            for mean, rng in zip((False, True), rngs, strict=True)
+        )
+        assert ordinary is not None
+        assert weighted is not None
+        pairs.add((round(float(ordinary.max()), 9), round(float(weighted.max()), 9)))
+    # The mean of 2 * 3 in k episodes and of 0 in the others; the weighted one is 3 once it is seen.
+    assert pairs == {(0, 0), (2, 3), (4, 3), (6, 3)}
 
 
 def test_a_trace_carries_a_reward_back_to_the_start() -> None:
@@ -149,6 +209,11 @@ ONE_EPISODE: dict[str, tuple[Learn, tuple[float, float]]] = {
         lambda env, pi, **k: td_lambda(env, pi, lambda_=0.6, alpha=0.1, **k),
         (0.1 * 1 + 0.1 * 0.5 * 0.6 * 2, 0.1 * 2),
     ),
+    "2-step TD": (
+        lambda env, pi, **k: n_step_td(env, pi, n=2, alpha=0.1, **k),
+        (0.1 * (1 + 0.5 * 2), 0.1 * 2),
+    ),
+    "importance sampling": (lambda env, pi, **k: importance_sampling(env, pi, pi, **k), (2, 2)),
     "off-policy": (lambda env, pi, **k: off_policy_prediction(env, pi, pi, **k), (2, 2)),
     "off-policy control": (lambda env, pi, **k: off_policy_control(env, pi, **k), (2, 2)),
     "control": (lambda env, pi, **k: monte_carlo_control(env, **k), (2, 2)),
@@ -172,6 +237,7 @@ def test_a_discount_and_a_trace_in_the_first_episode(name: str) -> None:
 
 BOOTSTRAPPED: dict[str, Learn] = {
     "TD(0)": lambda env, **k: td(env, np.ones((3, 1)), alpha=1.0, **k),
+    "1-step TD": lambda env, **k: n_step_td(env, np.ones((3, 1)), n=1, alpha=1.0, **k),
     "Sarsa": lambda env, **k: sarsa(env, alpha=1.0, **k),
     "expected Sarsa": lambda env, **k: expected_sarsa(env, alpha=1.0, **k),
     "Q-learning": lambda env, **k: q_learning(env, alpha=1.0, **k),

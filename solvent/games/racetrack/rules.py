@@ -57,7 +57,21 @@ BOOK = (
 )
 """The shape of the left one of Figure 5.5, as it is commonly read off."""
 
-TRACKS = {"bend": BEND, "book": BOOK}
+BOOK_RIGHT = (
+    "#" * 16 + "." * 15 + "F",
+    "#" * 13 + "." * 18 + "F",
+    "#" * 12 + "." * 19 + "F",
+    *("#" * 11 + "." * 20 + "F",) * 4,
+    "#" * 12 + "." * 19 + "F",
+    "#" * 13 + "." * 18 + "F",
+    *("#" * 14 + "." * (18 - off) + "#" * off for off in (2, 5, 6, 8)),
+    *("#" * left + "." * (23 - left) + "#" * 9 for left in range(14, -1, -1)),
+    "." * 23 + "#" * 9,
+    "S" * 23 + "#" * 9,
+)
+"""The right one."""
+
+TRACKS = {"bend": BEND, "book": BOOK, "book-right": BOOK_RIGHT}
 
 LARGEST = 2_000
 """Of how many cells a track may be."""
@@ -84,9 +98,9 @@ class Racetrack:
     """A car on a racetrack.
 
     Args:
-        track: ``"bend"``, ``"book"``, or the rows of a track from the top, of equal length, at most
-            2000 cells: off the track ``#``, starting line ``S``, finish ``F``, any other cell
-            ``.``.
+        track: ``"bend"``, ``"book"``, ``"book-right"``, or the rows of a track from the top, of
+            equal length, at most 2000 cells: off the track ``#``, starting line ``S``, finish
+            ``F``, any other cell ``.``.
         noise: The probability that an action changes nothing, at least 0 and less than 1.
     """
 

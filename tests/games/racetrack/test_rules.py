@@ -10,7 +10,7 @@ import pytest
 
 from solvent.exact import solve
 from solvent.games import Racetrack
-from solvent.games.racetrack.rules import ACTIONS, BOOK, FINISHED, Car
+from solvent.games.racetrack.rules import ACTIONS, BOOK, BOOK_RIGHT, FINISHED, Car
 from solvent.model import Outcome, compile_game, parametrize_with_game_checks
 
 GAME = Racetrack("bend")
@@ -94,11 +94,16 @@ def test_what_is_on_the_way_counts_too() -> None:
     assert sure(("...F", ".#.F", "S..F"), Car(2, 0, 1, 2))[0].state == Car(2, 0, 0, 0)
 
 
-def test_the_track_of_the_book_has_the_size_of_the_figure() -> None:
+def test_the_tracks_of_the_book_have_the_size_of_the_figure() -> None:
     assert (len(BOOK), {len(row) for row in BOOK}) == (32, {17})
     assert [row.count("F") for row in BOOK] == [1] * 6 + [0] * 26
     assert BOOK[-1] == "###SSSSSS########"
     assert sum(row.count("S") for row in BOOK) == 6
+    assert (len(BOOK_RIGHT), {len(row) for row in BOOK_RIGHT}) == (30, {32})
+    assert [row.count("F") for row in BOOK_RIGHT] == [1] * 9 + [0] * 21
+    assert BOOK_RIGHT[-1] == "S" * 23 + "#" * 9
+    # From the narrowest row on the track widens by a cell in each row, down to the line.
+    assert [row.index(".") for row in BOOK_RIGHT[13:28]] == [*range(14, -1, -1)]
 
 
 def test_without_noise_a_room_is_crossed_as_fast_as_one_can_accelerate() -> None:
