@@ -280,7 +280,7 @@ def off_policy() -> str:
     """By the number of episodes."""
     chart = Panel(
         "Blackjack, Figure 5.3: ordinary and weighted importance sampling",
-        "mean squared error", Axis(1, 1000, logarithmic=True), Axis(0, 4), "episodes",
+        "mean squared error", Axis(1, 1000, logarithmic=True), Axis(0, 6.5), "episodes",
     )  # fmt: skip
     for k, (name, errors) in enumerate(off_policy_errors().items()):
         chart.line(
