@@ -98,6 +98,12 @@ PUBLISHED = (
         None,
         {'Pmax=? [F "wrong"]': Fraction(3074024910421, 64024003074024910421)},
     ),
+    Published(
+        "resource-gathering.prism",
+        "GOLD=15,GEM=15",
+        24064,
+        {'R{"steps"}min=? [F "done"]': Fraction(1745, 9)},
+    ),
     Published("israeli-jalfon-3.prism", "", 7, {'Pmax=? [F "stable"]': Fraction(1)}),
     Published("herman-7.prism", "", None, {'R{"steps"}=? [F "stable"]': Fraction(48, 7)}),
     Published(
