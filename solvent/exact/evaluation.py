@@ -83,6 +83,22 @@ def _may_reach(game: TabularGame, weight: Floats, goal: Bools) -> Bools:
     return can_reach(game, weight > 0, goal) if goal.any() else goal
 
 
+def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
+    """What episodes gain that have settled for ever, to player 0.
+
+    Args:
+        game: The game.
+        weight: [K] the probability of each row in its state.
+
+    Returns:
+        [S] a number with the sign of the average reward of a move; 0 where rewards cancel, and
+        where an episode has not settled.
+    """
+    reward = grouped_sum(game.row_state, weight * game.reward, game.n_states)
+    gain, _ = _gains(game, weight, reward, _settled(game, weight > 0))
+    return gain
+
+
 def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tuple[Floats, Bools]:
     """What episodes gain that have settled for ever, and where rewards cancel.
 

@@ -11,6 +11,12 @@ Dual, over the occupancy measure x of rows, how often each is taken:
 It shares nothing with :func:`solvent.exact.solve` but the table, so it checks the solver; it is
 slower, and exact only up to the tolerances of HiGHS. It needs every episode to end: where one
 could go round for ever the primal has no least solution, and that is said.
+
+Where an episode does go round for ever in an end component, a third program has the loop whose
+average reward is least (Puterman 1994, section 8.8). There x is the share of each row in the moves:
+
+    min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
+                              sum of x(k) = 1,   x >= 0
 """
 
 from __future__ import annotations
@@ -19,10 +25,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from solvent.model import TabularGame
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +101,35 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
     values = np.zeros(game.n_states)
     values[live] = primal.x
     return LinearProgramSolution(float(primal.fun), -float(dual.fun), values, dual.x)
+
+
+def loop_of_least_reward(game: TabularGame, rows: Ints, sign: int = 1) -> Floats:
+    """A row for each state of an end component, so that the average reward of a move is least.
+
+    Args:
+        game: A game in which at most one player has a choice in the component.
+        rows: The rows that never leave the component, sorted.
+        sign: 1 if the reward is that to player 0, -1 if to player 1.
+
+    Returns:
+        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, so
+        what they gain is to be evaluated.
+    """
+    states, place = np.unique(game.row_state[rows], return_inverse=True)
+    used = np.flatnonzero(np.isin(game.outcome_row, rows))
+    shape = len(states), len(rows)
+    out = csr_array((np.ones(len(rows)), (place, np.arange(len(rows)))), shape=shape)
+    to = np.searchsorted(states, game.next_state[used])
+    by = np.searchsorted(rows, game.outcome_row[used])
+    into = csr_array((game.probability[used], (to, by)), shape=shape)
+    found = linprog(
+        c=sign * game.reward[rows],
+        A_eq=vstack((out - into, np.ones((1, len(rows))))),
+        b_eq=np.append(np.zeros(len(states)), 1.0),
+    )
+    taken = np.zeros(len(rows)) if found.x is None else found.x
+    order = np.lexsort((-taken, place))
+    _, first = np.unique(place[order], return_index=True)
+    chosen = np.zeros(game.n_rows)
+    chosen[rows[order[first]]] = 1.0
+    return chosen

@@ -17,6 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from solvent.exact.components import can_reach, end_components, free_rows, leaving_rows
+from solvent.exact.evaluation import long_run_gain
+from solvent.exact.linear_program import loop_of_least_reward
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame
@@ -66,13 +68,15 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     """The states from which an episode can go on for ever at a player's cost, [S].
 
     It settles in an end component in which rewards to that player are at most 0, and some are
-    below. There the value of the player's policy is minus infinity.
+    below; or in one with gains, too, where it can go round in a loop whose rewards are a cost on
+    the average. There the value of the player's policy is minus infinity.
 
     Args:
         game: What :func:`~solvent.model.against` left of a game: `player` has no choice in it.
         player: 0 or 1.
     """
-    reward = (1 - 2 * player) * game.outcome_reward
+    sign = 1 - 2 * player
+    reward = sign * game.outcome_reward
     gains, costs = np.zeros(game.n_rows, bool), np.zeros(game.n_rows, bool)
     gains[game.outcome_row[reward > 0]] = True
     costs[game.outcome_row[reward < 0]] = True
@@ -80,6 +84,13 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     kept = ~gains & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
     goal = np.zeros(game.n_states, bool)
     goal[game.row_state[kept & costs]] = True
+    label = end_components(game, np.ones(game.n_rows, bool))
+    kept = (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    of_both = (label[game.row_state[kept & rows]] for rows in (gains, costs))
+    for one in np.intersect1d(*of_both):
+        inside = kept & (label[game.row_state] == one)
+        loop = loop_of_least_reward(game, np.flatnonzero(inside), sign)
+        goal |= sign * long_run_gain(game, loop) < 0
     return can_reach(game, np.ones(game.n_rows, bool), goal)
 
 

@@ -146,6 +146,23 @@ def test_who_goes_round_for_nothing_is_not_scored_but_among_others() -> None:
     assert found.optimum == 2
 
 
+@pytest.mark.parametrize("owner", [0, 1])
+@pytest.mark.parametrize(("back", "value"), [(-2.0, -np.inf), (-0.5, 4.0)])
+def test_what_the_other_player_can_hold_it_in_is_weighed(
+    owner: int, back: float, value: float
+) -> None:
+    """+1 on the way out; there the other player goes back, for `back` or for 5, or ends for 3."""
+    sign = 1 - 2 * owner
+    rows: list[list[Row]] = [
+        [[(1.0, 1, sign)], [(1.0, END, 0.0)]],
+        [[(1.0, 0, sign * back)], [(1.0, 0, sign * 5.0)], [(1.0, END, sign * 3.0)]],
+    ]
+    game = table_of(rows, owners=[owner, 1 - owner])
+    goes = TabularPolicy.deterministic(game, np.array([0, 0, 0]), player=owner)
+    assert score(game, goes).value == value
+    assert exploitability(game, goes) == (np.inf if value < 0 else 0)
+
+
 def test_a_uniform_policy_that_pays_for_ever_normalizes_nothing() -> None:
     """The other player may hold a player who stays with any probability at all, at a toll."""
     game = table_of(
