@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from solvent.games.soccer.rules import Soccer
     from solvent.games.tic_tac_toe.rules import TicTacToe
     from solvent.games.windy_gridworld.rules import WindyGridworld
+    from solvent.games.yahtzee.rules import Yahtzee
     from solvent.model.gymnasium_table import GymnasiumTable
     from solvent.model.registry import GAMES, make_game
 
@@ -59,6 +60,7 @@ _HOMES = {
     "TicTacToe": "solvent.games.tic_tac_toe.rules",
     "TimedFootball": "solvent.games.football_clock.rules",
     "WindyGridworld": "solvent.games.windy_gridworld.rules",
+    "Yahtzee": "solvent.games.yahtzee.rules",
     "ff_combat": "solvent.games.fighting_fantasy.rules",
     "football_strategy": "solvent.games.football_clock.forms",
     "make_game": "solvent.model.registry",
@@ -90,6 +92,7 @@ __all__ = [
     "TicTacToe",
     "TimedFootball",
     "WindyGridworld",
+    "Yahtzee",
     "ff_combat",
     "football_strategy",
     "make_game",

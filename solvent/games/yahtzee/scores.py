@@ -236,7 +236,10 @@ def score_player(
         StoreError: If the solution is missing, damaged, or of another form.
     """
     if out is not None:
-        raise ValueError(f"--out {out}: nothing of a score is kept, which takes minutes at most")
+        raise ValueError(
+            f"--out {out}: a score of {game.info.name} takes minutes at most, and nothing of it is "
+            f"kept; leave --out out"
+        )
     solved = (
         solve(game) if solution is None else opened_yahtzee(solution, dict(game.info.parameters))
     )

@@ -12,6 +12,7 @@ SPEC = GameSpec(
     ),
     environments={"solvent/Yahtzee-v0": Environment(optimum=254.58772873449593)},
     choices={"joker": "solvent.games.yahtzee.rules:JOKERS"},
+    baselines="solvent.games.yahtzee.baselines:BASELINES",
     solver="solvent.games.yahtzee.solution:solved_yahtzee",
     layered="solvent.games.yahtzee.layers:yahtzee_layers",
     opened="solvent.games.yahtzee.solution:opened_yahtzee",

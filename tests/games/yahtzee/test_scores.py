@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import solvent
+from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.cli.app import app
 from solvent.games.yahtzee.evaluation import OptimalPolicy, evaluate
@@ -81,7 +82,10 @@ def test_the_scores_of_known_policies(game: Yahtzee) -> None:
     uniform = solvent.score(table, TabularPolicy.uniform(table)).value
     assert score_policy(solution, "uniform").value == pytest.approx(uniform, abs=1e-10)
     assert score_policy(solution, "optimal").value == pytest.approx(solution.value, abs=1e-10)
-    assert uniform < score_policy(solution, "greedy").value <= solution.value + 1e-10
+    greedy = score_policy(solution, "greedy").value
+    assert uniform < greedy <= solution.value + 1e-10
+    of_table = solvent.score(table, make_baseline("greedy", table)).value
+    assert of_table == pytest.approx(greedy, abs=1e-10)
 
 
 def test_greedy_takes_the_most_points_in_a_turn() -> None:
@@ -160,7 +164,7 @@ def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
     expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
     assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
     refused = CliRunner().invoke(app, ["score", str(file), "--out", out])
-    assert "nothing of a score is kept" in refused.output
+    assert "nothing of it is kept; leave --out out" in refused.output
 
 
 def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None:
