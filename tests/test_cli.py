@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import pickle
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,6 +18,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from numba.core.event import trigger_event
+from rich.console import Console
 from typer.testing import CliRunner
 
 from solvent import __version__
@@ -23,7 +26,16 @@ from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import find_environment, parse_parameters, read_game
-from solvent.exact import ImproperGameError, load_solution, locate_gap, save_policy, score, solve
+from solvent.cli.printing import show_solution
+from solvent.exact import (
+    ImproperGameError,
+    SolvedTable,
+    load_solution,
+    locate_gap,
+    save_policy,
+    score,
+    solve,
+)
 from solvent.games import GAMES, make_game
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.progress import Progress
@@ -260,6 +272,18 @@ def test_only_a_probability_is_called_a_chance_of_winning(words: str, says: bool
     assert ("a tie counts half" in output) == words.startswith("greed")
 
 
+def test_a_value_of_0_is_printed_without_its_rounding() -> None:
+    found = solve(make_game("rock-paper-scissors"))
+    assert isinstance(found, SolvedTable)
+    noise = replace(found.solution, value=-1e-17, values=found.solution.values - 1e-17, lower=-0.0)
+    file = io.StringIO()
+    show_solution(Console(file=file), replace(found, solution=noise))
+    told = file.getvalue()
+    assert re.search(r"^value +0  \(to player 0\)", told, re.MULTILINE)
+    assert "[0, " in told
+    assert "-0" not in told
+
+
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:
     result = run("solve", *SMALL, "--save", str(tmp_path / "new" / "solution.npz"))
     assert result.exit_code == 0
@@ -276,6 +300,14 @@ def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> N
     assert told["gap_sum"] == pytest.approx(told["optimality_gap"], abs=1e-9)
     order = locate_gap(small, policy).ranked(4)
     assert [loss["state"] for loss in told["losses"]] == [repr(small.states[s]) for s in order]
+
+
+def test_score_takes_the_name_of_a_baseline(small: Any) -> None:
+    expected = score(small, TabularPolicy.uniform(small))
+    assert answer("score", "uniform", *SMALL, "--json")["value"] == expected.value
+    refused = refusal("score", "unifrom", *SMALL)
+    assert "what is scored, unless it is a file, is 'unifrom'; allowed are" in refused
+    assert "Did you mean 'uniform'?" in refused
 
 
 def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:

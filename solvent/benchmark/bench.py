@@ -240,7 +240,7 @@ def _baselines(
             told.write(f"failed    {name}: no optimum is proved: {error}")
             refused = error
         else:
-            told.write(f"solved    {name}: optimum {game.optimum[0]:.6f}")
+            told.write(f"solved    {name}: optimum {game.optimum[0]:z.6f}")
     if refused is not None and not found:
         raise refused
     return found

@@ -313,12 +313,11 @@ def explore(
 def _opponent(rules: Any, name: str, player: int) -> Any:
     """A policy for a side of a game: that of a file, or a baseline; None for the optimal one."""
     from solvent.baselines import make_baseline
+    from solvent.cli.parameters import has_table
     from solvent.exact import load_policy
     from solvent.model import cached_table
-    from solvent.model.registry import spec_of
 
-    spec = spec_of(rules)
-    if spec is not None and spec.ask("simulator", rules) is not None:
+    if not has_table(rules):
         if name == "optimal":
             return None
         raise ValueError(
@@ -456,7 +455,7 @@ def score(
         typer.Argument(
             metavar="POLICY",
             help="What `train` has saved, policy.npz or network.npz; or a .zip of "
-            "Stable-Baselines3; or with --solution the name of a player, such as optimal.",
+            "Stable-Baselines3; or the name of a baseline, such as uniform.",
         ),
     ],
     game: Annotated[
@@ -535,6 +534,7 @@ def score(
 
     [dim]solvent score runs/pig/policy_mode.npz[/]
     [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
+    [dim]solvent score uniform pig --target 20[/]
     """
     from solvent import exact
     from solvent.cli.parameters import game_of_training, read_game
@@ -542,7 +542,8 @@ def score(
     from solvent.cli.progress import solving
     from solvent.model import cached_table
 
-    if not policy_file.suffix and not policy_file.exists():
+    is_name = not policy_file.suffix and not policy_file.exists()
+    if is_name and not (solution_folder is None and game and _scored_by_table(game, ctx.args)):
         from solvent.cli.networks import score_known
 
         score_known(str(policy_file), solution_folder, game, ctx.args, out=out, as_json=json)
@@ -550,7 +551,7 @@ def score(
     is_network = policy_file.suffix == ".zip"
     if normalization is not None and not is_network:
         raise ValueError(f"--normalization is for a .zip, not for {policy_file}")
-    kind = "" if is_network else exact.read_metadata(policy_file)["kind"]
+    kind = "" if is_network or is_name else exact.read_metadata(policy_file)["kind"]
     if kind not in ("", "policy", "network"):
         raise ValueError(f"{policy_file}: holds a {brief(kind)}, not a policy")
     if kind == "network":
@@ -582,7 +583,13 @@ def score(
                 mode=mode,
             )
         else:
-            policy = _policy_in(policy_file, rules, table)
+            if is_name:
+                from solvent.baselines import make_baseline
+
+                what = "what is scored, unless it is a file,"
+                policy = make_baseline(str(policy_file), table, what=what)
+            else:
+                policy = _policy_in(policy_file, rules, table)
             policy = policy.mode() if mode else policy
         solution = exact.cached_solution(table, progress=progress)
         result = exact.score(table, policy, solution, illegal=illegal, tolerance=tolerance)
@@ -594,6 +601,15 @@ def score(
         typer.echo(score_json(table, policy, solution, result, location, top))
     else:
         show_score(Console(emoji=False), table, policy, solution, result, location, top, rules)
+
+
+def _scored_by_table(game: str, words: Sequence[str]) -> bool:
+    """Whether a game is scored by its table, and not in a way of its own."""
+    from solvent.cli.networks import scored_alone
+    from solvent.cli.parameters import has_table, read_game
+
+    rules = read_game(game, words)
+    return has_table(rules) and not scored_alone(rules)
 
 
 def _policy_in(file: Path, rules: Any, table: Any) -> Any:

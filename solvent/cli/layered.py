@@ -15,7 +15,8 @@ import typer
 from rich.console import Console
 
 from solvent.cli.errors import interruptible
-from solvent.cli.printing import game_text, solution_rows
+from solvent.cli.parameters import has_table
+from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
 from solvent.cli.progress import working
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
@@ -84,15 +85,18 @@ class SolveOptions:
         if self.keep == "compact" and self.out is None:
             raise ValueError("--keep compact is for a folder; give --out DIR")
 
-    def refuse(self) -> None:
+    def refuse(self, why: str) -> None:
         """Raise if any of them is given.
+
+        Args:
+            why: What is said of it.
 
         Raises:
             ValueError: Naming the first.
         """
         for option in fields(self):
             if getattr(self, option.name):
-                raise ValueError(f"--{option.name} is for games that are solved layer by layer")
+                raise ValueError(f"--{option.name} {why}")
 
 
 def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_json: bool) -> bool:
@@ -101,11 +105,12 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
     Args:
         game: Its rules.
         options: How it is to be solved.
-        save: Where the solution of a table would be saved, which this has none of.
+        save: Where the solution of the game's table is to be saved.
         as_json: Whether to print JSON.
 
     Returns:
-        False if the game is not one that is solved so; then nothing was done.
+        False if the game is not one that is solved so, or if it has a table whose solution is to
+        be saved; then nothing was done.
 
     Raises:
         ValueError: If an option is given that belongs to the other kind of game.
@@ -113,10 +118,13 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
     spec = spec_of(game)
     layered: LayeredGame | None = None if spec is None else spec.ask("layered", game)
     if layered is None:
-        options.refuse()
+        options.refuse("is for games that are solved layer by layer")
         return False
     if save is not None:
-        raise ValueError("--save is for games that fit in a table; use --out DIR")
+        if not has_table(game):
+            raise ValueError("--save is for games that fit in a table; use --out DIR")
+        options.refuse("does not go with --save, which saves the solution of a table")
+        return False
     options.check()
     if options.plan:
         _show_plan(game, layered, options, as_json=as_json)
@@ -132,7 +140,7 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
         "lower": solution.lower,
         "upper": solution.upper,
         "largest_gap": solution.largest_gap,
-        "matrix_games": store.games,
+        "matrix_games": store.games if game.info.players == 2 else 0,
         "layers": len(layered.layers),
         "layers_solved_now": solved,
         "seconds": round(time.perf_counter() - began, 3),
@@ -231,11 +239,12 @@ def layer_bar(
 
 
 def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
-    rows = {
-        **solution_rows(solution),
-        "largest gap": f"{solution.largest_gap:.1e} of a matrix game",
-        "states": f"{report['states']:,}",
-        "matrix games": f"{report['matrix_games']:,}",
+    game, console = solution.game, Console(emoji=False)
+    rows = {**solution_rows(solution), "states": f"{report['states']:,}"}
+    if game.info.players == 2:
+        rows["largest gap"] = f"{solution.largest_gap:.1e} of a matrix game"
+        rows["matrix games"] = f"{report['matrix_games']:,}"
+    rows |= {
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
         "time": _duration(report["seconds"]),
     }
@@ -243,7 +252,10 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
         rows["folder"] = report["folder"]
     if report["keep"] != "all":
         rows["kept"] = KEPT[report["keep"]]
-    Console(emoji=False).print(facts(rows))
+    console.print(facts(rows))
+    # Where nobody chooses yet, what follows is of no interest and may take long.
+    if report["keep"] == "all" and any(deciders(game, one.state) for one in game.initial()):
+        show_starts(console, solution)
 
 
 def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
@@ -275,10 +287,11 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         f"--keep {keep}": f"{gigabytes(room.disk)} of disk, {gigabytes(room.memory)} of memory"
         for keep, room in plan.kept.items()
     }
+    both = game.info.players == 2
     return {
         "game": game_text(game.info),
         "states": f"{plan.states:,}",
-        "matrix games": f"{plan.games:,} at most",
+        **({"matrix games": f"{plan.games:,} at most"} if both else {}),
         "layers": f"{plan.layers:,}",
         "disk": disk,
         "memory": gigabytes(plan.memory)
@@ -288,8 +301,9 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         f"machine, {gigabytes(plan.sent)} in all; {gigabytes(plan.returned)} come back from them",
         "processor": f"{_duration(core_seconds)}, {core_seconds / 3600:.2f} core-hours; on "
         f"{threads} thread{'s' * (threads > 1)} about {_duration(core_seconds / threads)}",
-        "measured on": f"{plan.sample.games:,} games in {plan.sample.seconds:.1f} s, in layers "
-        f"from all over the game whose values are made up to be like the real ones",
+        "measured on": f"{plan.sample.games:,} {'games' if both else 'states'} in "
+        f"{plan.sample.seconds:.1f} s, in layers from all over the game whose values are "
+        "made up to be like the real ones",
     }
 
 

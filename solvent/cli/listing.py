@@ -170,7 +170,7 @@ def _environment_text(spec: GameSpec, environment: Environment) -> str:
     optimum = ""
     if environment.optimum is not None:
         meaning = _meaning(spec, environment.parameters)
-        optimum = f"optimum {environment.optimum:.6f}{meaning and f' ({meaning})'}"
+        optimum = f"optimum {environment.optimum:z.6f}{meaning and f' ({meaning})'}"
     return "; ".join(filter(None, (changed, against, optimum)))
 
 

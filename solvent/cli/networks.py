@@ -21,6 +21,7 @@ from solvent.exact import read_request
 from solvent.model import Game, TabularGame
 from solvent.model.parameters import check_choice
 from solvent.model.registry import load, spec_of
+from solvent.report.numbers import precise
 
 
 class SeatValues(Protocol):
@@ -177,22 +178,22 @@ def score_known(
         StoreError: If the solution is missing, damaged, not finished or of another game.
     """
     if solution is None:
-        if asked is not None and _alone(game := read_game(asked, words)):
+        if asked is not None and scored_alone(game := read_game(asked, words)):
             _score(game, name, None, out, {}, as_json=as_json)
             return
         check_choice(name, "what is scored, unless it is a file,", all_baselines())
         raise ValueError(
-            f"{name} is no file; a player that is known by name is scored in a game that is solved "
-            f"layer by layer: give its solution with --solution DIR"
+            f"{name} is no file; a player that is known by name is scored in a game: name it, or "
+            f"give with --solution DIR what is solved layer by layer"
         )
     solved = open_solution(solution, asked, words)
-    if not _alone(solved.game):
+    if not scored_alone(solved.game):
         check_choice(name, "what is scored, unless it is a file,", all_baselines())
     known = {"value": solved.value, "proved to within": solved.upper - solved.value}
     _score(solved.game, name, solution, out, known, as_json=as_json)
 
 
-def _alone(game: Game) -> bool:
+def scored_alone(game: Game) -> bool:
     """Whether a game is for one, and says how to score its policies without a table."""
     spec = spec_of(game)
     return game.info.players == 1 and spec is not None and spec.scorer is not None
@@ -220,18 +221,20 @@ def _score(
         _show_alone(game, found, as_json=as_json)
         return
     score: PlayerScore = found
-    numbers = {"exploitability": score.exploitability, **known, **score.bounds}
+    lost, proved = score.exploitability, {**known, **score.bounds}
     if as_json:
         against = {name: [v.first, v.second, v.average] for name, v in score.against.items()}
-        typer.echo(json.dumps({"name": score.name, "against": against, **numbers}, indent=2))
+        numbers = {"name": score.name, "against": against, "exploitability": lost, **proved}
+        typer.echo(json.dumps(numbers, indent=2))
         return
     said = {
-        f"against {opponent}": f"{value.average:.9g}  (as player 0 {value.first:.9g}, "
-        f"as player 1 {value.second:.9g})"
+        f"against {opponent}": f"{precise(value.average)}  (as player 0 {precise(value.first)}, "
+        f"as player 1 {precise(value.second)})"
         for opponent, value in score.against.items()
     }
-    rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
-    Console(emoji=False).print(facts({"player": score.name, **said, **rounded}))
+    rounded = {name: f"{number:.9g}" for name, number in proved.items()}
+    rows = {"player": score.name, **said, "exploitability": precise(lost), **rounded}
+    Console(emoji=False).print(facts(rows))
 
 
 def _show_alone(game: Game, score: OnePlayerScore, *, as_json: bool) -> None:
@@ -240,11 +243,11 @@ def _show_alone(game: Game, score: OnePlayerScore, *, as_json: bool) -> None:
         "value": score.value,
         "optimum": score.optimum,
         "gap": score.optimum - score.value,
-        **score.bounds,
     }
     if as_json:
-        typer.echo(json.dumps({"name": score.name, **numbers}, indent=2))
+        typer.echo(json.dumps({"name": score.name, **numbers, **score.bounds}, indent=2))
         return
-    rounded = {name: f"{number:.9g}" for name, number in numbers.items()}
+    rounded = {name: precise(number) for name, number in numbers.items()}
+    rounded |= {name: f"{number:.9g}" for name, number in score.bounds.items()}
     rows = {"policy": score.name, "game": game_text(game.info), **rounded}
     Console(emoji=False).print(facts(rows))

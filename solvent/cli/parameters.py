@@ -154,6 +154,12 @@ def _published(name: str, parameters: Mapping[str, Any]) -> Game:
     return published_game(name, parameters)
 
 
+def has_table(game: Game) -> bool:
+    """Whether a game is sampled and scored by its table."""
+    spec = spec_of(game)
+    return spec is None or spec.ask("simulator", game) is None
+
+
 def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = ()) -> SolvedGame:
     """The solution in a folder that ``solvent solve --out`` has written.
 

@@ -20,7 +20,7 @@ from solvent.model.game import Labelled, Placed
 from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, small
+from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, precise, small
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -64,9 +64,9 @@ def value_text(info: GameInfo, value: float) -> str:
     for_two = info.players == 2
     about = [scale.meaning, "to player 0" if for_two and not scale.is_chance else ""]
     meaning = ", ".join(filter(None, about))
-    text = f"{value:.9g}" + (f"  ({meaning})" if meaning else "")
+    text = precise(value) + (f"  ({meaning})" if meaning else "")
     if for_two and scale.is_chance:
-        text += f"\n{ValueScale(info, 1).of(value):.9g}  to player 1"
+        text += f"\n{precise(ValueScale(info, 1).of(value))}  to player 1"
     return text
 
 
@@ -78,7 +78,7 @@ def solution_rows(solved: SolvedGame) -> dict[str, str]:
         "game": game_text(info),
         **objective,
         "value": value_text(solved.game.info, solved.value),
-        "bracket": f"[{solved.lower:.15g}, {solved.upper:.15g}]",
+        "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]",
         "method": solved.method,
     }
 
@@ -90,10 +90,21 @@ def show_solution(console: Console, solved: SolvedGame) -> None:
     if table is not None:
         rows["states"] = f"{table.n_states:,}"
     console.print(facts(rows))
+    show_starts(console, solved, None if table is None else table.states)
+
+
+def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | None = None) -> None:
+    """The value and the best choice in each state of the start distribution, of many in some.
+
+    Args:
+        console: Where to print.
+        solved: The game.
+        states: All its states; None if they are not known.
+    """
     starts = _starts(solved.game)
     first = list(starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
-    states = first if table is None else table.states
+    states = first if states is None else states
     _show_starts(console, solved, {s: starts[s] for s in first}, states)
     if len(starts) > STARTS:
         note(console, f"and {len(starts) - STARTS:,} other starts")
@@ -113,12 +124,12 @@ def _show_starts(
     # A state that would have to be broken is better listed.
     numbers = set(columns)
     columns["chance"] = [f"{chance:.2g}" for chance in starts.values()]
-    columns["value"] = [f"{solved.value_of(state):.6f}" for state in starts]
+    columns["value"] = [f"{solved.value_of(state):z.6f}" for state in starts]
     for name in choices:
         columns[name] = [best[state].get(name, "") for state in starts]
     for name in actions:
         columns[name] = [
-            f"{values[state][name]:.6f}" if name in values[state] else "" for state in starts
+            f"{values[state][name]:z.6f}" if name in values[state] else "" for state in starts
         ]
     rows = list(zip(*columns.values(), strict=True))
     show_rows(console, list(columns), rows, numbers={*numbers, "chance", "value", *actions})
@@ -237,13 +248,13 @@ def show_score(
     note(
         console,
         f"{len(losses.worst)} of {losses.losing:,} losing states, {100 * share:.1f}% of what is "
-        f"lost; all of them lose {losses.total:.9g}",
+        f"lost; all of them lose {precise(losses.total)}",
     )
     if losses.given_up > ROUNDING:
         note(
             console,
-            f"The best response gives up {losses.given_up:.9g} elsewhere to get there; the rest is "
-            f"the gap.",
+            f"The best response gives up {precise(losses.given_up)} elsewhere to get there; the "
+            f"rest is the gap.",
         )
 
 
@@ -263,14 +274,14 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
         if math.isinf(gap):
             return UNBOUNDED
         if scale.is_chance:
-            return f"{gap:.9g}  ({scale.difference(gap)})"
-        return f"{gap:.9g} {info.unit}".rstrip()
+            return f"{precise(gap)}  ({scale.difference(gap)})"
+        return f"{precise(gap)} {info.unit}".rstrip()
 
-    value = f"{scale.of(sign * result.value):.9g}{meaning}"
+    value = f"{precise(scale.of(sign * result.value))}{meaning}"
     rows = {} if result.discount == 1 else {"objective": discount_text(info)}
     rows |= {
         "value": ENDLESS if result.value == -math.inf else value,
-        "optimum": f"{scale.of(sign * result.optimum):.9g}{meaning}",
+        "optimum": f"{precise(scale.of(sign * result.optimum))}{meaning}",
         "gap": lost(result.optimality_gap),
         "normalized": _normalized(result.normalized),
         "worst start": lost(result.worst_start_gap),
@@ -282,7 +293,7 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
 
 def _normalized(share: float) -> str:
     """A normalized score with what it means."""
-    return f"{share:.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
+    return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
 
 
 def _losing_fields(
@@ -357,11 +368,6 @@ def score_json(
     )
 
 
-def _figure(value: float) -> str:
-    """A value, or a gap, which may be infinite."""
-    return UNBOUNDED if value == math.inf else f"{value:.9g}".replace("-inf", "−∞")
-
-
 def show_training(console: Console, result: TrainingResult, info: GameInfo | None) -> None:
     """What a training has come to, seat by seat where it learned both.
 
@@ -385,20 +391,20 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
             rows["unit"] = meaning
         for seat, mode in enumerate(result.mode_scores):
             rows[f"seat {seat}"] = (
-                f"exploitability {mode.optimality_gap:.9g}  "
-                f"(as sampled {result.scores[seat].optimality_gap:.9g})"
+                f"exploitability {precise(mode.optimality_gap)}  "
+                f"(as sampled {precise(result.scores[seat].optimality_gap)})"
             )
-        averages = " and ".join(f"{one.optimality_gap:.9g}" for one in result.average_scores)
+        averages = " and ".join(precise(one.optimality_gap) for one in result.average_scores)
         rows["average policy"] = f"exploitability {averages}"
     else:
         sampled, mode = result.score, result.mode_score
         rows |= {
-            "optimum": f"{mode.optimum:.9g}{unit}",
-            "value": f"{_figure(mode.value)}  (as sampled {_figure(sampled.value)})",
-            "gap": f"{_figure(mode.optimality_gap)}  (as sampled "
-            f"{_figure(sampled.optimality_gap)})",
+            "optimum": f"{precise(mode.optimum)}{unit}",
+            "value": f"{precise(mode.value)}  (as sampled {precise(sampled.value)})",
+            "gap": f"{precise(mode.optimality_gap)}  (as sampled "
+            f"{precise(sampled.optimality_gap)})",
             "normalized": _normalized(mode.normalized),
-            "worst start": _figure(mode.worst_start_gap),
+            "worst start": precise(mode.worst_start_gap),
         }
         if -math.inf in (mode.value, sampled.value):
             rows["−∞"] = f"{NEVER_ENDS}, and costs for ever"
@@ -411,9 +417,9 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
         scales = _scales(task)
         meaning = scales[0].meaning if scales else ""
         console.print(
-            f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:.6f}"
-            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:.15g}, "
-            f"{task.bracket[1]:.15g}]",
+            f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:z.6f}"
+            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:z.15g}, "
+            f"{task.bracket[1]:z.15g}]",
             highlight=False,
         )
         values = ["seat 0", "seat 1"] if task.for_two else ["value"]
@@ -474,7 +480,7 @@ def _starts(game: Game) -> dict[Any, float]:
     return {state: float(chances[state]) for state in order}
 
 
-def _deciders(game: Game, state: Any) -> list[int]:
+def deciders(game: Game, state: Any) -> list[int]:
     """The players who have a choice in a state."""
     if game.is_terminal(state):
         return []
@@ -483,7 +489,7 @@ def _deciders(game: Game, state: Any) -> list[int]:
 
 def _action_values(solved: SolvedGame, state: Any) -> dict[str, float]:
     """The value to player 0 of each action, where one player alone has a choice; else nothing."""
-    choosing = _deciders(solved.game, state)
+    choosing = deciders(solved.game, state)
     if len(choosing) != 1:
         return {}
     names = solved.game.info.actions[choosing[0]]
@@ -504,7 +510,7 @@ def _named_values(solved: SolvedGame, state: Any) -> dict[str, float]:
 def _best_choices(solved: SolvedGame, state: Any) -> dict[str, str]:
     """What is best in a state, under a heading for each player who has a choice."""
     game = solved.game
-    choosing = _deciders(game, state)
+    choosing = deciders(game, state)
     if len(choosing) == 2:
         names = game.info.actions
         return {f"player {p}": strategy_text(names[p], solved.policy(state, p)) for p in choosing}
@@ -517,7 +523,7 @@ def _best(solved: SolvedGame, state: Any) -> str:
     """What is best in a state; of both players, if both have a choice."""
     if solved.game.is_terminal(state):
         return ""
-    choosing = _deciders(solved.game, state)
+    choosing = deciders(solved.game, state)
     names = solved.game.info.actions
     texts = [strategy_text(names[p], solved.policy(state, p)) for p in choosing or [0]]
     if len(choosing) < 2:

@@ -145,7 +145,7 @@ def _show(submission: Submission) -> None:
     def told(found: Estimate | None) -> str:
         if found is None:
             return "–"
-        ends = f" [{found.low:.4f}, {found.high:.4f}]" if found.low < found.high else ""
+        ends = f" [{found.low:z.4f}, {found.high:z.4f}]" if found.low < found.high else ""
         return escape(f"{found.mean:z.4f}{ends}")
 
     table = Table("task", "policy", "IQM", "gap", "worst start", box=None, pad_edge=False)

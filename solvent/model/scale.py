@@ -38,14 +38,14 @@ class ValueScale:
 
     def text(self, value: float) -> str:
         """A value to the player."""
-        return f"{100 * value:.2f}%" if self.is_chance else f"{value:.4f}"
+        return f"{100 * value:z.2f}%" if self.is_chance else f"{value:z.4f}"
 
     def signed(self, change: float) -> str:
         """A change of the value, with its sign."""
-        return f"{100 * change:+.2f}%" if self.is_chance else f"{change:+.4f}"
+        return f"{100 * change:+z.2f}%" if self.is_chance else f"{change:+z.4f}"
 
     def difference(self, cost: float) -> str:
         """A loss, with its unit."""
         if self.is_chance:
-            return f"{100 * cost:.2f}% of a win"
-        return f"{cost:.4f} {self.info.unit or 'points'}"
+            return f"{100 * cost:z.2f}% of a win"
+        return f"{cost:z.4f} {self.info.unit or 'points'}"

@@ -23,6 +23,13 @@ def exact(value: float) -> str:
     return f"{value:z.6f}".replace("-", "−").replace("inf", "∞")
 
 
+def precise(value: float) -> str:
+    """A value or a gap, with nine significant digits; what is below :data:`ROUNDING` is 0."""
+    if value == math.inf:
+        return UNBOUNDED
+    return "0" if abs(value) < ROUNDING else f"{value:.9g}".replace("-inf", "−∞")
+
+
 def brief(value: float) -> str:
     """A value beside others that bound it, with four decimals; what is not known is a dash."""
     if math.isnan(value):

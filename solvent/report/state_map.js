@@ -20,7 +20,8 @@
     const [r, g, b] = channels(hex);
     return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#000" : "#fff";
   };
-  const minus = (text) => text.replace("-", "−");
+  // Of -0.000, which is rounding, only the number is left.
+  const minus = (text) => text.replace("-", Number(text) ? "−" : "");
   const exact = (value) => {
     if (!Number.isFinite(value)) return "–";
     return minus(value.toFixed(Math.abs(value) < 10 ? 6 : Math.abs(value) < 1000 ? 4 : 2));

@@ -72,7 +72,7 @@ class ReturnSoFar:
     @property
     def summary(self) -> str:
         """The mean return."""
-        return f"mean {self.mean:.3f}"
+        return f"mean {self.mean:z.3f}"
 
 
 class CurveCallback(BaseCallback, ABC):

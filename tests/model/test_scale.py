@@ -59,3 +59,9 @@ def test_texts_carry_the_unit() -> None:
         "+1.0000",
         "0.5000 points",
     )
+
+
+def test_rounding_has_no_sign() -> None:
+    won, paid = ValueScale(Pig().info), ValueScale(solvent.make_game("football-drive").info)
+    assert (won.text(-1e-17), won.signed(-1e-17)) == ("0.00%", "+0.00%")
+    assert (paid.text(-1e-17), paid.signed(-1e-17)) == ("0.0000", "+0.0000")

@@ -32,7 +32,7 @@ from solvent.report.colours import (
 )
 from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.numbers import brief, exact, small, tick, whole
+from solvent.report.numbers import brief, exact, precise, small, tick, whole
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
 
 
@@ -187,10 +187,17 @@ def test_small_numbers_have_three_digits(number: float, text: str) -> None:
     assert small(number) == text
 
 
+def test_rounding_is_written_as_0() -> None:
+    for noise in (-1e-16, -0.0, 1e-16):
+        written = [exact(noise), brief(noise), small(noise), precise(noise)]
+        assert written == ["0.000000", "0.0000", "0", "0"]
+
+
 def test_other_numbers() -> None:
     assert exact(0.7372926) == "0.737293"
     assert exact(-0.25) == "−0.250000"
     assert [exact(n) for n in (-math.inf, math.inf, math.nan)] == ["−∞", "∞", "–"]
+    assert [precise(n) for n in (1 / 3, -math.inf, math.inf)] == ["0.333333333", "−∞", "unbounded"]
     assert brief(-0.98765) == "−0.9877"
     assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
     assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5, 4e-4, -2e-4)] == [

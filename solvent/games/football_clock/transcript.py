@@ -91,7 +91,7 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
                 line.decided,
                 line.words,
                 f"{line.score[0]}-{line.score[1]}",
-                f"{line.value:+.2f}" if game.for_points else f"{100 * line.value:.1f}%",
+                f"{line.value:+z.2f}" if game.for_points else f"{100 * line.value:.1f}%",
             )
         )
     return rows

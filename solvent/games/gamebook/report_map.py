@@ -79,7 +79,7 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
         dots.append(
             f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius:.1f}" {fill} '
             f'data-section="{n}"><title>{n}{escape(title)}: reached with probability '
-            f"{small(reached)}, value {value:.4f}</title></circle>"
+            f"{small(reached)}, value {value:z.4f}</title></circle>"
             f"{_number(n, at[n], 0 if avoided else radius, share)}"
         )
     return (

@@ -13,7 +13,7 @@ from layered_games import shop, solve_in
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
-from solvent.exact import StoreError, solve
+from solvent.exact import StoreError, load_solution, solve
 from solvent.exact.layered import resources
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan
@@ -238,6 +238,7 @@ def test_the_command_solves_plans_and_goes_on(
 ) -> None:
     shown = run().stdout
     assert "4.1875  (units of profit)" in shown
+    assert shown.split()[-2:] == ["order", "3"]
     out = ["--out", str(tmp_path / "x")]
     plan = json.loads(run("--plan", *out, "--json").stdout)
     assert plan["layers"] == plan["parameters"]["horizon"] == 3
@@ -248,10 +249,26 @@ def test_the_command_solves_plans_and_goes_on(
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
     found = opened(tmp_path / "x", {"stock": 1})
     assert (found.value, found.game.stock) == (129 / 16, 1)
-    assert "--save is for games that fit in a table" in run("--save", "x.npz").stderr
     monkeypatch.setattr(resources, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr
     assert run("--force").exit_code == 0
+
+
+def test_a_game_for_one_has_no_matrix_games() -> None:
+    for words in ([], ["--plan"]):
+        told = run(*words).stdout
+        assert "12" in told  # states
+        assert "matrix game" not in told
+        assert "games in" not in told
+    assert json.loads(run("--json").stdout)["matrix_games"] == 0
+
+
+def test_the_command_saves_the_solution_of_the_table(tmp_path: Path) -> None:
+    file = tmp_path / "solution.npz"
+    assert run("--save", str(file)).exit_code == 0
+    assert load_solution(file, compile_game(Inventory())).value == pytest.approx(67 / 16)
+    refused = run("--save", str(file), "--out", str(tmp_path)).stderr
+    assert "--out does not go with --save, which saves the solution of a table" in refused
 
 
 def test_the_command_keeps_what_is_asked_for(tmp_path: Path) -> None:
