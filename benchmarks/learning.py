@@ -19,6 +19,11 @@ is evaluated exactly, and the network is fitted to the action that is best if th
 A state has the weight of what its worst action loses, plus that times how often the policy is
 there. The optimum is not known to it, but the model is. It says what a network of this size can
 reach without the noise of samples.
+
+With --samples the model is not known either. So many samples of every action of every state, which
+need a simulator that can be put into any state, give a learned model
+(`solvent.baselines.learned_model`). The network is fitted to the optimum of that, with the same
+weights, and scored in the game. A row begins with the gaps of that optimum itself, as a table.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from unittest.mock import patch
 
@@ -39,12 +46,13 @@ from stable_baselines3 import PPO
 from torch import nn
 
 from solvent import TabularPolicy, policy_value, state_visitation
+from solvent.baselines.learned_model import learned_model
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task
 from solvent.envs.spaces import observations
-from solvent.exact import Score, cached_solution, score
+from solvent.exact import Solution, cached_solution, score, solve
 from solvent.exact.evaluation import expectation
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, TrainingResult, train
@@ -62,7 +70,14 @@ ITERATIONS = {
     "solvent/FootballDrive-v0": 10,
     "solvent/NinthTide-v0": 40,
 }
-"""Policies that are evaluated with --expected."""
+"""Policies that are evaluated: with --expected for what is best, with --samples for weights."""
+SAMPLES = {
+    "solvent/FFCombat-v0": 10_000,
+    "solvent/FFCombatRandom-v0": 10_000,
+    "solvent/FootballDrive-v0": 10_000,
+    "solvent/NinthTide-v0": 3_000,
+}
+"""Of each action with --samples alone."""
 STEPS, BATCH, UNITS, RATE = 100, 2048, 128, 2e-3
 """Gradient steps after each, states in each step, units in each of two layers, and Adam's learning
 rate, which falls to 0 in a line."""
@@ -77,6 +92,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="keep the results in this folder")
     parser.add_argument("--plain", action="store_true", help="against Stable-Baselines3's PPO")
     parser.add_argument("--expected", action="store_true", help="learn from expectations")
+    parser.add_argument(
+        "--samples", type=int, nargs="?", const=0, help="learn from so many of each action"
+    )
     parser.add_argument("--env", help="train in this environment only")
     parser.add_argument("--algorithms", nargs="+", default=["ppo"], help="with --env")
     arguments = parser.parse_args()
@@ -84,9 +102,10 @@ def main() -> None:
     if arguments.plain:
         compare(console, env or "solvent/FFCombat-v0", seeds, arguments.timesteps)
         return
-    if arguments.expected:
+    if arguments.expected or arguments.samples is not None:
         for name in [env] if env else ITERATIONS:
-            iterate(console, name, seeds)
+            samples = None if arguments.expected else arguments.samples or SAMPLES[name]
+            iterate(console, name, range(seeds), samples)
         return
 
     few = arguments.random_seeds
@@ -115,30 +134,44 @@ def main() -> None:
         show(console, item)
 
 
-def iterate(console: Console, env: str, seeds: int) -> None:
-    """Train by approximate policy iteration, and show what came of it."""
+def iterate(console: Console, env: str, seeds: Sequence[int], samples: int | None) -> None:
+    """Train by expectations or from samples of each action, and show what came of it."""
     game = game_of(env)
     rows = {}
     with one_thread():
-        for seed in range(seeds):
+        for seed in seeds:
             begun = time.process_time()
-            mode, sampled = improve(game, seed, ITERATIONS.get(env, 10))
-            rows[str(seed)] = figures(mode, sampled, time.process_time() - begun)
-    show_figures(console, f"{env} by expectations: exact gaps", rows)
+            model = learned_model(game, samples, seed=seed) if samples else game
+            optimum = solve(model) if samples else None
+            policies = improve(model, seed, ITERATIONS.get(env, 10), optimum)
+            if optimum:
+                policies = optimum.policies[0], *policies
+            seconds = time.process_time() - begun
+            solution = cached_solution(game)
+            scores = [
+                score(game, replace(p, model_hash=game.model_hash), solution) for p in policies
+            ]
+            gaps = ((each.optimality_gap, each.worst_start_gap) for each in scores)
+            rows[str(seed)] = [*chain.from_iterable(gaps), seconds]
+    means = f"{samples:,} samples of each action" if samples else "expectations"
+    names = ["mode", "sampled"] if samples is None else ["table", "mode", "sampled"]
+    show_figures(console, f"{env} by {means}: exact gaps", rows, names)
 
 
-def improve(game: TabularGame, seed: int, iterations: int) -> tuple[Score, Score]:
-    """Approximate policy iteration with a network.
+def improve(
+    game: TabularGame, seed: int, iterations: int, optimum: Solution | None = None
+) -> tuple[TabularPolicy, ...]:
+    """Approximate policy iteration with a network, or distillation of an optimum.
 
     Args:
-        game: A game in which only player 0 has a choice.
+        game: A game in which only player 0 has a choice, or a learned model of one.
         seed: Of everything random.
-        iterations: How many policies are evaluated.
+        iterations: How often the policy of the network is evaluated.
+        optimum: Of a learned model: what to distil.
 
     Returns:
-        The scores of the network's mode and of the network as it is sampled.
+        The network's mode and the network as it is sampled.
     """
-    solution = cached_solution(game)
     choice = np.flatnonzero(np.bincount(game.row_state, minlength=game.n_states) > 1)
     seen = torch.from_numpy(observations(game, 0, "onehot")[choice].astype(np.uint8))
     mask = game.mask[0][choice]
@@ -172,7 +205,8 @@ def improve(game: TabularGame, seed: int, iterations: int) -> tuple[Score, Score
     value = np.full((game.n_states, n_actions), -np.inf)
     for _ in range(iterations):
         mode, sampled = policies()
-        value[game.row_state, game.row_action[0]] = expectation(game, policy_value(game, mode))
+        values = optimum.action_values if optimum else expectation(game, policy_value(game, mode))
+        value[game.row_state, game.row_action[0]] = values
         own = value[choice]
         most = np.where(mask, own.max(axis=1, keepdims=True) - own, 0).max(axis=1)
         # What is lost matters in all states, and as much again where the policy comes to.
@@ -188,24 +222,22 @@ def improve(game: TabularGame, seed: int, iterations: int) -> tuple[Score, Score
             (weight[at] * losses).mean().backward()
             adam.step()
             rate.step()
-    mode, sampled = policies()
-    return score(game, mode, solution), score(game, sampled, solution)
+    return policies()
 
 
-def figures(mode: Score, sampled: Score, seconds: float) -> list[float]:
-    """A row of :func:`show_figures`."""
-    return [
-        mode.optimality_gap, mode.worst_start_gap,
-        sampled.optimality_gap, sampled.worst_start_gap, seconds,
-    ]  # fmt: skip
-
-
-def show_figures(console: Console, title: str, rows: Mapping[str, Sequence[float]]) -> None:
-    """A row for each seed, and over all of them."""
+def show_figures(
+    console: Console,
+    title: str,
+    rows: Mapping[str, Sequence[float]],
+    policies: Sequence[str] = ("mode", "sampled"),
+) -> None:
+    """A row for each seed, with two gaps for each policy and CPU seconds, and over all of them."""
     table = Table(title=title)
     table.add_column("seed", justify="right")
-    for name in ("mode", "worst start", "sampled", "worst start", "CPU s"):
-        table.add_column(name, justify="right")
+    for name in policies:
+        for column in (name, "worst start"):
+            table.add_column(column, justify="right")
+    table.add_column("CPU s", justify="right")
     found = np.array(list(rows.values()))
     over = {
         "mean": found.mean(axis=0),

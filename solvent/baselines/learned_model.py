@@ -13,11 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numba import njit
 
-from solvent.baselines.sampling import draw_outcome
 from solvent.model import TabularGame
-from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import check_integer
 
 
@@ -39,17 +36,15 @@ def learned_model(game: TabularGame, samples: int, *, seed: int = 0) -> TabularG
     """
     check_integer(samples, "samples", 1, 10**9)
     random = np.random.default_rng(seed)
-    count = _count(game.outcome_start, game.probability, samples, random)
+    count = np.zeros(len(game.probability))
+    # A row's counts are multinomial. They are drawn outcome by outcome, each given those before.
+    at, left, mass = game.outcome_start[:-1], np.full(game.n_rows, samples), np.ones(game.n_rows)
+    last = game.outcome_start[1:] - 1
+    while len(at):
+        chance = game.probability[at]
+        share = np.where(at < last, np.clip(chance / mass, 0, 1), 1)
+        count[at] = drawn = random.binomial(left, share)
+        left, mass = left - drawn, mass - chance
+        more = left > 0
+        at, last, left, mass = at[more] + 1, last[more], left[more], mass[more]
     return replace(game, probability=count / samples)
-
-
-@njit(cache=True)
-def _count(
-    outcome_start: Ints, probability: Floats, samples: int, random: np.random.Generator
-) -> Floats:
-    """How often each outcome is drawn, [N]."""
-    count = np.zeros(len(probability))
-    for row in range(len(outcome_start) - 1):
-        for _ in range(samples):
-            count[draw_outcome(outcome_start, probability, row, random.random())] += 1
-    return count
