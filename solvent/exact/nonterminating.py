@@ -86,8 +86,8 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     goal[game.row_state[kept & costs]] = True
     label = end_components(game, np.ones(game.n_rows, bool))
     kept = (label[game.row_state] >= 0) & ~leaving_rows(game, label)
-    of_both = (label[game.row_state[kept & rows]] for rows in (gains, costs))
-    for one in np.intersect1d(*of_both):
+    gaining, costing = (label[game.row_state[kept & rows]] for rows in (gains, costs))
+    for one in np.intersect1d(gaining, costing):
         inside = kept & (label[game.row_state] == one)
         loop = loop_of_least_reward(game, np.flatnonzero(inside), sign)
         goal |= sign * long_run_gain(game, loop) < 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
 from solvent.baselines.baseline import Baseline
-from solvent.games.yahtzee.rules import Yahtzee
+from solvent.games.yahtzee.rules import Turn, Yahtzee
 from solvent.model import TabularGame, TabularPolicy
 
 
@@ -27,7 +28,8 @@ def greedy(game: TabularGame, player: int = 0) -> TabularPolicy:
     rolls = {tuple(dice): number for number, dice in enumerate(layers.rules.dice.tolist())}
     actions = np.argmax(game.mask[0], axis=1)  # The only one, where there is no choice.
     turns = {}
-    for index, state in enumerate(game.states):
+    states = cast(Sequence[Turn], game.states)
+    for index, state in enumerate(states):
         if game.action_count[0][index] < 2:
             continue
         card = state._replace(dice=(), rolls=layers.game.rolls)
