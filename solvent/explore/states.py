@@ -20,7 +20,7 @@ import numpy as np
 from solvent.exact import SolvedGame, SolvedTable
 from solvent.model.arrays import Ints
 from solvent.model.parameters import shown
-from solvent.report.state_map import field_text, leaves, ordered
+from solvent.report.state_map import entries_of, field_text, leaves, ordered
 
 MOST_STATES = 100_000
 """The fields of a larger table are not listed; what is written there is read by its kind."""
@@ -92,6 +92,7 @@ class States:
     def __init__(self, solved: SolvedGame) -> None:
         self.solved = solved
         self.table = solved.table if isinstance(solved, SolvedTable) else None
+        self._entries = entries_of(solved.game)
 
     @cached_property
     def starts(self) -> tuple[Any, ...]:
@@ -108,9 +109,9 @@ class States:
         if self.table is not None:
             number = self.table.index.get(state)
             return None if number is None else str(number)
-        names, values = _apart(state)
+        names, values = self._apart(state)
         plain = all(isinstance(value, str | int | float | None) for value in values)
-        if not plain or names != _apart(self.starts[0])[0]:
+        if not plain or names != self._apart(self.starts[0])[0]:
             return None
         return json.dumps(values, separators=(",", ":"))
 
@@ -131,7 +132,7 @@ class States:
                 )
             return self.table.states[int(key)]
         template = self.starts[0]
-        _, own = _apart(template)
+        _, own = self._apart(template)
         try:
             values = json.loads(key) if len(key) <= LONGEST else None
         except (ValueError, RecursionError):
@@ -151,7 +152,7 @@ class States:
         Args:
             state: Whose values they show.
         """
-        names, values = _apart(state)
+        names, values = self._apart(state)
         columns = self._columns(names)
         found = []
         for name, value in zip(names, values, strict=True):
@@ -176,7 +177,7 @@ class States:
             NearestError: If no state has all of them.
             ValueError: If a text is no value of its field.
         """
-        names, values = _apart(state)
+        names, values = self._apart(state)
         columns = self._columns(names)
         for place, name in enumerate(names):
             text = texts.get(name, "").strip() if name in texts else None
@@ -200,7 +201,7 @@ class States:
 
     def words(self, state: Any) -> str:
         """A state in one line."""
-        names, values = _apart(state)
+        names, values = self._apart(state)
         if names == ["state"]:
             return field_text(values[0])
         return ", ".join(
@@ -208,6 +209,11 @@ class States:
             for name, value in zip(names, values, strict=True)
             if value is not None and value != ""
         )
+
+    def _apart(self, state: Any) -> tuple[list[str], list[Any]]:
+        """The names and the values of a state's fields."""
+        pairs = list(leaves(state, self._entries))
+        return [name for name, _ in pairs], [value for _, value in pairs]
 
     def _checked(self, state: Any) -> Any:
         """A state that the game and its solution take for one."""
@@ -240,7 +246,7 @@ class States:
             form = _form(state)
             # The names of fields take longer to find than their values.
             if form is None or form not in known:
-                names, values = _apart(state)
+                names, values = self._apart(state)
                 own = tuple(names)
                 if form is not None:
                     known[form] = own
@@ -267,12 +273,6 @@ class States:
             number = list(column.values).index(field_text(value))
             agreeing += column.place == number
         return self.table.states[int(kind.states[int(agreeing.argmax())])]
-
-
-def _apart(state: Any) -> tuple[list[str], list[Any]]:
-    """The names and the values of a state's fields."""
-    pairs = list(leaves(state))
-    return [name for name, _ in pairs], [value for _, value in pairs]
 
 
 def _form(state: Any) -> Any:

@@ -19,7 +19,7 @@ A game in which play never ends has an end for certain now, whatever the players
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
@@ -36,6 +36,7 @@ from solvent.model.game import (
     Explained,
     Game,
     GameInfo,
+    Itemized,
     JointAction,
     Labelled,
     Mapped,
@@ -308,6 +309,14 @@ class _Mapped(DiscountedGame):
         return self.game.coordinates(self.start if state == DISCOUNT_END else state)
 
 
+class _Itemized(DiscountedGame):
+    """Of a game with names for the entries of tuples."""
+
+    def entries(self) -> Mapping[str, Sequence[str]]:
+        assert isinstance(self.game, Itemized)
+        return self.game.entries()
+
+
 class _Abridged(DiscountedGame):
     """Of a game whose readers see more than its states."""
 
@@ -347,6 +356,7 @@ _MIXINS: Mapping[type, type[DiscountedGame]] = {
     Labelled: _Labelled,
     Placed: _Placed,
     Mapped: _Mapped,
+    Itemized: _Itemized,
     Abridged: _Abridged,
     Told: _Told,
     Explained: _Explained,

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -197,6 +197,15 @@ class Mapped(Protocol):
 
         The names and their number are the same for all states.
         """
+        ...
+
+
+@runtime_checkable
+class Itemized(Protocol):
+    """A game whose states have tuples with a name for each entry."""
+
+    def entries(self) -> Mapping[str, Sequence[str]]:
+        """The names of the entries by the field that is the tuple, unlike those of all fields."""
         ...
 
 

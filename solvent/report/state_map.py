@@ -17,17 +17,17 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from solvent.exact import state_visitation
-from solvent.model import GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Mapped
+from solvent.model.game import Itemized, Mapped
 from solvent.report.colours import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.sections import Section, beside, script_json
-from solvent.report.solved import ScoredAgent, SolvedTask
+from solvent.report.solved import SolvedTask
 
 MOST_VALUES = 250
 """Of a field with more values only every k-th is shown."""
@@ -123,20 +123,43 @@ class StateMap:
     omitted: str
 
 
-def state_map_section(solved: SolvedTask) -> Section:
+class Compared(NamedTuple):
+    """Policies of the seats of a game that are shown beside the optimal ones.
+
+    Attributes:
+        name: Of the agent.
+        policies: One for each seat that it has.
+        losses: For each of them [S], what one move of it loses.
+    """
+
+    name: str
+    policies: tuple[TabularPolicy, ...]
+    losses: tuple[Floats, ...]
+
+
+def state_map_section(solved: SolvedTask, more: Sequence[Compared] = ()) -> Section:
     """Values and policy of a solved game, and what its agents choose instead.
+
+    Args:
+        solved: The game with its agents.
+        more: What is compared besides.
 
     Raises:
         ValueError: If the game puts two states on one place of its board.
     """
     found = state_map(solved)
+    compared = [
+        Compared(one.agent.name, one.policies, tuple(where.loss for where in one.locations))
+        for one in solved.agents
+    ]
+    compared += more
     meaning = ValueScale(solved.table.info).meaning
     of = " to player 0" if solved.table.info.players == 2 else ""
     html = (
         beside(__file__, "state_map.html")
         .replace("{{quantity}}", escape(f"value{of}" + (f", {meaning}" if meaning else "")))
         .replace("{{omitted}}", escape(found.omitted))
-        .replace("{{data}}", script_json(embedded(found, solved)))
+        .replace("{{data}}", script_json(embedded(found, compared)))
     )
     return Section("Values and policy", html, beside(__file__, "state_map.js"))
 
@@ -186,10 +209,10 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
     )
 
 
-def embedded(found: StateMap, solved: SolvedTask) -> dict[str, Any]:
+def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
     """What the script reads: arrays as little-endian numbers in base64."""
     names = action_names(found.table.info)
-    agents = [_agent(agent, found) for agent in solved.agents]
+    agents = [_agent(agent, found) for agent in compared]
     used = [choice.action[:, 0] for choice in found.choices]
     used += [seat["chosen"] for agent in agents for seat in agent["seats"]]
     return {
@@ -308,17 +331,32 @@ def _columns(solved: SolvedTask, cells: Ints) -> dict[str, list[Any]]:
     if isinstance(game, Mapped):
         rows: list[Mapping[str, Any]] = [game.coordinates(states[s]) for s in cells.tolist()]
     else:
-        rows = [dict(leaves(states[s])) for s in cells.tolist()]
+        rows = [dict(leaves(states[s], entries_of(game))) for s in cells.tolist()]
     if any(row.keys() != rows[0].keys() for row in rows):
         rows = [{"state": states[s]} for s in cells.tolist()]
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """The fields of a state with their names; a field that has fields of its own is taken apart."""
+def entries_of(game: Game) -> Mapping[str, Sequence[str]]:
+    """The names of the entries of tuples in a game's states, by the field; of most games none."""
+    return game.entries() if isinstance(game, Itemized) else {}
+
+
+def leaves(
+    state: Any, entries: Mapping[str, Sequence[str]], name: str = ""
+) -> Iterator[tuple[str, Any]]:
+    """The fields of a state with their names; a field that has fields of its own is taken apart.
+
+    Args:
+        state: Of a game.
+        entries: As :func:`entries_of` gives them.
+        name: What all names begin with.
+    """
     parts: Iterator[tuple[str, Any]]
     if isinstance(state, tuple) and state:
         own = getattr(state, "_fields", [f"[{number}]" for number in range(len(state))])
+        if len(entries.get(name, ())) == len(state):
+            own, name = entries[name], ""
         parts = ((str(part), value) for part, value in zip(own, state, strict=True))
     elif is_dataclass(state) and not isinstance(state, type):
         parts = ((part.name, getattr(state, part.name)) for part in fields(state))
@@ -327,7 +365,7 @@ def leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         return
     for part, value in parts:
         space = "" if part.startswith("[") else " "
-        yield from leaves(value, f"{name}{space}{part}".strip().replace("_", " "))
+        yield from leaves(value, entries, f"{name}{space}{part}".strip().replace("_", " "))
 
 
 def _fields(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
@@ -474,7 +512,7 @@ def _action_values(solved: SolvedTask, player: int) -> Floats:
     return np.where(table.mask[player], summed.reshape(shape), np.nan)
 
 
-def _agent(agent: ScoredAgent, found: StateMap) -> dict[str, Any]:
+def _agent(agent: Compared, found: StateMap) -> dict[str, Any]:
     """What an agent's greedy policy chooses in the states of a map, and what that loses."""
     table, states = found.table, found.states
     names = action_names(table.info)
@@ -484,13 +522,13 @@ def _agent(agent: ScoredAgent, found: StateMap) -> dict[str, Any]:
         return np.asarray(number[policy.probabilities[states].argmax(axis=1)])
 
     seats = [
-        {"chosen": chosen(policy), "loss": location.loss[states]}
-        for policy, location in zip(agent.policies, agent.locations, strict=True)
+        {"chosen": chosen(policy), "loss": loss[states]}
+        for policy, loss in zip(agent.policies, agent.losses, strict=True)
     ]
     if table.turn is not None and len(seats) == 2:
         first = table.turn[states] == 0
         seats = [{key: np.where(first, seats[0][key], seats[1][key]) for key in seats[0]}]
-    return {"name": agent.agent.name, "seats": seats}
+    return {"name": agent.name, "seats": seats}
 
 
 def _packed(numbers: Floats | Ints, kind: str) -> str:

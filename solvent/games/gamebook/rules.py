@@ -131,6 +131,11 @@ class Gamebook:
         """Where in the book a page is, in words."""
         return place_text(state)
 
+    def entries(self) -> dict[str, tuple[str, ...]]:
+        """The names of the book's fields, some of which a page has besides."""
+        names = (field.name for field in self.book.fields)
+        return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
+
     def final_state(self, state: Page) -> FinalState:
         """How play ended: the ending, its section, and the values of the fields in `keep`.
 
