@@ -61,7 +61,7 @@ lint: $(STAMPS)/test ## check the format, the lint rules and the types
 slow: $(STAMPS)/test ## the tests that train agents or sweep large grids
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
 
-explore-test: $(STAMPS)/test ## the explorer in a real Chromium (Debian: chromium, chromium-driver)
+explore-test: $(STAMPS)/test ## the explorer in Chromium, without which it fails (Debian: chromium, chromium-driver)
 	$(BIN)/python -m pytest -m browser tests/explore
 
 mutate: $(STAMPS)/test ## plant errors in the rules and solvers and list what no test finds (hours)

@@ -59,7 +59,8 @@ ROOMS = {
     "grading": room("model exact envs benchmark report scoring lazy", "numpy"),
     "play": room("model exact baselines", "numpy"),
     "explore": room(
-        "model exact baselines benchmark report play lazy", "numpy jinja2 flask werkzeug"
+        "model exact envs baselines report tabular play lazy",
+        "numpy gymnasium jinja2 flask werkzeug",
     ),
     "cli": room(
         "model exact envs baselines benchmark registration training report grading play explore",

@@ -264,6 +264,7 @@ def explore(
         Path | None,
         typer.Option(
             metavar="FILE",
+            dir_okay=False,
             help="Write the maps (.html, .svg) or the episode of --replay (.html), and serve "
             "nothing.",
             rich_help_panel=FILES,
@@ -289,9 +290,12 @@ def explore(
     from solvent.cli.progress import solving
     from solvent.exact import solve as solve_game
     from solvent.explore import Explorer, serve, write_map, write_replay
+    from solvent.explore.export import read_export
 
     if replay is not None and export is None:
         raise ValueError("--replay is for --export FILE, the page to be written")
+    if export is not None:
+        read_export(export, replay)
     if solution is not None:
         solved = open_solution(solution, game, ctx.args)
     else:

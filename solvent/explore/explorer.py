@@ -6,6 +6,7 @@ The one thing that is kept is the policy that was loaded.
 
 from __future__ import annotations
 
+import random
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.benchmark.records import AgentRecord
 from solvent.exact import (
     CertificateError,
     GapLocation,
@@ -43,7 +43,7 @@ from solvent.explore.decision import (
     who_acts,
 )
 from solvent.explore.episode import Episode, played
-from solvent.explore.learning import METHODS, Course, q_learning, value_iteration
+from solvent.explore.learning import METHODS, MOST_SWEEPS, course_of
 from solvent.explore.states import NearestError, States
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, check_choice, shown
@@ -51,8 +51,8 @@ from solvent.model.registry import GameSpec, spec_of
 from solvent.report.choices import choice_text
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
-from solvent.report.solved import ScoredAgent, SolvedTask, game_record
-from solvent.report.state_map import StateMap, signs, state_map, state_map_section
+from solvent.report.solved import SolvedTask, game_record
+from solvent.report.state_map import Compared, StateMap, signs, state_map, state_map_section
 from solvent.report.state_map import action_names as unique_names
 
 Query = Mapping[str, str]
@@ -66,6 +66,9 @@ MOST_LOSING = 10
 """States that are listed of a policy."""
 
 LARGEST_SEED = 10**9
+MOST_MET = 200
+"""States of random episodes by which the fields and the ranges of such a map are chosen."""
+
 MOST_STEPS = 60
 """Values of a field in a map of a game without a table."""
 
@@ -145,7 +148,6 @@ class Explorer:
     solved: SolvedGame
     loaded: LoadedPolicy | None = None
     _episodes: dict[tuple[int, int], Episode] = field(default_factory=dict)
-    _courses: dict[tuple[str, int], Course] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -269,20 +271,7 @@ class Explorer:
         Raises:
             ValueError: If one of them is not allowed.
         """
-        player = _number(query, "player", 0, 0, self.solved.game.info.players - 1)
-        seed = _number(query, "seed", 0, 0, LARGEST_SEED)
-        text = query.get("moves", "")
-        if len(text) > LONGEST_MOVES or not all(
-            part.isascii() and part.isdecimal() and len(part) < 10
-            for part in text.split(",")
-            if text
-        ):
-            raise ValueError(
-                f"moves is {shown(text)}; allowed are numbers of actions with commas between them"
-            )
-        moves = tuple(int(part) for part in text.split(",")) if text else ()
-        if "choose" in query:
-            moves += (_number(query, "choose", 0, 0, 10**9),)
+        player, seed, moves = read_episode(query, self.solved.game.info.players)
         kept = self._episodes.pop((player, seed), None)
         if kept is None or kept.moves != moves[: len(kept.moves)]:
             kept = played(self.solved, player, seed, ())
@@ -384,8 +373,9 @@ class Explorer:
         """
         if self.table is not None:
             own = self.own_sections
-            return Page("map.html.j2", "Maps", {"ranged": None}, (self.map_section(), *own))
-        ranged = self._ranged(query)
+            map_ = state_map_section(self.task)
+            return Page("map.html.j2", "Maps", {"ranged": None}, (map_, *own))
+        ranged = self.ranged(query)
         return Page("map.html.j2", "Maps", {"ranged": ranged}, tuple(self.own_sections))
 
     @cached_property
@@ -410,40 +400,17 @@ class Explorer:
         found = self.spec.ask("untabled", self.solved)
         return () if found is None else tuple(found.sections)
 
-    def map_section(self, *, compared: bool = False) -> Section:
-        """The map of values and policy, with the loaded policy if that is compared."""
-        task = self.task
-        if compared and self.loaded is not None:
-            task = SolvedTask(
-                task.task, task.game, task.table, task.solution, (self._as_agent(self.loaded),)
-            )
-        return state_map_section(task)
-
-    def _as_agent(self, loaded: LoadedPolicy) -> ScoredAgent:
-        """A policy as the map compares one; in the other seat it is optimal."""
-        task = self.task
-        nowhere = np.zeros(task.table.n_states)
-        none = GapLocation(0.0, nowhere, nowhere, nowhere, 0.0)
-        policies, locations = [], []
-        for player in range(task.table.info.players):
-            own = player == loaded.policy.player
-            policies.append(loaded.policy if own else task.solution.policies[player])
-            locations.append((loaded.location or none) if own else none)
-        numbers: Any = dict.fromkeys(
-            ("value", "gap", "normalized", "worst_start_gap"), float("nan")
+    def _compared_map(self, loaded: LoadedPolicy) -> Section:
+        """The map with a policy beside the optimum; in the other seat it is optimal."""
+        own, location = loaded.policy, loaded.location
+        nowhere = np.zeros(self.task.table.n_states)
+        seats = range(self.task.table.info.players)
+        optimal = self.task.solution.policies
+        policies = tuple(own if seat == own.player else optimal[seat] for seat in seats)
+        losses = tuple(
+            location.loss if location and seat == own.player else nowhere for seat in seats
         )
-        mode_numbers: Any = {f"mode_{name}": number for name, number in numbers.items()}
-        agent = AgentRecord(
-            name=loaded.policy.name,
-            algorithm="",
-            seed=0,
-            timesteps=0,
-            cpu_seconds=0.0,
-            folder="",
-            **numbers,
-            **mode_numbers,
-        )
-        return ScoredAgent(agent, (), tuple(policies), tuple(locations))
+        return state_map_section(self.task, [Compared(own.name, policies, losses)])
 
     def _needed(self, what: str) -> SolvedTable:
         """The table's solution.
@@ -452,28 +419,58 @@ class Explorer:
             ValueError: If there is no table.
         """
         if self.table is None:
+            scored = self.spec is not None and self.spec.scorer is not None
             raise ValueError(
-                f"{what} needs a table, and {self.name} is solved without one; a form of it that "
-                f"is small enough has one"
+                f"{what} needs a table of all states, and this form of {self.name} is solved "
+                f"without one; a form that is small enough has one"
+                + ("; solvent score scores a policy without it" if scored else "")
             )
         return self.table
 
-    def _ranged(self, query: Query) -> Mapping[str, Any]:
-        """A map of a game without a table: two fields from one whole number to another."""
+    @cached_property
+    def _met(self) -> Mapping[str, set[int]]:
+        """The whole numbers that random episodes come through, by the field."""
+        game, dice = self.solved.game, random.Random(0)
+        found: dict[str, set[int]] = {}
+        state = self.states.starts[0]
+        for _ in range(MOST_MET):
+            if game.is_terminal(state):
+                state = dice.choice(game.initial()).state
+            for one in self.states.fields(state):
+                if one.is_number:
+                    found.setdefault(one.name, set()).add(int(one.text))
+            joint = tuple(dice.choice(own) for own in game.legal_actions(state))
+            state = dice.choice(game.transition(state, joint)).state
+        return found
+
+    def ranged(self, query: Query, title: str = "") -> Mapping[str, Any]:
+        """A map of a game without a table: two fields from one whole number to another.
+
+        Args:
+            query: As :meth:`maps` takes it.
+            title: Of the picture; the value, if left out.
+
+        Raises:
+            ValueError: If fewer than two fields are numbers, or a field or a number is not allowed.
+        """
         state = self.states.at(query["s"]) if query.get("s") else self.states.starts[0]
         fields = self.states.fields(state)
         numbers = [n for n, one in enumerate(fields) if one.is_number]
         if len(numbers) < 2:
-            return {"fields": (), "message": "No two fields of a state are numbers."}
+            raise ValueError("no two fields of a state are numbers, so there is no map of it")
+        # Those that vary most are shown first, over what some episodes come through.
+        met = {n: {int(fields[n].text), *self._met.get(fields[n].name, ())} for n in numbers}
+        first, second = sorted(sorted(numbers, key=lambda n: -len(met[n]))[:2])
         across = _one_of(query, "x", numbers)
-        across = numbers[0] if across is None else across
+        across = first if across is None else across
         up = _one_of(query, "y", numbers)
-        up = next(n for n in numbers if n != across) if up is None or up == across else up
+        if up is None or up == across:
+            up = second if across == first else first
         spans = {}
         for axis, place in (("x", across), ("y", up)):
-            here = int(fields[place].text)
-            first = _number(query, f"{axis}0", here, -(10**9), 10**9)
-            spans[axis] = first, _number(query, f"{axis}1", first + 20, first, 10**9)
+            low = _number(query, f"{axis}0", min(met[place]), -(10**9), 10**9)
+            high = max(low + 1, *met[place])
+            spans[axis] = low, _number(query, f"{axis}1", high, low, 10**9)
         columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
         grid = np.full((len(rows), len(columns)), np.nan)
         names = unique_names(self.solved.game.info)
@@ -490,6 +487,7 @@ class Explorer:
         axes = fields[across].name, fields[up].name
         cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, written)
         low, high = span_of([grid])
+        of = " to player 0" if self.solved.game.info.players == 2 else ""
         return {
             "fields": [(n, fields[n].name) for n in numbers],
             "across": across,
@@ -497,9 +495,8 @@ class Explorer:
             "spans": spans,
             "key": self.states.key(state),
             "words": self.states.words(state),
-            "picture": drawn(cells, "value to player 0", low, high),
+            "picture": drawn(cells, title or f"value{of}", low, high),
             "empty": not np.isfinite(grid).any(),
-            "message": "",
         }
 
     def policy(self, query: Query) -> Page:
@@ -517,7 +514,7 @@ class Explorer:
             "losing": tuple(self._losing(table, loaded)),
             "scale": ValueScale(table.game.info, loaded.policy.player),
         }
-        section = self.map_section(compared=True)
+        section = self._compared_map(loaded)
         return Page("policy.html.j2", "Compare a policy", values, (section,))
 
     def _losing(self, solved: SolvedTable, loaded: LoadedPolicy) -> Iterable[Losing]:
@@ -575,7 +572,7 @@ class Explorer:
         self.loaded = _compared(table, policy, name or brief(path.name))
 
     def learn(self, query: Query) -> Page:
-        """Value iteration or Q-learning, one frame of it, beside the exact solution.
+        """An algorithm as far as it has come, beside the exact solution.
 
         Args:
             query: ``method``, one of :data:`METHODS`; ``frame``, a number; ``seed``; ``x`` and
@@ -587,11 +584,11 @@ class Explorer:
         """
         table = self._needed("watching an algorithm")
         method = check_choice(query.get("method") or next(iter(METHODS)), "method", METHODS)
-        seed = _number(query, "seed", 0, 0, LARGEST_SEED)
-        course = self._course(table, method, seed)
-        last = len(course.frames) - 1
-        now = _number(query, "frame", min(1, last), 0, last)
-        frame = course.frames[now]
+        learns = METHODS[method].learn is not None
+        seed = _number(query, "seed", 0, 0, LARGEST_SEED) if learns else 0
+        asked = _number(query, "frame", 1, 1, MOST_SWEEPS + 1)
+        course = course_of(table, method, seed)
+        frame = course.frame(asked)
         found = self.state_map
         places = range(len(found.fields))
         across, up = _one_of(query, "x", places), _one_of(query, "y", places)
@@ -608,15 +605,15 @@ class Explorer:
         values = {
             "method": method,
             "methods": METHODS,
+            "learns": learns,
             "seed": seed,
-            "now": now,
-            "last": last,
+            "now": min(asked, len(course.frames)),
             "frame": frame,
             "course": course,
             "finite": isfinite(frame.start),
-            "curve": course.curve(now),
+            "curve": course.curve(frame),
             "pictures": (
-                (f"value, {frame.label}", drawn(cells, frame.label, low, high)),
+                ("estimated value", drawn(cells, "estimated value", low, high)),
                 ("exact value", drawn(exact_cells, "exact value", low, high)),
             ),
             "fields": found.fields,
@@ -627,16 +624,32 @@ class Explorer:
             "chosen": chosen,
             "omitted": found.omitted,
         }
-        return Page("learn.html.j2", METHODS[method], values)
+        return Page("learn.html.j2", METHODS[method].name, values)
 
-    def _course(self, table: SolvedTable, method: str, seed: int) -> Course:
-        key = (method, seed if method == "q-learning" else 0)
-        if key not in self._courses:
-            if len(self._courses) >= 4:
-                self._courses.pop(next(iter(self._courses)))
-            made = q_learning(table, seed) if method == "q-learning" else value_iteration(table)
-            self._courses[key] = made
-        return self._courses[key]
+
+def read_episode(query: Query, players: int = 2) -> tuple[int, int, tuple[int, ...]]:
+    """The player, the seed and the choices of the episode that an address is about.
+
+    Args:
+        query: As :meth:`Explorer.episode` takes it.
+        players: Of the game.
+
+    Raises:
+        ValueError: If one of them is not allowed.
+    """
+    player = _number(query, "player", 0, 0, players - 1)
+    seed = _number(query, "seed", 0, 0, LARGEST_SEED)
+    text = query.get("moves", "")
+    if len(text) > LONGEST_MOVES or not all(
+        part.isascii() and part.isdecimal() and len(part) < 10 for part in text.split(",") if text
+    ):
+        raise ValueError(
+            f"moves is {shown(text)}; allowed are numbers of actions with commas between them"
+        )
+    moves = tuple(int(part) for part in text.split(",")) if text else ()
+    if "choose" in query:
+        moves += (_number(query, "choose", 0, 0, 10**9),)
+    return player, seed, moves
 
 
 def _in_brief(solved: SolvedGame, state: Any, marks: Mapping[str, str]) -> tuple[float, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from solvent.exact import SolvedGame, write_atomically
 from solvent.explore.cells import drawn, slice_cells, span_of
-from solvent.explore.explorer import Explorer, Query
+from solvent.explore.explorer import Explorer, Query, read_episode
 from solvent.explore.pages import render
 from solvent.model import ValueScale
 from solvent.model.parameters import shown
@@ -44,20 +44,23 @@ def replay_page(explorer: Explorer, query: Query) -> str:
 
 
 def map_picture(explorer: Explorer) -> str:
-    """The value over the two fields with which the map begins, as an SVG that needs nothing else.
+    """The map with which the page of the maps begins, as an SVG that needs nothing else.
 
     Args:
         explorer: Of the game.
 
     Raises:
-        ValueError: If the game has no table.
+        ValueError: If there is no table, and no two fields of a state are numbers.
     """
-    found = explorer.state_map
-    cells, _ = slice_cells(found, found.value)
-    low, high = span_of([found.value[: len(found.states)]])
     meaning = ValueScale(explorer.solved.game.info).meaning
     title = f"{explorer.name}: value" + (f", {meaning}" if meaning else "")
-    head, _, rest = drawn(cells, title, low, high).partition(">")
+    if explorer.table is None:
+        picture = explorer.ranged({}, title)["picture"]
+    else:
+        found = explorer.state_map
+        cells, _ = slice_cells(found, found.value)
+        picture = drawn(cells, title, *span_of([found.value[: len(found.states)]]))
+    head, _, rest = picture.partition(">")
     width, height = head.split('viewBox="0 0 ')[1].split('"')[0].split()
     alone = (
         f'{head} xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -65,6 +68,31 @@ def map_picture(explorer: Explorer) -> str:
         f'<rect width="100%" height="100%" fill="#fff"/>{rest}'
     )
     return alone + "\n"
+
+
+def read_export(file: str | Path, episode: str | None = None) -> tuple[Path, Query]:
+    """Where to write, and what of an episode; all that can be refused before a game is solved.
+
+    Args:
+        file: As :func:`write_map` or :func:`write_replay` takes it.
+        episode: As :func:`write_replay` takes it; None for the maps.
+
+    Raises:
+        ValueError: If one of them is not allowed.
+    """
+    place, endings = Path(file), (".html",) if episode is not None else (".html", ".svg")
+    if place.suffix not in endings:
+        raise ValueError(
+            f"the file is {shown(str(file))}; allowed are names that end in {' or '.join(endings)}"
+        )
+    asked = dict(part.partition("=")[::2] for part in (episode or "").split("&") if part)
+    unknown = set(asked) - {"player", "seed", "moves"}
+    if unknown:
+        raise ValueError(
+            f"the episode has {shown(sorted(unknown)[0])}; allowed are player, seed and moves"
+        )
+    read_episode(asked)
+    return place, asked
 
 
 def write_map(solved: SolvedGame, file: str | Path) -> Path:
@@ -78,15 +106,12 @@ def write_map(solved: SolvedGame, file: str | Path) -> Path:
         The file.
 
     Raises:
-        ValueError: If it ends otherwise, or a picture is asked for of a game without a table.
+        ValueError: If it ends otherwise.
         StoreError: If it cannot be written.
     """
-    place, explorer = Path(file), Explorer(solved)
-    if place.suffix not in (".html", ".svg"):
-        raise ValueError(
-            f"the file is {shown(str(file))}; allowed are names that end in .html or .svg"
-        )
-    text = map_picture(explorer) if place.suffix == ".svg" else map_page(explorer, {})
+    place, query = read_export(file)
+    explorer = Explorer(solved)
+    text = map_picture(explorer) if place.suffix == ".svg" else map_page(explorer, query)
     write_atomically(place, text.encode())
     return place
 
@@ -106,14 +131,6 @@ def write_replay(solved: SolvedGame, file: str | Path, episode: str) -> Path:
         ValueError: If the file ends otherwise, or there is no such episode.
         StoreError: If it cannot be written.
     """
-    place = Path(file)
-    if place.suffix != ".html":
-        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
-    asked = dict(part.partition("=")[::2] for part in episode.split("&") if part)
-    unknown = set(asked) - {"player", "seed", "moves"}
-    if unknown:
-        raise ValueError(
-            f"the episode has {shown(sorted(unknown)[0])}; allowed are player, seed and moves"
-        )
-    write_atomically(place, replay_page(Explorer(solved), asked).encode())
+    place, query = read_export(file, episode)
+    write_atomically(place, replay_page(Explorer(solved), query).encode())
     return place

@@ -1,237 +1,203 @@
-"""Value iteration sweep by sweep, and Q-learning step by step, beside the exact solution.
+"""Algorithms of :mod:`solvent.tabular` as they go, beside the exact solution.
 
-Value iteration starts from 0 and computes in each sweep the values of all states from those of the
-sweep before (Sutton and Barto, *Reinforcement Learning*, second edition, section 4.4): the best
-action's expectation of reward and next value, or where both players choose the value of the matrix
-game. Q-learning (:mod:`solvent.baselines.q_learning`) is stopped at numbers of moves that grow in
-equal ratios; shown is what its greedy policy is then worth exactly, and not what it believes.
+Value iteration is shown after each sweep, and what learns from episodes after numbers of them that
+grow in equal ratios. An algorithm goes on only as far as somebody looks. In a game for two player 1
+plays optimally, so that there is one player left who learns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import inf, isfinite
+from functools import lru_cache
+from itertools import islice
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 
-from solvent.baselines.q_learning import QLearning
-from solvent.exact import (
-    ImproperGameError,
-    SolvedTable,
-    policy_value,
-    solve_matrix_games,
-)
-from solvent.exact.evaluation import expectation
+from solvent.baselines.q_learning import EPSILON, STEP_SIZE_EXPONENT
+from solvent.envs import TabularEnv
+from solvent.exact import SolvedTable
 from solvent.model import TabularGame, against
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Floats
 from solvent.report.numbers import small
 from solvent.report.panel import Axis, Panel, gap_axis
+from solvent.tabular import Estimate, measure, q_learning, sarsa, value_iteration
+from solvent.tabular.exact_curves import QUANTITIES
 
 MOST_SWEEPS = 200
 MOST_NUMBERS = 20_000_000
 """Values that are kept."""
-MOST_WORK = 400_000_000
-"""Outcomes that are summed in all sweeps together."""
-MOST_GAMES = 20_000
-"""Matrix games that are solved in all sweeps together."""
-SETTLED = 1e-10
-"""A sweep that changes less is the last one."""
 
-MOVES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000)
+EPISODES = tuple(n * 10**k for k in range(6) for n in (1, 2, 5))
+"""After how many episodes what learns from them is shown."""
+
+MOST_STEPS = 200_000
+"""Of all episodes together; the last one shown is that in which they are reached."""
+
+LONGEST_EPISODE = 10_000
+"""Steps after which an episode is broken off: a bad policy may go on for ever."""
+
 MOST_STATES = 100_000
 """Of a larger table the greedy policy is not evaluated again and again."""
+
+LEARNING: dict[str, Any] = {"alpha": lambda n: n**-STEP_SIZE_EXPONENT, "epsilon": EPSILON}
+"""The settings of what learns, which are those of the compiled Q-learning."""
+
+
+Learner: TypeAlias = Callable[..., Iterator[Estimate]]
+
+
+class Method(NamedTuple):
+    """What can be watched.
+
+    Attributes:
+        name: Of the algorithm.
+        learn: What begins it in an environment; None for value iteration.
+    """
+
+    name: str
+    learn: Learner | None = None
+
+
+METHODS: Mapping[str, Method] = {
+    "value-iteration": Method("Value iteration"),
+    "q-learning": Method("Q-learning", q_learning),
+    "sarsa": Method("Sarsa", sarsa),
+}
+"""By the words of an address."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """How far a method has come.
+    """How far an algorithm has come.
 
     Attributes:
-        label: Such as ``"sweep 3"``.
-        values: [S] to player 0.
-        distance: From the optimum: of value iteration the largest error of a state's value, of
-            Q-learning the gap of the greedy policy at the start.
-        start: The value of the start, to player 0.
+        count: Of sweeps or episodes.
+        values: [S] its estimates, to player 0.
+        distance: From the optimum: of value iteration the error of its values, of what learns the
+            gap of its greedy policy.
+        start: The value of the start, by the estimates or of the greedy policy.
     """
 
-    label: str
+    count: int
     values: Floats
     distance: float
     start: float
 
 
-@dataclass(frozen=True, eq=False)
 class Course:
-    """All frames of a method.
+    """An algorithm on its way.
+
+    Args:
+        solved: The game with its table and its optimum.
+        method: One of :data:`METHODS`.
+        seed: Of what learns.
 
     Attributes:
-        frames: In order.
-        along: What is counted from frame to frame.
-        counts: How many of it each frame has.
+        along: What is counted.
         distance: What :attr:`Frame.distance` is, in words.
+        frames: As far as somebody has looked.
+        ended: Why no more will follow, in a sentence; empty if that is not known.
         note: Said beside it; empty if nothing is.
-    """
-
-    frames: tuple[Frame, ...]
-    along: str
-    counts: tuple[float, ...]
-    distance: str
-    note: str
-
-    def curve(self, now: int) -> str:
-        """The distance from the optimum as SVG, the present frame marked.
-
-        Args:
-            now: The number of the frame.
-        """
-        distances = [frame.distance for frame in self.frames]
-        by_ratio = self.along == "moves"
-        least, most = self.counts[0], self.counts[-1]
-        x = Axis(least, max(most, least + 1), logarithmic=by_ratio)
-        panel = Panel(self.distance, self.distance, x, gap_axis(distances), self.along)
-        shown = [(c, d) for c, d in zip(self.counts, distances, strict=True) if isfinite(d)]
-        if shown:
-            xs, ys = zip(*shown, strict=True)
-            panel.line(xs, ys, "var(--series-0)", self.distance, dashed=False)
-            panel.dots(xs, ys, "var(--series-0)")
-        if isfinite(distances[now]):
-            mark = [self.counts[now]], [distances[now]]
-            panel.line(
-                *mark,
-                "var(--series-1)",
-                f"{self.frames[now].label}: {small(distances[now])}",
-                dashed=False,
-                shape="M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
-            )
-        return panel.drawn()
-
-
-def value_iteration(solved: SolvedTable) -> Course:
-    """Sweeps of value iteration from 0, until they change nothing any more or are too many.
-
-    Args:
-        solved: The game with its table and its optimum.
-
-    Raises:
-        ValueError: If the table is too large for a single sweep.
-    """
-    table, exact = solved.table, solved.solution.values
-    both = np.flatnonzero((table.action_count[0] > 1) & (table.action_count[1] > 1))
-    most = min(
-        MOST_SWEEPS,
-        MOST_NUMBERS // table.n_states - 1,
-        MOST_WORK // max(len(table.probability), 1),
-        MOST_GAMES // len(both) if len(both) else MOST_SWEEPS,
-    )
-    if most < 1:
-        raise ValueError(
-            f"value iteration is shown for smaller games; {table.info.name} has "
-            f"{table.n_states:,} states and {len(table.probability):,} outcomes"
-        )
-    values = np.zeros(table.n_states)
-    frames = [_sweep_frame(0, values, table, exact)]
-    sweep = _Sweep.of(table, both)
-    settled = False
-    for number in range(1, most + 1):
-        following = sweep(values)
-        change = float(np.abs(following - values).max(initial=0.0))
-        values = following
-        frames.append(_sweep_frame(number, values, table, exact))
-        if settled := change < SETTLED:
-            break
-    note = "" if settled else f"The first {len(frames) - 1} sweeps are shown; more would follow."
-    counts = tuple(map(float, range(len(frames))))
-    return Course(tuple(frames), "sweeps", counts, "largest error of a value", note)
-
-
-def _sweep_frame(number: int, values: Floats, table: TabularGame, exact: Floats) -> Frame:
-    error = float(np.abs(values - exact).max(initial=0.0))
-    return Frame(f"sweep {number}", values, error, table.at_start(values))
-
-
-@dataclass(frozen=True, eq=False)
-class _Sweep:
-    """One synchronous sweep over a table.
-
-    Attributes:
-        table: The game.
-        live: [S] where play goes on.
-        least: [S'] of those, where the least value is chosen.
-        matrices: Where both choose: the rows [G, m, n] of states of one shape, by their numbers.
-    """
-
-    table: TabularGame
-    live: Bools
-    least: Bools
-    matrices: tuple[tuple[Ints, Ints], ...]
-
-    @classmethod
-    def of(cls, table: TabularGame, both: Ints) -> _Sweep:
-        first, second = table.action_count
-        shapes: dict[tuple[int, int], list[int]] = {}
-        for state in both.tolist():
-            shapes.setdefault((int(first[state]), int(second[state])), []).append(state)
-        matrices = []
-        for (m, n), members in shapes.items():
-            states = np.array(members)
-            rows = table.row_start[states][:, None] + np.arange(m * n)
-            matrices.append((states, rows.reshape(len(states), m, n)))
-        live = ~table.terminal
-        return cls(table, live, (first <= 1)[live], tuple(matrices))
-
-    def __call__(self, values: Floats) -> Floats:
-        of_row = expectation(self.table, values)
-        starts = self.table.row_start[:-1][self.live]
-        following = np.zeros(self.table.n_states)
-        following[self.live] = np.where(
-            self.least, np.minimum.reduceat(of_row, starts), np.maximum.reduceat(of_row, starts)
-        )
-        for states, rows in self.matrices:
-            following[states] = solve_matrix_games(of_row[rows]).value
-        return following
-
-
-def q_learning(solved: SolvedTable, seed: int) -> Course:
-    """The value of the greedy policy of Q-learning after more and more moves.
-
-    Player 1 of a game for two plays optimally.
-
-    Args:
-        solved: The game with its table and its optimum.
-        seed: Of the learner.
 
     Raises:
         ValueError: If the table is too large.
     """
-    table, optimum = solved.table, solved.solution.value
-    if table.n_states > MOST_STATES:
-        raise ValueError(
-            f"Q-learning is shown for games of up to {MOST_STATES:,} states; {table.info.name} has "
-            f"{table.n_states:,}"
+
+    def __init__(self, solved: SolvedTable, method: str, seed: int) -> None:
+        table, learn = solved.table, METHODS[method].learn
+        most = MOST_STATES if learn else MOST_NUMBERS
+        if table.n_states > most:
+            raise ValueError(
+                f"{METHODS[method].name} is shown for games of up to {most:,} states; "
+                f"{table.info.name} has {table.n_states:,}"
+            )
+        self.note = ""
+        if table.info.players == 2:
+            table = against(table, solved.solution.policies[1])
+            self.note = "Player 1 plays optimally."
+        self.along, self.distance = "sweeps", QUANTITIES["rms"]
+        if learn:
+            self.along, self.distance = "episodes", f"{QUANTITIES['gap']} of the greedy policy"
+        self.frames: list[Frame] = []
+        self.ended = ""
+        self._following = (
+            self._learned(table, learn, seed, solved.value)
+            if learn
+            else self._planned(table, solved.solution.values)
         )
-    two = table.info.players == 2
-    left = against(table, solved.solution.policies[1]) if two else table
-    learner = QLearning(left, seed=seed)
-    frames = []
-    for moves in MOVES:
-        learner.learn(moves - learner.moves)
-        try:
-            values = policy_value(left, learner.policy())
-            start = left.at_start(values)
-        except ImproperGameError:
-            values, start = np.full(table.n_states, np.nan), -inf
-        frames.append(Frame(f"{moves:,} moves", values, max(optimum - start, 0.0), start))
-    note = "Player 1 plays optimally. " if two else ""
-    if any(not isfinite(frame.start) for frame in frames):
-        note += "Where the curve is missing, the greedy policy never ends an episode."
-    return Course(
-        tuple(frames), "moves", tuple(map(float, MOVES)), "gap of the greedy policy", note.strip()
-    )
+
+    def frame(self, number: int) -> Frame:
+        """A frame, or the last one if there are not so many.
+
+        Args:
+            number: From 1.
+        """
+        self.frames += islice(self._following, max(number - len(self.frames), 0))
+        return self.frames[:number][-1]
+
+    def _planned(self, table: TabularGame, exact: Floats) -> Iterator[Frame]:
+        error = measure(table, "rms", values=exact)
+        most = min(MOST_SWEEPS, MOST_NUMBERS // table.n_states)
+        for count, estimate in enumerate(islice(value_iteration(table), most), 1):
+            values = np.array(estimate.V)
+            yield Frame(count, values, error(estimate), table.at_start(values))
+        self.ended = (
+            f"No more than {most} sweeps are shown." if count == most else "It has converged."
+        )
+
+    def _learned(
+        self, table: TabularGame, learn: Learner, seed: int, optimum: float
+    ) -> Iterator[Frame]:
+        env = RecordEpisodeStatistics(
+            TimeLimit(TabularEnv(table, observation="index"), LONGEST_EPISODE)
+        )
+        value, steps = measure(table, "value"), 0
+        estimates = learn(env, rng=np.random.default_rng(seed), **LEARNING)
+        for count, estimate in enumerate(islice(estimates, EPISODES[-1]), 1):
+            steps += env.length_queue[-1]
+            if count in EPISODES or steps >= MOST_STEPS:
+                start = value(estimate)
+                yield Frame(count, np.array(estimate.values), max(optimum - start, 0.0), start)
+            if steps >= MOST_STEPS:
+                break
+        self.ended = f"After {steps:,} steps no more is shown."
+
+    def curve(self, now: Frame) -> str:
+        """The distance from the optimum as SVG, as far as somebody has looked.
+
+        Args:
+            now: The frame that is marked.
+        """
+        counts, distances = zip(*((one.count, one.distance) for one in self.frames), strict=True)
+        x = Axis(1, max(counts[-1], 10), logarithmic=self.along == "episodes")
+        panel = Panel(self.distance, self.distance, x, gap_axis(distances), self.along)
+        shown = [(c, d) for c, d in zip(counts, distances, strict=True) if isfinite(d)]
+        if shown:
+            xs, ys = zip(*shown, strict=True)
+            panel.line(xs, ys, "var(--series-0)", self.distance, dashed=False)
+            panel.dots(xs, ys, "var(--series-0)")
+        if isfinite(now.distance):
+            text = f"{self.along} {now.count}: {small(now.distance)}"
+            ring = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
+            mark = [now.count], [now.distance]
+            panel.line(*mark, "var(--series-1)", text, dashed=False, shape=ring)
+        return panel.drawn()
 
 
-METHODS: Mapping[str, str] = {
-    "value-iteration": "Value iteration",
-    "q-learning": "Q-learning",
-}
-"""What can be watched, by its word in an address."""
+@lru_cache(maxsize=4)
+def course_of(solved: SolvedTable, method: str, seed: int) -> Course:
+    """The same algorithm on its way that was asked for before.
+
+    Args:
+        solved: As :class:`Course` takes it.
+        method: Likewise.
+        seed: Likewise.
+
+    Raises:
+        ValueError: If the table is too large.
+    """
+    return Course(solved, method, seed)

@@ -25,9 +25,6 @@ PAGES = (
 )
 """The pages by their words in an address, their names, and their keys."""
 
-WITHOUT_A_TABLE = 3
-"""How many of them every game has."""
-
 
 @cache
 def _environment() -> Environment:
@@ -77,7 +74,6 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         scripts.append(beside(str(report_package.__file__), "save.js"))
     else:
         scripts.append(beside(__file__, "explore.js"))
-    tabled = explorer.table is not None
     shown = {
         "title": page.title,
         "kind": page.template.partition(".")[0].replace("map", "maps"),
@@ -92,8 +88,7 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "found_by": solved.method,
         "version": __version__,
         "style": _style(),
-        "pages": PAGES if tabled else PAGES[:WITHOUT_A_TABLE],
-        "tabled": tabled,
+        "pages": PAGES,
         "sections": page.sections,
         "scripts": scripts,
         "nonce": nonce,

@@ -21,12 +21,12 @@ from two_players import OneShot, random_policy
 
 from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
-from solvent.explore import Explorer, make_app, write_map, write_replay
+from solvent.explore import Explorer, learning, make_app, write_map, write_replay
 from solvent.explore.app import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.cells import slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
 from solvent.explore.episode import MISTAKES, played
-from solvent.explore.learning import q_learning, value_iteration
+from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
 from solvent.explore.states import NearestError, States
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import Greed
@@ -35,6 +35,7 @@ from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
 from solvent.play import play
+from solvent.tabular import value_iteration
 
 
 @cache
@@ -290,48 +291,49 @@ def test_odds_move_by_chance_and_by_cost_only() -> None:
 @pytest.mark.parametrize("name", ["greed", "one shot", "lake"])
 def test_value_iteration_ends_at_the_exact_values(name: str) -> None:
     game = cast(SolvedTable, solved(name))
-    course = value_iteration(game)
-    assert not course.frames[0].values.any()
+    course = Course(game, "value-iteration", 0)
+    first, last = course.frame(1), course.frame(MOST_SWEEPS + 1)
+    live = ~game.table.terminal
+    for frame in (first, last):
+        errors = (frame.values - game.solution.values)[live]
+        assert frame.distance == pytest.approx(np.sqrt((errors**2).mean()), abs=1e-12)
     if name == "lake":
         # It has cycles: sweep by sweep nearer, never there.
         distances = [frame.distance for frame in course.frames]
         assert distances == sorted(distances, reverse=True)
         assert 0 < distances[-1] < 0.1
+        assert course.ended == f"No more than {MOST_SWEEPS} sweeps are shown."
     else:
-        np.testing.assert_allclose(course.frames[-1].values, game.solution.values, atol=1e-9)
-    second = course.frames[2].values if len(course.frames) > 2 else course.frames[1].values
-    previous = course.frames[1].values if len(course.frames) > 2 else course.frames[0].values
-    table = game.table
-    of_row = table.expectation(previous)
-    for state in np.flatnonzero(~table.terminal).tolist():
-        rows = of_row[table.row_start[state] : table.row_start[state + 1]]
-        first, other = table.action_count[0][state], table.action_count[1][state]
-        matrix = rows.reshape(first, other)
-        if first > 1 and other > 1:
-            assert (
-                matrix.min(axis=1).max() - 1e-9 <= second[state] <= matrix.max(axis=0).min() + 1e-9
-            )
-        else:
-            assert second[state] == pytest.approx(matrix.max(axis=0).min(), abs=1e-12)
+        np.testing.assert_allclose(last.values, game.solution.values, atol=1e-9)
+        assert course.ended == "It has converged."
+    # In the first sweep an action gets its own reward alone, the other player's being optimal.
+    left = game.table
+    if left.info.players == 2:
+        left = against(left, game.solution.policies[1])
+    np.testing.assert_allclose(first.values, next(value_iteration(left)).V)
 
 
-def test_q_learning_is_valued_exactly_and_gets_nearer() -> None:
-    game = cast(SolvedTable, solved("lake"))
-    course = q_learning(game, 0)
+@pytest.mark.parametrize("method", [name for name, one in METHODS.items() if one.learn])
+@pytest.mark.parametrize("name", ["lake", "greed"])
+def test_what_learns_is_valued_exactly_and_gets_nearer(
+    name: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MOST_STEPS", 10_000)
+    game = cast(SolvedTable, solved(name))
+    course = Course(game, method, 1)
+    last = course.frame(MOST_SWEEPS)
     gaps = [frame.distance for frame in course.frames]
-    assert all(gap >= 0 for gap in gaps)
-    assert gaps[-1] < 0.2 < gaps[0]
-    for frame in course.frames:
-        assert frame.distance == pytest.approx(game.solution.value - frame.start, abs=1e-9)
-
-
-def test_against_an_optimal_player_q_learning_learns_one_side() -> None:
-    game = cast(SolvedTable, solved("greed"))
-    left = against(game.table, game.solution.policies[1])
-    # Nothing is lost by that: the value stays.
-    assert solve(left).value == pytest.approx(game.solution.value, abs=1e-9)
-    course = q_learning(game, 1)
-    assert course.frames[-1].distance < course.frames[0].distance + 1e-9
+    assert gaps == pytest.approx([game.value - frame.start for frame in course.frames], abs=1e-9)
+    assert min(gaps) >= 0
+    assert last.distance < 0.75 * gaps[0]
+    assert [frame.count for frame in course.frames[:-1]] == list(EPISODES[: len(gaps) - 1])
+    # How far it has come does not depend on who has looked.
+    again = Course(game, method, 1)
+    assert again.frame(2).distance == gaps[1]
+    assert again.frame(MOST_SWEEPS).values.tolist() == last.values.tolist()
+    assert "steps no more is shown" in again.ended
+    # Two players are left with one; nothing is lost by that.
+    assert ("Player 1" in course.note) == (name == "greed")
 
 
 def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
@@ -399,14 +401,34 @@ def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
     assert asked.post("/play").status_code == 405
 
 
-def test_a_file_that_is_too_large_is_refused() -> None:
+def test_a_form_is_refused_by_the_limit_that_it_exceeds() -> None:
     answer = client("greed").post(
         "/policy",
         content_type="multipart/form-data; boundary=x",
         environ_overrides={"CONTENT_LENGTH": str(LARGEST_UPLOAD + 1)},
     )
     assert answer.status_code == 413
-    assert "64 MB" in answer.text
+    assert "the file has 67,108,865 bytes; allowed are up to 67,108,864 (64 MB)" in answer.text
+    # Larger than what Werkzeug by itself allows a field of a form.
+    body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + b"y" * 600_000
+    answer = client("greed").post(
+        "/policy", content_type="multipart/form-data; boundary=x", data=body + b"\r\n--x--\r\n"
+    )
+    assert answer.status_code == 400
+    assert "no file was chosen" in answer.text
+    answer = client("greed").post("/policy", data={"file": (io.BytesIO(b""), "a"), "more": "1"})
+    assert answer.status_code == 413
+    assert "more than one field" in answer.text
+    assert "MB" not in answer.text
+
+
+LINKED = {
+    "Host": "localhost",
+    "Sec-Fetch-Site": "cross-site",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+}
+"""What a browser says of a link on another page that has been clicked."""
 
 
 @pytest.mark.parametrize(
@@ -429,6 +451,10 @@ def test_a_file_that_is_too_large_is_refused() -> None:
         ({"Host": "localhost", "Sec-Fetch-Site": "none"}, 200),
         ({"Host": "localhost", "Sec-Fetch-Site": "same-site"}, 403),
         ({"Host": "localhost", "Sec-Fetch-Site": "cross-site"}, 403),
+        ({**LINKED, "Sec-Fetch-Dest": "iframe"}, 403),
+        ({**LINKED, "Sec-Fetch-Dest": "empty", "Sec-Fetch-Mode": "no-cors"}, 403),
+        ({**LINKED, "Host": "evil.example"}, 403),
+        ({**LINKED, "Origin": "null"}, 403),
     ],
 )
 def test_no_other_page_may_drive_this_one(headers: dict[str, str], status: int) -> None:
@@ -436,6 +462,23 @@ def test_no_other_page_may_drive_this_one(headers: dict[str, str], status: int) 
     assert app.test_client().get("/", headers=headers).status_code == status
     posted = app.test_client().post("/policy", headers=headers)
     assert posted.status_code == (403 if status == 403 else 400)
+
+
+def test_a_link_of_another_page_may_be_followed_and_changes_nothing() -> None:
+    app = make_app(explorer("greed"))
+    asked = app.test_client()
+    before = asked.get("/state").text, explorer("greed").loaded
+    for rule in app.url_map.iter_rules():
+        if "GET" in (rule.methods or ()):
+            answer = asked.get(rule.rule, headers=LINKED, query_string={"seed": 1})
+            assert answer.status_code == 200
+            assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    nonces = r'nonce="[^"]+"'
+    after = asked.get("/state").text, explorer("greed").loaded
+    assert re.sub(nonces, "", after[0]) == re.sub(nonces, "", before[0])
+    assert after[1] is before[1]
+    assert asked.post("/policy", headers=LINKED).status_code == 403
+    assert asked.get("/nothing", headers=LINKED).status_code == 404
 
 
 def test_pages_run_no_scripts_but_their_own() -> None:
@@ -506,9 +549,7 @@ def test_what_cannot_be_written_is_refused(
 
 def test_a_game_without_a_table_has_a_map_of_two_ranges() -> None:
     game = solved("greed without a table")
-    page = Explorer(game)._ranged(
-        {"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"}
-    )
+    page = Explorer(game).ranged({"x": "1", "y": "2", "x0": "0", "x1": "12", "y0": "0", "y1": "14"})
     shown = re.findall(r"<title>scores\[0\] (\d+), scores\[1\] (\d+): ([\d.]+)<", page["picture"])
     assert len(shown) == 13 * 13
     for own, other, value in shown:
@@ -517,7 +558,23 @@ def test_a_game_without_a_table_has_a_map_of_two_ranges() -> None:
 
 
 def test_what_needs_a_table_says_so() -> None:
-    for page in ("/policy", "/learn"):
+    start = client("greed without a table").get("/state").text
+    for page, what in (("/policy", "comparing a policy"), ("/learn", "watching an algorithm")):
+        assert f'href="{page}"' in start
         answer = client("greed without a table").get(page)
         assert answer.status_code == 400
-        assert "needs a table" in answer.text
+        assert f"{what} needs a table of all states" in answer.text
+
+
+def test_a_game_without_a_table_has_a_picture(tmp_path: Path) -> None:
+    game = solved("greed without a table")
+    root = ElementTree.fromstring(write_map(game, tmp_path / "map.svg").read_text("utf-8"))
+    titles = [title.text or "" for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert f"scores[0] 0, scores[1] 0: {game.value:.6f}" in titles
+
+
+def test_the_fields_of_a_book_have_its_names() -> None:
+    game = cast(Any, solved("book").game)
+    names = [one.name for one in States(solved("book")).fields(game.initial()[0].state)]
+    assert {field.name for field in game.book.fields} <= set(names)
+    assert not any(name.startswith("values") for name in names)

@@ -159,3 +159,33 @@ def test_the_command_says_what_is_wrong_in_a_line(words: list[str], message: str
     assert done.exit_code == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--export", "yahtzee.png"], "end in .html or .svg"),
+        (["--export", "."], "is a directory"),
+        (["--export", "a.svg", "--replay", "seed=1"], "end in .html"),
+        (["--export", "a.html", "--replay", "seed=x"], "allowed are whole numbers"),
+        (["--export", "a.html", "--replay", "sead=1"], "allowed are player, seed and moves"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_game_is_solved(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solved(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("the game has been solved")
+
+    monkeypatch.setattr("solvent.exact.solve", solved)
+    done = command("yahtzee", *words)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_without_chromium_its_tests_fail_and_say_how_to_install_it() -> None:
+    one = f"{Path(__file__).with_name('test_browser.py')}::test_a_game_by_keys_alone"
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "browser", one]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PATH": ""})
+    assert done.returncode == 1
+    assert "apt-get install chromium chromium-driver" in done.stdout
