@@ -21,7 +21,7 @@ from solvent.benchmark.records import SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, PREFIXES, Improvement, Row, Summary, summarize
 from solvent.exact import write_atomically
 from solvent.report.colours import Mark, algorithm_marks
 from solvent.report.numbers import brief, exact, small, whole
@@ -172,31 +172,53 @@ def markdown(board: Board) -> str:
         board: The board.
     """
     lines = []
+    everybody = [place for _, places in board.tables for place in places]
+    # Where all tasks are judged by the same policy, its column is there already.
+    others = [
+        policy
+        for policy in PREFIXES
+        if any(getattr(place, policy).iqm != place.judged.iqm for place in everybody)
+    ]
     for heading, places in board.tables:
         lines += [
             f"**{heading}**",
             "",
-            "| algorithm | IQM | median | mean | greedy, IQM | sampled, IQM | seeds | "
-            "steps, stated |",
-            "|---|--:|--:|--:|--:|--:|--:|--:|",
+            _line(
+                "algorithm",
+                "IQM",
+                "median",
+                "mean",
+                *(f"{one}, IQM" for one in others),
+                "seeds",
+                "steps, stated",
+            ),
+            "|---" + "|--:" * (5 + len(others)) + "|",
             *(
-                f"| {_cell(place.name)} | {_interval(place.judged.iqm)} | "
-                f"{_interval(place.judged.median)} | {_interval(place.judged.mean)} | "
-                f"{_interval(place.greedy.iqm)} | {_interval(place.sampled.iqm)} | "
-                f"{len(place.card.seeds)} | {place.steps:,} |"
+                _line(
+                    _cell(place.name),
+                    *map(_interval, (place.judged.iqm, place.judged.median, place.judged.mean)),
+                    *(_interval(getattr(place, policy).iqm) for policy in others),
+                    str(len(place.card.seeds)),
+                    f"{place.steps:,}",
+                )
                 for place in places
             ),
             "",
         ]
     names = board.names
     lines += [
-        f"| task, IQM | {' | '.join(map(_cell, names))} |",
+        _line("task, IQM", *map(_cell, names)),
         f"|---|{'--:|' * len(names)}",
     ]
     for item in board.tasks:
-        cells = " | ".join(_interval(judged.iqm) for judged, *_ in item.rows)
-        lines.append(f"| {_cell(item.task.name)} | {cells} |")
+        lines.append(
+            _line(_cell(item.task.name), *(_interval(judged.iqm) for judged, *_ in item.rows))
+        )
     return "\n".join([*lines, ""])
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _cell(text: str) -> str:
