@@ -468,9 +468,9 @@ class Explorer:
             up = second if across == first else first
         spans = {}
         for axis, place in (("x", across), ("y", up)):
-            low = _number(query, f"{axis}0", min(met[place]), -(10**9), 10**9)
-            high = max(low + 1, *met[place])
-            spans[axis] = low, _number(query, f"{axis}1", high, low, 10**9)
+            least = _number(query, f"{axis}0", min(met[place]), -(10**9), 10**9)
+            most = max(least + 1, *met[place])
+            spans[axis] = least, _number(query, f"{axis}1", most, least, 10**9)
         columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
         grid = np.full((len(rows), len(columns)), np.nan)
         names = unique_names(self.solved.game.info)
