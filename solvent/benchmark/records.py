@@ -167,7 +167,7 @@ class TaskRecord:
 
     @property
     def judged(self) -> str:
-        """The policy that runs are compared by: ``"greedy"``, or in a game for two ``"sampled"``.
+        """The policy that runs are compared by: ``"greedy"``, or by self-play ``"sampled"``.
 
         Where both players act at once an optimal strategy may have to be mixed, and a best response
         exploits the greedy policy even of the optimum.

@@ -241,7 +241,7 @@ def as_latex(summary: Summary) -> str:
         "% Normalized scores, 0 for uniform play and 1 for optimal play.",
         "% In brackets: 95% stratified bootstrap intervals, or with fewer than ten seeds the range",
         "% of the runs.",
-        "% Of the greedy policy; in a game for two of the sampled one.",
+        "% Of the greedy policy; by self-play of the sampled one.",
         r"\begin{tabular}{lrlllll}",
         r"\toprule",
         r"algorithm & runs & IQM & median & mean & greedy, IQM & sampled, IQM \\",

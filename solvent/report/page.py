@@ -81,11 +81,21 @@ class PolicyRow:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """An agent with its greedy policy and its policy as sampled."""
+    """An agent with its greedy policy and its policy as sampled.
+
+    Attributes:
+        agent: Its record.
+        greedy: The first.
+        sampled: The second.
+        judged: The one that agents are compared by.
+        worst_start: The largest gap of that one from a single start.
+    """
 
     agent: AgentRecord
     greedy: PolicyRow
     sampled: PolicyRow
+    judged: PolicyRow
+    worst_start: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +141,9 @@ class TaskView:
 
     @property
     def best(self) -> tuple[AgentRow, ...]:
-        """The agents with the least gap of the greedy policy: one, or all that are equal."""
+        """The agents with the least gap: one, or all that are equal."""
         return tuple(
-            row for row in self.agents if row.greedy.gaps[0] <= self.agents[0].greedy.gaps[0]
+            row for row in self.agents if row.judged.gaps[0] <= self.agents[0].judged.gaps[0]
         )
 
     @property
@@ -329,10 +339,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
     meaning = ValueScale(game.info).meaning
     seats = range(2 if task.for_two else 1)
     optima = tuple(ValueScale(game.info, seat).of(task.optimum) for seat in seats)
-    agents = (
-        AgentRow(agent, _policy(agent, optima, "mode_"), _policy(agent, optima))
-        for agent in task.agents
-    )
+    agents = (_agent(agent, task, optima) for agent in task.agents)
     baselines = (
         BaselineRow(one.name, descriptions.get(one.name, ""), _policy(one, optima))
         for one in task.baselines
@@ -348,7 +355,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         model_hash=None,
         meaning=meaning,
         marks=marks,
-        agents=tuple(sorted(agents, key=lambda row: _least_first(row.greedy.gaps[0]))),
+        agents=tuple(sorted(agents, key=lambda row: _least_first(row.judged.gaps[0]))),
         baselines=tuple(sorted(baselines, key=lambda row: _least_first(row.policy.gaps[0]))),
         algorithms=(),
         distances=distances(
@@ -366,6 +373,12 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         cross_play=None,
         sections=(),
     )
+
+
+def _agent(agent: AgentRecord, task: TaskRecord, optima: tuple[float, ...]) -> AgentRow:
+    rows = {policy: _policy(agent, optima, prefix) for policy, prefix in PREFIXES.items()}
+    worst_start = getattr(agent, PREFIXES[task.judged] + "worst_start_gap")
+    return AgentRow(agent, rows["greedy"], rows["sampled"], rows[task.judged], worst_start)
 
 
 def _policy(
@@ -432,16 +445,13 @@ def _view_game(subject: Game | SolvedGame) -> TaskView:
 
 def _algorithms(task: TaskRecord) -> tuple[AlgorithmRow, ...]:
     rows = []
+    prefix = PREFIXES[task.judged]
     for name in dict.fromkeys(agent.algorithm for agent in task.agents):
         own = [agent for agent in task.agents if agent.algorithm == name]
-        rows.append(
-            AlgorithmRow(
-                name,
-                len(own),
-                estimate([[agent.mode_gap for agent in own]]),
-                estimate([[agent.mode_normalized for agent in own]]),
-            )
+        gaps, scores = (
+            [getattr(agent, prefix + figure) for agent in own] for figure in ("gap", "normalized")
         )
+        rows.append(AlgorithmRow(name, len(own), estimate([gaps]), estimate([scores])))
     return tuple(rows)
 
 
