@@ -12,8 +12,8 @@ asked for          shape                  numbers
 
 It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
 ``.csv``: a line for each state with numbers between commas, in the order of the states, and
-before them one line that names the columns if that is wanted; where these are the actions, they are
-in the actions' order.
+before them one line if that is wanted: a title of one cell, or a name for each column. Where these
+are the actions, they are in the actions' order.
 
 Nothing in a file is believed, and nothing in it runs. What is no regular file is not opened, and
 neither is a link, which might lead to somebody else's answer. How large a file may be follows from
@@ -153,9 +153,12 @@ def _read_csv(
         raise StoreError(
             f"{path}: has {read} lines of numbers{titled}; expected {rows}, one for each state"
         )
-    mixed = sorted(names) == sorted(actions) and names != list(actions)
-    if mixed or (names and len(names) != found.shape[1]):
-        expected = ", ".join(actions) if mixed else f"{found.shape[1]} names"
+    # NumPy's header is one cell, a title or the names with spaces between them.
+    listed = names[0].split() if len(names) == 1 else names
+    mixed = sorted(listed) == sorted(actions) and listed != list(actions)
+    if mixed or len(names) not in (0, 1, found.shape[1]):
+        columns = "1 name" if found.shape[1] == 1 else f"{found.shape[1]} names"
+        expected = ", ".join(actions) if mixed else columns
         raise StoreError(f"{path}: names the columns {shown(names)}; expected {expected}")
     return found[:, 0] if found.shape[1] == 1 and (rows,) in shapes else found
 

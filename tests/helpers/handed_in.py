@@ -179,6 +179,8 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "best.csv": (text(lines(sure)), 10),
         "best-actions.csv": (text(lines(best)), 10),
         "best-names.csv": (text(names + lines(sure)), 10),
+        "best-title.csv": (text("# policy\n" + lines(sure)), 10),
+        "best-words.csv": (text("# left down right up\n" + lines(sure)), 10),
         "best-windows.csv": (text(b"\xef\xbb\xbf" + lines(sure, end="\r\n").encode()), 10),
         "best-quoted.csv": (text(lines(best).replace("\n", '"\n"').join('""')[:-2]), 10),
         "best-and-blank-lines.csv": (text("\n" + lines(sure, end="\n\n")), 10),
@@ -226,6 +228,10 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
             text("up,down,left,right\n" + lines(sure)),
             r"\['up', 'down', 'left', 'right'\]; expected left, down, right, up",
         ),
+        "other-words.csv": (
+            text("# up down left right\n" + lines(sure)), "expected left, down, right, up"
+        ),
+        "names-of-actions.csv": (text(names + lines(best)), "expected 1 name$"),
         "three-names.csv": (text("left,down,up\n" + lines(sure)), "expected 4 names"),
         "fractions.csv": (text("1/2,1/2,0,0\n" * ROWS), "line 1 has '1/2'; expected are numbers"),
         "hundredths.csv": (text("0.33,0.33,0.33,0\n" * ROWS), "state 0 .* whose sum is 0.99; exp"),
