@@ -86,6 +86,9 @@ rate, which falls to 0 in a line."""
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5, help="per algorithm, default start")
+    parser.add_argument(
+        "--first-seed", type=int, default=0, help="with --expected or --samples: of the seeds"
+    )
     parser.add_argument("--random-seeds", type=int, default=2, help="the same for random starts")
     parser.add_argument("--timesteps", type=int, help="instead of the tuned number, for a try")
     parser.add_argument("--processes", type=int, default=2, help="trainings at the same time")
@@ -103,9 +106,15 @@ def main() -> None:
         compare(console, env or "solvent/FFCombat-v0", seeds, arguments.timesteps)
         return
     if arguments.expected or arguments.samples is not None:
+        if env and env not in SAMPLES and not (arguments.expected or arguments.samples):
+            parser.error(
+                f"--samples needs its number with --env {env}; without one allowed are "
+                f"{', '.join(SAMPLES)}"
+            )
+        first = arguments.first_seed
         for name in [env] if env else ITERATIONS:
             samples = None if arguments.expected else arguments.samples or SAMPLES[name]
-            iterate(console, name, range(seeds), samples)
+            iterate(console, name, range(first, first + seeds), samples)
         return
 
     few = arguments.random_seeds
