@@ -4,9 +4,9 @@
     optimal = partial(optimal_strategy, solution)
     print(transcript_text(solution.game, transcript(solution, (optimal, optimal), seed=1)))
 
-After every play stands what the game is worth to player 0: the points it has been paid and what is
-still to come if both play optimally from there; in the forms that are won, the chance of winning
-with half that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
+After every play stands the value of the game to player 0: its points so far and what is still to
+come if both play optimally from there; in the forms that are won, the chance of winning with half
+that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Line(NamedTuple):
         decided: What was called or decided, such as ``7 v C``; empty where nothing was.
         words: What came of it.
         score: The points of both players after it.
-        value: What the game is worth to player 0 after it.
+        value: Of the game to player 0 after it.
     """
 
     position: TimedPosition
@@ -77,7 +77,7 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
         game: That was played.
         lines: Of :func:`transcript`.
     """
-    header = ("left", "ball", "call", "what came of it", "score", "worth")
+    header = ("left", "ball", "call", "what came of it", "score", "value")
     rows: list[tuple[str, ...]] = [header]
     half = 0
     for line in lines:

@@ -1,16 +1,16 @@
 """The equilibrium of the simultaneous call in every situation of football at once.
 
-A field goal and the declaration of punt formation are worth the same whatever the defence calls.
-The value of a matrix with one more row that is constantly c is max(value, c): the game is solved
-without such rows, and one of them is called for certain if it is worth more. The defence keeps to
-the strategy that it would need if the offence did not: any other that holds the offence to c would
-be optimal too, but it might be one against which the offence can go on for ever, taking penalties
-back to its own goal line.
+A field goal and the declaration of punt formation have one value whatever the defence calls. The
+value of a matrix with one more row that is constantly c is max(value, c): the game is solved
+without such rows, and one of them is called for certain if its value is larger. The defence keeps
+to the strategy that it would need if the offence did not: any other that holds the offence to c
+would be optimal too, but it might be one against which the offence can go on for ever, taking
+penalties back to its own goal line.
 
 A call sheet shows more than two strategies: what a call that is not made would lose. Against the
-defence's optimal strategy y the offence's calls are worth A y, at most the value of the matrix
-game, and calls that are mixed all the same; against the offence's strategy x the defence's are
-worth x A, at least the value (:func:`call_values`).
+defence's optimal strategy y the offence's calls have the values A y, at most that of the matrix
+game, and equal to it where a call has a positive probability. Against the offence's strategy x the
+defence's calls have the values x A, at least that of the game (:func:`call_values`).
 """
 
 from __future__ import annotations
@@ -96,16 +96,16 @@ def call_sheet(rules: PackedRules, view: Floats, situation: Situation) -> CallSh
 
     Args:
         rules: Chart and ruleset.
-        view: [2(S+2)] of the offence, such as that of a solution: what may follow is worth.
+        view: [2(S+2)] of the offence, such as that of a solution.
         situation: Where.
     """
     tables = tables_of(rules)
     s = rules.index(situation)
     actions = np.flatnonzero(rules.legal[s])
-    worth = np.zeros(rules.n_results)
+    result_values = np.zeros(rules.n_results)
     payoff = np.zeros((len(actions), rules.chart.defences))
-    rate_results(tables, s, view, 1.0, np.full(len(tables.option), BY_VALUE), worth)
-    rate_calls(tables, s, worth, payoff)
+    rate_results(tables, s, view, 1.0, np.full(len(tables.option), BY_VALUE), result_values)
+    rate_calls(tables, s, result_values, payoff)
     found = solve_calls(tables, view, uniform_calls(rules), np.array([s]))
     return CallSheet(
         situation=situation,
@@ -136,7 +136,7 @@ def _solve_calls(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """The arrays of :func:`solve_calls`."""
     situations, defences = defence_start.shape
-    worth = np.zeros((len(tables.branch_start) - 1) // situations)
+    result_values = np.zeros((len(tables.branch_start) - 1) // situations)
     payoff = np.zeros((offence_start.shape[1], defences))
     by_value = np.full(len(tables.option), BY_VALUE)
     values, gaps = np.zeros(situations), np.zeros(situations)
@@ -145,8 +145,8 @@ def _solve_calls(
     row_strategy = np.zeros(offence_start.shape[1])
     work = work_for(*payoff.shape)
     for s in which:
-        rate_results(tables, s, view, 1.0, by_value, worth)
-        rows = rate_calls(tables, s, worth, payoff)
+        rate_results(tables, s, view, 1.0, by_value, result_values)
+        rows = rate_calls(tables, s, result_values, payoff)
         first = tables.row_start[s]
         contested = tables.contested[s]
         for i in range(contested):
@@ -200,14 +200,14 @@ def _call_values(
 ) -> tuple[Floats, Floats]:
     situations, actions = offence_strategy.shape
     defences = defence_strategy.shape[1]
-    worth = np.zeros((len(tables.branch_start) - 1) // situations)
+    result_values = np.zeros((len(tables.branch_start) - 1) // situations)
     payoff = np.zeros((actions, defences))
     by_value = np.full(len(tables.option), BY_VALUE)
     offence = np.full((situations, actions), np.nan)
     defence = np.zeros((situations, defences))
     for s in range(situations):
-        rate_results(tables, s, view, 1.0, by_value, worth)
-        for i in range(rate_calls(tables, s, worth, payoff)):
+        rate_results(tables, s, view, 1.0, by_value, result_values)
+        for i in range(rate_calls(tables, s, result_values, payoff)):
             action = tables.row_action[tables.row_start[s] + i]
             total = 0.0
             for d in range(defences):

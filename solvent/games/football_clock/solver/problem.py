@@ -3,7 +3,7 @@
 What follows a play depends on where the clock is then, and on the time-outs. For each group of
 successors (:mod:`solvent.games.football_clock.solver.tables`) there are up to three *moments*: no
 time-out is called, the side that was on offence calls one, the other side calls one. The side that
-was on offence is asked first, so a successor is worth to it
+was on offence is asked first, so the value of a successor to it is
 
     max(own time-out, min(other's time-out, none))
 
@@ -50,7 +50,7 @@ class LayerProblem:
         values: [S + 2, C] of each layer in `moments`, and of it with sides swapped.
         final: [C] of the half's end.
         shifted: [points, C] the column of what follows, to the offence, by the points scored.
-        paid: [points] what they are worth by themselves; 0 if winning is what counts.
+        paid: [points] reward of the points; 0 if winning is what counts.
     """
 
     layer: Layer
@@ -63,7 +63,7 @@ class LayerProblem:
 
     @cached_property
     def worth(self) -> Floats:
-        """[U, C] what each successor is worth to the side that was on offence or kicked."""
+        """[U, C] the value of each successor to the side that was on offence or kicked."""
         tables = self.tables
         worth = np.empty((len(tables.row), len(self.final)))
         for g, moments in enumerate(self.moments):
@@ -78,23 +78,23 @@ class LayerProblem:
 
     @cached_property
     def constant(self) -> Bools:
-        """[C] the columns in which all that may follow is worth the same."""
+        """[C] the columns in which all successors have one value."""
         least, most = self._extremes
         return np.asarray(least == most)
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """The least and the largest worth."""
+        """The least and the largest value."""
         least, most = self._extremes
         return float(least.min()), float(most.max())
 
     @cached_property
     def _extremes(self) -> tuple[Floats, Floats]:
-        """[C] the least and the largest worth of each column."""
+        """[C] the least and the largest value of each column."""
         return self.worth.min(axis=0), self.worth.max(axis=0)
 
     def _rate(self, worth: Floats, group: slice, moment: Layer | None) -> None:
-        """Write what the successors of a group are worth at a moment."""
+        """Write the values of the successors of a group at a moment."""
         score = self.tables.score[group]
         if moment is None:
             ends = self.paid[:, None] + self.final[self.shifted]
@@ -159,24 +159,24 @@ def moments_after(layout: FormLayout, layer: Layer, seconds: int, untimed: bool)
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def rate_moment(
-    worth: Floats,
+    rated: Floats,
     row: Ints,
     same_side: Bools,
     score: Ints,
     shifted: Ints,
-    paid: Floats,
+    reward: Floats,
     values: Floats,
     swapped: Floats,
 ) -> None:
-    """Write what successors are worth to the side that was on offence, if play goes on at a moment.
+    """Write the values of successors to the side that was on offence, from a moment on.
 
     Args:
-        worth: [U, C], written.
+        rated: [U, C] values, written.
         row: [U] of the layer.
         same_side: [U] whether the side that was on offence has the ball or kicks.
         score: [U] index of the points.
         shifted: [points, C] columns to which the points lead.
-        paid: [points] what they are worth by themselves.
+        reward: [points] of the points scored.
         values: [S+2, C] of the moment's layer.
         swapped: [S+2, C] of the layer with the time-outs of the sides exchanged.
     """
@@ -186,6 +186,6 @@ def rate_moment(
         for c in range(columns):
             follows = shifted[scored, c]
             if same_side[u]:
-                worth[u, c] = paid[scored] + values[at, follows]
+                rated[u, c] = reward[scored] + values[at, follows]
             else:
-                worth[u, c] = paid[scored] - swapped[at, columns - 1 - follows]
+                rated[u, c] = reward[scored] - swapped[at, columns - 1 - follows]

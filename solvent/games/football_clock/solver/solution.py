@@ -95,10 +95,12 @@ class TimedSolution(LayeredSolution):
         return start
 
     def action_values(self, state: TimedPosition, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to, to player 0, by action."""
         own = action_values(self, state, player)
         return own if player == 0 else {action: to_other(self, own[action]) for action in own}
 
     def policy(self, state: TimedPosition, player: int) -> Mapping[int, float]:
+        """The probability of every legal action in an optimal strategy of a player."""
         chances = optimal_strategy(self, state, player)
         legal = self.game.legal_actions(state)[player]
         return {action: chances.get(action, 0.0) for action in legal}
