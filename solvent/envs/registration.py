@@ -120,14 +120,26 @@ def parallel_env(
     )
 
 
-def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
+def raw_aec_env(
+    game: str,
+    *,
+    observation: str = "vector",
+    illegal: str = "remap",
+    mask: str = "obs",
+    render_mode: str | None = None,
+    **parameters: Any,
+) -> TabularAECEnv:
     """The same as :func:`aec_env` for players who take turns, without a wrapper.
 
     The wrapper reports calls before ``reset`` in PettingZoo's words.
 
     Args:
         game: As for :func:`solvent.make_game`.
-        arguments: Those of :func:`parallel_env`.
+        observation: As for :func:`parallel_env`.
+        illegal: As for :func:`parallel_env`.
+        mask: As for :func:`parallel_env`.
+        render_mode: As for :func:`parallel_env`.
+        parameters: The game's own.
 
     Raises:
         UnexpectedArgumentError: If an argument is unknown; a ValueError and a TypeError.
@@ -135,10 +147,15 @@ def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
     """
     from solvent.envs.pettingzoo_env import TabularAECEnv
 
-    names = ("observation", "illegal", "mask", "render_mode")
-    own = {name: arguments.pop(name) for name in names if name in arguments}
-    rules, source = _for_two(game, arguments)
-    return TabularAECEnv(source, rules=rules, **own)
+    rules, source = _for_two(game, parameters)
+    return TabularAECEnv(
+        source,
+        rules=rules,
+        observation=observation,
+        illegal=illegal,
+        mask=mask,
+        render_mode=render_mode,
+    )
 
 
 def _for_two(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame | Sampler]:

@@ -90,14 +90,17 @@ class BySolution:
 
     @property
     def value(self) -> float:
+        """To player 0, at the start."""
         return float(self.solution.value)
 
     @property
     def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
         return float(self.solution.lower)
 
     @property
     def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
         return float(self.solution.upper)
 
 
@@ -117,12 +120,15 @@ class SolvedTable(BySolution):
 
     @property
     def method(self) -> str:
+        """How the optimum was found."""
         return self.solution.method
 
     def value_of(self, state: Any) -> float:
+        """The value of a state, to player 0."""
         return float(self.solution.values[self._index(state)])
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to, to player 0, by action."""
         index = self._index(state)
         others = self.solution.policies[1 - player].probabilities[index]
         values: dict[int, float] = {}
@@ -133,6 +139,7 @@ class SolvedTable(BySolution):
         return values
 
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
+        """The probability of every legal action in an optimal strategy of a player."""
         index = self._index(state)
         legal = self.table.mask[player][index].nonzero()[0]
         chances = self.solution.policies[player].probabilities[index, legal]

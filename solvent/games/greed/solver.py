@@ -28,15 +28,18 @@ class SolvedGreed(BySolution):
 
     @property
     def method(self) -> str:
+        """How the optimum was found."""
         return "sliding sums over the scores, by the kernel"
 
     def value_of(self, state: Position) -> float:
+        """The value of a state, to player 0."""
         if state.phase == "over":
             return 0.0
         rating = self.solution.last if state.phase == "last" else self.solution.normal
         return _to_first(float(rating[self._scores(state)]), state.player)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to, to player 0, by action."""
         if player != state.player:
             return {STAND: self.value_of(state)}
         own, other = self._scores(state)
@@ -44,6 +47,7 @@ class SolvedGreed(BySolution):
         return {dice: _to_first(rating, player) for dice, rating in enumerate(ratings.tolist())}
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
+        """The probability of every legal action in an optimal strategy of a player."""
         if player != state.player:
             return {STAND: 1.0}
         rolls = self.solution.last_roll if state.phase == "last" else self.solution.normal_roll

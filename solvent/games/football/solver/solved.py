@@ -48,6 +48,7 @@ class SolvedFootball(DriveSolution):
 
     @property
     def value(self) -> float:
+        """To player 0, at the start."""
         if self.game.form == "points":
             return self.after.kickoff
         starts = self.game.initial()
@@ -55,10 +56,12 @@ class SolvedFootball(DriveSolution):
 
     @property
     def lower(self) -> float:
+        """A proved lower bound of the value at the start."""
         return self.value - self._value_error
 
     @property
     def upper(self) -> float:
+        """A proved upper bound of the value at the start."""
         return self.value + self._value_error
 
     @property
@@ -74,9 +77,11 @@ class SolvedFootball(DriveSolution):
 
     @property
     def method(self) -> str:
+        """How the optimum was found."""
         return "matrix games of all situations, by the kernels"
 
     def value_of(self, state: Position) -> float:
+        """The value of a state, to player 0."""
         if state.phase == "over":
             return 0.0
         if state.phase == "call":
@@ -86,6 +91,7 @@ class SolvedFootball(DriveSolution):
         return best_of(values.values(), self._chooser(state))
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
+        """What each legal action of a player leads to, to player 0, by action."""
         if state.phase != "call":
             return action_values(self.game, self.value_of, state, player)
         situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
@@ -97,6 +103,7 @@ class SolvedFootball(DriveSolution):
         return dict(zip(legal, to_first.tolist(), strict=True))
 
     def policy(self, state: Position, player: int) -> Mapping[int, float]:
+        """The probability of every legal action in an optimal strategy of a player."""
         legal = self.game.legal_actions(state)[player]
         if len(legal) == 1:
             return {legal[0]: 1.0}
