@@ -308,6 +308,16 @@ def test_score_takes_the_name_of_a_baseline(small: Any) -> None:
     refused = refusal("score", "unifrom", *SMALL)
     assert "what is scored, unless it is a file, is 'unifrom'; allowed are" in refused
     assert "Did you mean 'uniform'?" in refused
+    assert "'uniform' is no file; for a baseline give the game after it" in refusal(
+        "score", "uniform"
+    )
+
+
+def test_score_of_a_baseline_in_a_game_for_two_is_that_of_player_0() -> None:
+    pig = compile_game(make_game("pig", target=8))
+    expected = score(pig, TabularPolicy.uniform(pig, player=0))
+    told = answer("score", "uniform", "pig", "--target", "8", "--json")
+    assert told["value"] == expected.value != score(pig, TabularPolicy.uniform(pig, 1)).value
 
 
 def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:
@@ -556,9 +566,19 @@ def test_a_network_that_was_normalized_wants_its_statistics(tmp_path: Path, smal
     assert "cannot be read" in refusal(*words, "--normalization", str(tmp_path / "none.npz"))
 
 
-def test_a_normalization_is_for_a_network(policy_file: Path) -> None:
-    line = refusal("score", str(policy_file), *SMALL, "--normalization", str(policy_file))
-    assert "--normalization is for a .zip" in line
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--normalization", "none.npz"),
+        ("--trust",),
+        ("--algorithm", "ppo"),
+        ("--observation", "vector"),
+    ],
+)
+def test_some_options_are_for_a_network(policy_file: Path, option: tuple[str, ...]) -> None:
+    for name in (str(policy_file), "uniform"):
+        line = refusal("score", name, *SMALL, *option)
+        assert f"{option[0]} is for a .zip, not for {name}" in line
 
 
 # What is refused

@@ -546,15 +546,17 @@ def score(
     from solvent.cli.progress import solving
     from solvent.model import cached_table
 
+    is_network = policy_file.suffix == ".zip"
+    for option in ("trust", "algorithm", "observation", "normalization"):
+        source = ctx.get_parameter_source(option)
+        if not is_network and source is not None and source.name == "COMMANDLINE":
+            raise ValueError(f"--{option} is for a .zip, not for {policy_file}")
     is_name = not policy_file.suffix and not policy_file.exists()
     if is_name and not (solution_folder is None and game and _scored_by_table(game, ctx.args)):
         from solvent.cli.networks import score_known
 
         score_known(str(policy_file), solution_folder, game, ctx.args, out=out, as_json=json)
         return
-    is_network = policy_file.suffix == ".zip"
-    if normalization is not None and not is_network:
-        raise ValueError(f"--normalization is for a .zip, not for {policy_file}")
     kind = "" if is_network or is_name else exact.read_metadata(policy_file)["kind"]
     if kind not in ("", "policy", "network"):
         raise ValueError(f"{policy_file}: holds a {brief(kind)}, not a policy")

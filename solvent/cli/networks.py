@@ -183,8 +183,7 @@ def score_known(
             return
         check_choice(name, "what is scored, unless it is a file,", all_baselines())
         raise ValueError(
-            f"{name} is no file; a player that is known by name is scored in a game: name it, or "
-            f"give with --solution DIR what is solved layer by layer"
+            f"{name!r} is no file; for a baseline give the game after it, or --solution DIR"
         )
     solved = open_solution(solution, asked, words)
     if not scored_alone(solved.game):
