@@ -9,11 +9,15 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pytest
 from submitted import SUITE
 
+import solvent
 from solvent.benchmark.submissions import check_submission, read_submission
-from solvent.benchmark.suites import Suite, read_suite
+from solvent.benchmark.suites import Suite, Task, read_suite
+from solvent.benchmark.task_game import task_game
+from solvent.model import TabularPolicy
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -70,6 +74,39 @@ def test_the_page_has_the_tables_of_the_results() -> None:
     page = (DOCS / "leaderboard.md").read_text(encoding="utf-8")
     assert SCRIPT["filled"](page) == page
     assert page.count("<!-- leaderboard -->") == 1
+
+
+def test_what_the_page_says_of_core() -> None:
+    """The claims, from the figures that the tests above score again."""
+    gaps: dict[tuple[str, str], list[float]] = {}
+    worst: dict[tuple[str, str], float] = {}
+    seconds: dict[tuple[str, str], float] = {}
+    for folder in (DOCS / "leaderboard" / "core").iterdir():
+        for task in read_submission(folder).tasks:
+            key = folder.name, task.name
+            gaps[key] = [agent.mode_gap for agent in task.agents]
+            worst[key] = max(agent.mode_worst_start_gap for agent in task.agents)
+            seconds[key] = sum(agent.cpu_seconds for agent in task.agents)
+    algorithms = {algorithm for algorithm, _ in gaps}
+    drive = task_game(Task(environment="solvent/FootballDrive-v0"))
+    punt = np.full(drive.table.n_states, drive.table.info.actions[0].index("punt"))
+    mask = drive.table.mask[0]
+    actions = np.where(mask[np.arange(len(punt)), punt], punt, mask.argmax(axis=1))
+    score = solvent.score(drive.table, TabularPolicy.deterministic(drive.table, actions))
+    assert f"{score.optimality_gap:.4f}" == "0.4789"
+    for algorithm in ("a2c", "ppo", "maskable_ppo", "qr_dqn", "trpo"):
+        assert gaps[algorithm, "FootballDrive-v0"] == pytest.approx([score.optimality_gap] * 10)
+    assert 0.285 < np.mean(gaps["dqn", "FootballDrive-v0"]) < 0.295
+    assert {f"{gap:.4f}" for gap in gaps["qr_dqn", "Gamebook-v0"]} == {"0.1077"}
+    assert [f"{gap:.4f}" for gap in gaps["trpo", "Gamebook-v0"]].count("0.1077") > 5
+    assert all(max(gaps[one, "Pig-v0"]) < 1e-9 for one in algorithms)
+    random = "FFCombatRandom-v0"
+    assert f"{np.mean(gaps['q_learning', random]):.3f}" == "0.044"
+    assert f"{np.mean(gaps['dqn', random]):.3f}" == "0.005"
+    assert min(worst[one, random] for one in algorithms) > 0.26
+    assert seconds["q_learning", "FFCombat-v0"] < seconds["ppo", "FFCombat-v0"] / 15
+    total = {one: sum(s for (name, _), s in seconds.items() if name == one) for one in algorithms}
+    assert all(3 < total[one] / total["ppo"] < 5 for one in ("dqn", "masked_dqn"))
 
 
 def test_the_target_packs_every_algorithm_that_did_the_whole_suite(
