@@ -70,19 +70,13 @@ def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
 
 
 def policy_evaluation(
-    game: TabularGame,
-    pi: Floats | TabularPolicy,
-    *,
-    initial: Floats | None = None,
-    discount: float = 1.0,
-    theta: float = 1e-10,
+    game: TabularGame, pi: Floats | TabularPolicy, *, discount: float = 1.0, theta: float = 1e-10
 ) -> Iterator[Estimate]:
     """Iterative policy evaluation, for estimating V of pi: Section 4.1.
 
     Args:
         game: The table of a game in which one player chooses.
         pi: [S, A] the policy.
-        initial: [S] the first estimate; 0 unless given.
         discount: Of the value of the next state.
         theta: The last sweep is the one in which no value changes by more.
 
@@ -92,7 +86,7 @@ def policy_evaluation(
     Raises:
         ValueError: If both players have a choice.
     """
-    pi, V = table_of(pi), np.zeros(game.n_states) if initial is None else initial
+    pi, V = table_of(pi), np.zeros(game.n_states)
     delta = np.inf
     while delta > theta:
         old, V = V, expected(pi, lookahead(game, V, discount))
@@ -135,7 +129,9 @@ def policy_iteration(
     """Policy iteration, for estimating the optimal policy: Section 4.3.
 
     A state changes its action only for one that is better by more than rounding, so that the policy
-    becomes stable even where two are equally good (Exercise 4.4).
+    becomes stable even where two are equally good (Exercise 4.4). Each evaluation begins at 0, not
+    at the last policy's V as in the book: where the new policy goes round for ever without a
+    reward, that V would stay.
 
     Args:
         game: The table of a game in which one player chooses.
@@ -150,12 +146,12 @@ def policy_iteration(
         ValueError: If both players have a choice.
     """
     uniform = TabularPolicy.uniform(game, player=chooser(game))
-    pi, V = table_of(uniform if start is None else start), np.zeros(game.n_states)
+    pi = table_of(uniform if start is None else start)
     stable = False
     while not stable:
-        for estimate in policy_evaluation(game, pi, initial=V, discount=discount, theta=theta):
-            assert estimate.V is not None
+        for estimate in policy_evaluation(game, pi, discount=discount, theta=theta):
             V = estimate.V
+        assert V is not None
         yield Estimate(V=V, pi=pi)
 
         Q = lookahead(game, V, discount)

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tabular_runs import ROCK_PAPER_SCISSORS, after, cliff, random_table
+from tabular_runs import ROCK_PAPER_SCISSORS, Finite, after, cliff, random_table
 
 from solvent.envs import TabularEnv
 from solvent.exact import nash_conv, policy_value, solve
-from solvent.model import TabularGame, TabularPolicy, discounted
+from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.tabular import (
     Estimate,
     epsilon_greedy,
@@ -90,6 +90,15 @@ def test_policy_iteration_begins_where_it_is_told_to() -> None:
     game = random_table(0)
     best = solve(game).policies[0]
     assert len(list(policy_iteration(game, start=best))) == 1
+
+
+def test_a_policy_that_stays_for_ever_for_nothing_has_the_value_0() -> None:
+    game = compile_game(Finite({"here": [[(1, "here", 0)], [(1, "end", -1)]]}, "here"))
+    *_, last = policy_iteration(game, theta=1e-6)
+    assert isinstance(last.pi, np.ndarray)
+    assert last.pi[0].tolist() == [1, 0]
+    assert last.V is not None
+    assert last.V[0] == 0
 
 
 def test_modified_policy_iteration_is_value_iteration_or_in_between() -> None:
