@@ -26,7 +26,7 @@ from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
 from solvent.cli.parameters import find_environment, parse_parameters, read_game
-from solvent.cli.printing import show_solution
+from solvent.cli.printing import show_solution, value_text
 from solvent.exact import (
     ImproperGameError,
     SolvedTable,
@@ -281,7 +281,19 @@ def test_a_value_of_0_is_printed_without_its_rounding() -> None:
     told = file.getvalue()
     assert re.search(r"^value +0  \(to player 0\)", told, re.MULTILINE)
     assert "[0, " in told
-    assert "-0" not in told
+    assert not re.search(r"[-−]0", told)
+
+
+def test_a_small_value_that_is_proved_is_no_rounding() -> None:
+    found = solve(make_game("rock-paper-scissors"))
+    assert isinstance(found, SolvedTable)
+    for lower, value, upper, text in (
+        (1e-15, 1e-15, 1e-15, "1e−15"),
+        (-3e-15, -2e-15, -2e-15, "−2e−15"),
+        (1e-16, 1e-15, 2e-15, "0"),
+    ):
+        small = replace(found.solution, lower=lower, value=value, upper=upper)
+        assert value_text(replace(found, solution=small)) == f"{text}  (to player 0)"
 
 
 def test_solve_saves_the_solution(tmp_path: Path, small: Any) -> None:

@@ -20,7 +20,7 @@ from solvent.model.game import Labelled, Placed
 from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
-from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, precise, small
+from solvent.report.numbers import NEVER_ENDS, ROUNDING, UNBOUNDED, exact, interval, precise, small
 
 if TYPE_CHECKING:
     from solvent.training import TrainingResult
@@ -58,15 +58,26 @@ def discount_text(info: GameInfo) -> str:
     return f"discounted by {float(info.discount):g} a move"
 
 
-def value_text(info: GameInfo, value: float) -> str:
-    """The value of a game with its unit; of a game for two to whom, and a chance to both."""
+def value_text(solved: SolvedGame) -> str:
+    """The value of a game with its unit; of a game for two to whom, and a chance to both.
+
+    What is small is rounding only where the bracket leaves that open.
+    """
+    info = solved.game.info
     scale = ValueScale(info)
     for_two = info.players == 2
     about = [scale.meaning, "to player 0" if for_two and not scale.is_chance else ""]
     meaning = ", ".join(filter(None, about))
-    text = precise(value) + (f"  ({meaning})" if meaning else "")
+
+    def to(scale: ValueScale) -> str:
+        value, *ends = map(scale.of, (solved.value, solved.lower, solved.upper))
+        lower, upper = sorted(ends)
+        may_be_0 = lower <= 0 <= upper or abs(value) <= upper - lower
+        return precise(value, ROUNDING if may_be_0 else 0.0)
+
+    text = to(scale) + (f"  ({meaning})" if meaning else "")
     if for_two and scale.is_chance:
-        text += f"\n{precise(ValueScale(info, 1).of(value))}  to player 1"
+        text += f"\n{to(ValueScale(info, 1))}  to player 1"
     return text
 
 
@@ -77,8 +88,8 @@ def solution_rows(solved: SolvedGame) -> dict[str, str]:
     return {
         "game": game_text(info),
         **objective,
-        "value": value_text(solved.game.info, solved.value),
-        "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]",
+        "value": value_text(solved),
+        "bracket": interval(solved.lower, solved.upper),
         "method": solved.method,
     }
 
@@ -418,8 +429,7 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
         meaning = scales[0].meaning if scales else ""
         console.print(
             f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:z.6f}"
-            f"{meaning and f' ({meaning})'}\nproved to lie in [{task.bracket[0]:z.15g}, "
-            f"{task.bracket[1]:z.15g}]",
+            f"{meaning and f' ({meaning})'}\nproved to lie in {interval(*task.bracket)}",
             highlight=False,
         )
         values = ["seat 0", "seat 1"] if task.for_two else ["value"]

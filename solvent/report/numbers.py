@@ -20,21 +20,33 @@ def exact(value: float) -> str:
     """A value, with six decimals; what is not known is a dash."""
     if math.isnan(value):
         return "–"
-    return f"{value:z.6f}".replace("-", "−").replace("inf", "∞")
+    return _signed(f"{value:z.6f}")
 
 
-def precise(value: float) -> str:
-    """A value or a gap, with nine significant digits; what is below :data:`ROUNDING` is 0."""
+def precise(value: float, rounding: float = ROUNDING) -> str:
+    """A value or a gap, with nine significant digits; what is not known is a dash.
+
+    Args:
+        value: The number.
+        rounding: What is smaller is 0.
+    """
     if value == math.inf:
         return UNBOUNDED
-    return "0" if abs(value) < ROUNDING else f"{value:.9g}".replace("-inf", "−∞")
+    if math.isnan(value):
+        return "–"
+    return "0" if abs(value) < rounding else _signed(f"{value:z.9g}")
+
+
+def interval(lower: float, upper: float) -> str:
+    """What is proved of a value, with all its digits."""
+    return _signed(f"[{lower:z.15g}, {upper:z.15g}]")
 
 
 def brief(value: float) -> str:
     """A value beside others that bound it, with four decimals; what is not known is a dash."""
     if math.isnan(value):
         return "–"
-    return f"{value:z.4f}".replace("-", "−").replace("inf", "∞")
+    return _signed(f"{value:z.4f}")
 
 
 def small(value: float) -> str:
@@ -69,6 +81,10 @@ def tick(value: float) -> str:
         times = f"{float(digits):g}"
         return f"{times}×{_power_of_ten(int(power))}".removeprefix("1×").replace("-", "−")
     return f"{value:.6g}"
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−").replace("inf", "∞")
 
 
 def _power_of_ten(power: int) -> str:

@@ -32,7 +32,7 @@ from solvent.report.colours import (
 )
 from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.numbers import brief, exact, precise, small, tick, whole
+from solvent.report.numbers import brief, exact, interval, precise, small, tick, whole
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
 
 
@@ -198,6 +198,9 @@ def test_other_numbers() -> None:
     assert exact(-0.25) == "−0.250000"
     assert [exact(n) for n in (-math.inf, math.inf, math.nan)] == ["−∞", "∞", "–"]
     assert [precise(n) for n in (1 / 3, -math.inf, math.inf)] == ["0.333333333", "−∞", "unbounded"]
+    assert [precise(n) for n in (-0.25, math.nan)] == ["−0.25", "–"]
+    assert precise(-1e-15, 0.0) == "−1e−15"
+    assert interval(-0.25, -0.0) == "[−0.25, 0]"
     assert brief(-0.98765) == "−0.9877"
     assert whole(1234567) == "1\N{NARROW NO-BREAK SPACE}234\N{NARROW NO-BREAK SPACE}567"
     assert [tick(n) for n in (0, 0.25, 250_000, 1.5e6, 0.01, 1e-5, 4e-4, -2e-4)] == [
