@@ -13,7 +13,8 @@ slower, and exact only up to the tolerances of HiGHS. It needs every episode to 
 could go round for ever the primal has no least solution, and that is said.
 
 Where an episode does go round for ever in an end component, a third program has the loop whose
-average reward is least (Puterman 1994, section 8.8). There x is the share of each row in the moves:
+average reward is least (Puterman 1994, section 8.8). There x is the share of each row in the moves;
+of several components, each has its own sum:
 
     min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
                               sum of x(k) = 1,   x >= 0
@@ -29,6 +30,9 @@ from scipy.sparse import csr_array, vstack
 
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
+
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""The options of HiGHS."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +82,13 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
         shape=(game.n_rows, len(live)),
     )
     balance = (own - transition).tocsr()
-    tolerances = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     primal = linprog(
         c=weight[live],
         A_ub=-balance,
         b_ub=-game.reward,
         bounds=(None, None),
         method="highs",
-        options=tolerances,
+        options=TOLERANCES,
     )
     dual = linprog(
         c=-game.reward,
@@ -93,7 +96,7 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
         b_eq=weight[live],
         bounds=(0, None),
         method="highs",
-        options=tolerances,
+        options=TOLERANCES,
     )
     for side, program in (("primal", primal), ("dual", dual)):
         if program.status != 0:
@@ -103,32 +106,50 @@ def solve_linear_program(game: TabularGame, start: Floats | None = None) -> Line
     return LinearProgramSolution(float(primal.fun), -float(dual.fun), values, dual.x)
 
 
-def loop_of_least_reward(game: TabularGame, rows: Ints, sign: int = 1) -> Floats:
-    """A row for each state of an end component, so that the average reward of a move is least.
+def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:
+    """A row for each state of some end components, so that the average reward of a move is least.
+
+    The components share no variable, so that one program serves them all.
 
     Args:
-        game: A game in which at most one player has a choice in the component.
-        rows: The rows that never leave the component, sorted.
+        game: A game in which at most one player has a choice in the components.
+        rows: The rows that never leave their component, sorted.
+        label: [S] a number for each component.
         sign: 1 if the reward is that to player 0, -1 if to player 1.
 
     Returns:
-        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, so
-        what they gain is to be evaluated.
+        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, in
+        units of the largest reward of their component, so what they gain is to be evaluated.
+
+    Raises:
+        ArithmeticError: If HiGHS does not reach an optimum.
     """
     states, place = np.unique(game.row_state[rows], return_inverse=True)
+    names, component = np.unique(label[game.row_state[rows]], return_inverse=True)
     used = np.flatnonzero(np.isin(game.outcome_row, rows))
     shape = len(states), len(rows)
-    out = csr_array((np.ones(len(rows)), (place, np.arange(len(rows)))), shape=shape)
+    column = np.arange(len(rows))
+    out = csr_array((np.ones(len(rows)), (place, column)), shape=shape)
     to = np.searchsorted(states, game.next_state[used])
     by = np.searchsorted(rows, game.outcome_row[used])
     into = csr_array((game.probability[used], (to, by)), shape=shape)
+    total = csr_array((np.ones(len(rows)), (component, column)), shape=(len(names), len(rows)))
+    # Tolerances are absolute: each component's costs are brought below 1, by a power of two.
+    cost = sign * game.reward[rows]
+    largest = np.zeros(len(names))
+    np.maximum.at(largest, component, np.abs(cost))
     found = linprog(
-        c=sign * game.reward[rows],
-        A_eq=vstack((out - into, np.ones((1, len(rows))))),
-        b_eq=np.append(np.zeros(len(states)), 1.0),
+        c=np.ldexp(cost, -np.frexp(largest)[1][component]),
+        A_eq=vstack((out - into, total)),
+        b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
+        method="highs",
+        options=TOLERANCES,
     )
-    taken = np.zeros(len(rows)) if found.x is None else found.x
-    order = np.lexsort((-taken, place))
+    if found.status != 0:
+        raise ArithmeticError(
+            f"{game.info.name}: the program of loops has no optimum: {found.message}"
+        )
+    order = np.lexsort((-found.x, place))
     _, first = np.unique(place[order], return_index=True)
     chosen = np.zeros(game.n_rows)
     chosen[rows[order[first]]] = 1.0

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvent.exact.components import can_reach, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain
-from solvent.exact.linear_program import loop_of_least_reward
+from solvent.exact.linear_program import loops_of_least_reward
 from solvent.exact.solution import ImproperGameError, Solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame
@@ -74,6 +74,9 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     Args:
         game: What :func:`~solvent.model.against` left of a game: `player` has no choice in it.
         player: 0 or 1.
+
+    Raises:
+        ArithmeticError: If HiGHS does not find the loops of least reward.
     """
     sign = 1 - 2 * player
     reward = sign * game.outcome_reward
@@ -87,10 +90,10 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     label = end_components(game, np.ones(game.n_rows, bool))
     kept = (label[game.row_state] >= 0) & ~leaving_rows(game, label)
     gaining, costing = (label[game.row_state[kept & rows]] for rows in (gains, costs))
-    for one in np.intersect1d(gaining, costing):
-        inside = kept & (label[game.row_state] == one)
-        loop = loop_of_least_reward(game, np.flatnonzero(inside), sign)
-        goal |= sign * long_run_gain(game, loop) < 0
+    inside = kept & np.isin(label[game.row_state], np.intersect1d(gaining, costing))
+    if inside.any():
+        loops = loops_of_least_reward(game, np.flatnonzero(inside), label, sign)
+        goal |= sign * long_run_gain(game, loops) < 0
     return can_reach(game, np.ones(game.n_rows, bool), goal)
 
 

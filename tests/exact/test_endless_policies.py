@@ -9,9 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rational_tables import END, Row, table_of
+from rational_tables import END, Row, table_of, truth
+from scipy.optimize import OptimizeResult
 
-from solvent.exact import ImproperGameError, exploitability, policy_value, score, solve
+from solvent.exact import (
+    ImproperGameError,
+    exploitability,
+    linear_program,
+    policy_value,
+    score,
+    solve,
+)
+from solvent.exact.components import can_reach
+from solvent.exact.nonterminating import costs_for_ever
 from solvent.exact.scoring import comparable_score, cross_play_matrix
 from solvent.model import TabularGame, TabularPolicy
 
@@ -161,6 +171,57 @@ def test_what_the_other_player_can_hold_it_in_is_weighed(
     goes = TabularPolicy.deterministic(game, np.array([0, 0, 0]), player=owner)
     assert score(game, goes).value == value
     assert exploitability(game, goes) == (np.inf if value < 0 else 0)
+
+
+def held_in_a_loop(unit: float) -> tuple[TabularGame, TabularPolicy]:
+    """Player 1 may lead out and back at a cost, beside ways to stay or go back with a gain."""
+    rows: list[list[Row]] = [
+        [[(1.0, 0, 2 * unit)], [(1.0, 1, unit)], [(1.0, END, 0.0)]],
+        [[(1.0, 2, 0.0)], [(1.0, END, 0.0)]],
+        [[(1.0, 0, -3 * unit)], [(1.0, 0, 2 * unit)], [(1.0, END, 3 * unit)]],
+    ]
+    game = table_of(rows, owners=[1, 0, 1])
+    return game, TabularPolicy.deterministic(game, np.array([0, 0, 0, 0]))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-8, 2.0**-40, 2.0**40])
+def test_the_unit_of_reward_does_not_matter(unit: float) -> None:
+    assert score(*held_in_a_loop(unit)).value == -np.inf
+
+
+def test_without_an_optimal_loop_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = OptimizeResult(status=4, message="numbers were lost", x=None)
+    monkeypatch.setattr(linear_program, "linprog", lambda **_: failed)
+    with pytest.raises(ArithmeticError, match=r"dyadic: .* numbers were lost"):
+        score(*held_in_a_loop(1.0))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_what_may_cost_for_ever_is_known_in_any_unit(data: st.DataObject) -> None:
+    """Against all deterministic policies of the other player, in exact arithmetic."""
+    blocks = [([0, 1, 2], 3), ([3, 4], END)]
+    rows: list[list[Row]] = []
+    for block, onwards in blocks:
+        unit = 2.0 ** data.draw(st.integers(-60, 20))
+        outcomes = st.tuples(
+            st.sampled_from([*block, *block, onwards]),
+            st.sampled_from([r * unit for r in range(-3, 4)]),
+        )
+        row = st.tuples(st.sampled_from([0.25, 0.5, 1.0]), outcomes, outcomes).map(split)
+        rows += [data.draw(st.lists(row, min_size=1, max_size=2)) for _ in block]
+    game = table_of(rows, player=1)
+    lost = [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows]
+    pays = np.array([*(truth(lost, s).infinite for s in range(len(rows))), False])
+    expected = can_reach(game, np.ones(game.n_rows, bool), pays)
+    assert costs_for_ever(game, 0).tolist() == expected.tolist()
+    mirrored = table_of(lost, player=0)
+    assert costs_for_ever(mirrored, 1).tolist() == expected.tolist()
+
+
+def split(drawn: tuple[float, tuple[int, float], tuple[int, float]]) -> Row:
+    p, first, second = drawn
+    return [(p, *first)] if p == 1 else [(p, *first), (1 - p, *second)]
 
 
 def test_a_uniform_policy_that_pays_for_ever_normalizes_nothing() -> None:
