@@ -16,7 +16,7 @@ from solvent.benchmark.records import TaskRecord
 from solvent.cli.tables import facts, note, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
-from solvent.model.game import Labelled, Placed
+from solvent.model.game import Labelled, Mapped, Placed
 from solvent.model.registry import make_game
 from solvent.report.choices import state_text, strategy_text
 from solvent.report.gap_attribution import GapAttribution, attribute_gap
@@ -147,7 +147,7 @@ def _show_starts(
 
 
 def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str, list[str]]:
-    """What tells states apart: their place in words, or else their fields that are not all alike.
+    """What tells states apart: their place, or else their fields that are not all alike.
 
     Args:
         game: The rules.
@@ -160,6 +160,8 @@ def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str
             return columns
         # Several states are at one place: their fields tell which.
         return columns | _columns(shown, varying_fields(shown))
+    if isinstance(game, Mapped):
+        return _coordinates(game, shown)
     columns = _columns(shown, varying_fields(states))
     return {name: cells for name, cells in columns.items() if any(cells)}
 
@@ -168,6 +170,12 @@ def _columns(shown: Sequence[Any], places: Sequence[int]) -> dict[str, list[str]
     names: Sequence[str] = getattr(shown[0], "_fields", ("state",))
     fields = [state if hasattr(shown[0], "_fields") else (state,) for state in shown]
     return {names[place]: [str(one[place]) for one in fields] for place in places}
+
+
+def _coordinates(game: Mapped, shown: Sequence[Any]) -> dict[str, list[str]]:
+    """Where on the board states stand."""
+    places = [game.coordinates(state) for state in shown]
+    return {name: [str(place[name]) for place in places] for name in places[0]}
 
 
 def solution_json(solved: SolvedGame) -> str:
@@ -314,6 +322,8 @@ def _losing_fields(
     states = [state.state for state in losses.worst]
     if isinstance(rules, Placed):
         return {"place": [rules.place(state) for state in states]}, ""
+    if isinstance(rules, Mapped):
+        return _coordinates(rules, states), ""
     shown = varying_fields(game.states)
     alike = [] if len(states) < 2 else _alike(losses, shown)
     columns = _columns(states, [place for place in shown if place not in alike])
@@ -332,7 +342,11 @@ def _in_words(rules: Labelled, policy: TabularPolicy, state: Any, index: int) ->
 
 def _state_text(game: TabularGame, rules: Game | None, state: Any) -> str:
     """A state in words."""
-    return rules.place(state) if isinstance(rules, Placed) else state_text(game, state)
+    if isinstance(rules, Placed):
+        return rules.place(state)
+    if isinstance(rules, Mapped):
+        return ", ".join(f"{name} {value}" for name, value in rules.coordinates(state).items())
+    return state_text(game, state)
 
 
 def _alike(losses: GapAttribution, places: list[int]) -> list[int]:
