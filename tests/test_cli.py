@@ -25,7 +25,12 @@ from solvent import __version__
 from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
-from solvent.cli.parameters import find_environment, parse_parameters, read_game
+from solvent.cli.parameters import (
+    find_environment,
+    game_of_request,
+    parse_parameters,
+    read_game,
+)
 from solvent.cli.printing import show_solution, value_text
 from solvent.exact import (
     ImproperGameError,
@@ -189,6 +194,29 @@ def test_a_game_without_environments_is_given_one_to_train_in(
     assert env.unwrapped.game.n_states == 16
     for one in ("here/Coin-v0", lake):
         del gym.registry[one]
+    assert lake == "here/FrozenLake-v1"
+
+
+def test_a_policy_says_for_which_game_of_gymnasiums_it_is(coin: str) -> None:
+    """Another process, which was given no environment for it, makes the same game."""
+    given = {"discount": 0.9, "is_slippery": False, "observation": "onehot"}
+    for name in ("here/FrozenLake-v1", "FrozenLake-v1"):
+        found = game_of_request({"environment": name, "env_kwargs": given})
+        assert found is not None
+        asked = read_game("FrozenLake-v1", ["--discount=0.9", "--is-slippery=false"])
+        assert compile_game(found).model_hash == compile_game(asked).model_hash
+    # What a file names is never run.
+    for place in (coin, f"{coin}:Coin", f"here/{coin}"):
+        assert game_of_request({"environment": place, "env_kwargs": {}}) is None
+
+
+def test_states_of_gymnasiums_are_told_by_where_they_stand_on_the_board() -> None:
+    words = ("FrozenLake-v1", "--discount", "0.9")
+    shown = run("solve", *words).stdout
+    assert "\nrow column chance    value best\n  0      0      1 0.068891 left" in shown
+    shown = run("score", "uniform", *words).stdout
+    assert "lost from row 0, column 0" in shown
+    assert re.search(r"share +lost visits per visit row column chooses", shown)
 
 
 @pytest.mark.parametrize(

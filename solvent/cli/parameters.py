@@ -55,6 +55,9 @@ if TYPE_CHECKING:
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
+HERE = "here/"
+"""Begins the id of the environment that a game without environments is given."""
+
 
 def parse_parameters(words: Sequence[str]) -> dict[str, Any]:
     """The parameters that the words after a game's name stand for.
@@ -309,7 +312,9 @@ def find_environment(name: str, words: Sequence[str]) -> tuple[str, dict[str, An
         for_two = maker(**own).info.players == 2
         plain = re.sub(r".*[:/\\]|\.py$|-v\d+$|\(.*", "", name)
         environment = Environment(opponent="optimal" if for_two else None)
-        spec = replace(spec, environments={f"here/{plain}-v0": environment})
+        # An id of Gymnasium's is kept as it is: by it a policy's file says its game.
+        given_id = name if name in gym.registry and "/" not in name else f"{plain}-v0"
+        spec = replace(spec, environments={f"{HERE}{given_id}": environment})
     elif not _own(spec, asked) and all(one.parameters for one in spec.environments.values()):
         env_id, environment = next(iter(spec.environments.items()))
         words = as_options(environment.parameters)
@@ -367,8 +372,14 @@ def game_of_request(request: Mapping[str, Any]) -> Game | None:
         request: What ``train`` keeps in its files, its ``"environment"`` and ``"env_kwargs"``
             checked.
     """
-    spec, environment = environments().get(request["environment"], (None, None))
-    if spec is None or environment is None:
+    name, given = request["environment"], request["env_kwargs"]
+    # Arguments that make no game are the environment's own, such as what is observed.
+    if (known := environments().get(name)) is not None:
+        spec, environment = known
+        return make_game(spec.name, **{**environment.parameters, **_own(spec, given)})
+    register_envs()
+    # No other name is looked up: that of a place would run what the file names.
+    published = name.removeprefix(HERE)
+    if published not in gym.registry:
         return None
-    # The others are the environment's own, such as what is observed.
-    return make_game(spec.name, **{**environment.parameters, **_own(spec, request["env_kwargs"])})
+    return _published(published, _own(spec_named(published), given))
