@@ -57,8 +57,8 @@ def needs_a_game(file: Path) -> bool:
 
 def generic_tests() -> list[Path]:
     """The files of tests that take no game of this package."""
-    rooms = ("model", "exact", "envs", "baselines", "training", "report", "tabular")
-    files = [file for room in rooms for file in sorted((TESTS / room).rglob("test_*.py"))]
+    packages = ("model", "exact", "envs", "baselines", "training", "report", "tabular")
+    files = [file for package in packages for file in sorted((TESTS / package).rglob("test_*.py"))]
     return [file for file in files if not needs_a_game(file)]
 
 
@@ -121,10 +121,10 @@ def test_it_imports_solves_plays_and_trains(bare: Path) -> None:
     assert run(bare, "-c", ALONE.format(bare=str(bare))) == "['parlour-nim', 'three-rolls']\n"
 
 
-def test_most_rooms_have_generic_tests() -> None:
-    rooms = [file.relative_to(TESTS).parts[0] for file in generic_tests()]
-    assert len(rooms) >= 20
-    assert {"model", "exact", "envs", "baselines", "training", "tabular"} <= set(rooms)
+def test_most_packages_have_generic_tests() -> None:
+    packages = [file.relative_to(TESTS).parts[0] for file in generic_tests()]
+    assert len(packages) >= 20
+    assert {"model", "exact", "envs", "baselines", "training", "tabular"} <= set(packages)
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ class StartedLayers(LayeredGame):
         ]
 
     def problem(self, layer: int, read: Read) -> Floats:
-        """What follows is worth on average, by the pieces that are kept."""
+        """The expected value of what follows, by the pieces that are kept."""
         kept = np.arange(self.game.capacity + 1)
         after = read(layer - 1) if layer > 1 else np.zeros(len(kept))
         delivered = after[np.minimum(kept + DELIVERED, self.game.capacity)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from timed_football import TINY_FORMS, tiny
+from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.envs.kernels.drawing import action_thresholds, draw_actions
 from solvent.envs.kernels.two_player import pick
@@ -18,13 +18,18 @@ from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.model import compile_game
 
-FORMS = [*range(len(TINY_FORMS) - 1), pytest.param(len(TINY_FORMS) - 1, marks=pytest.mark.slow)]
-"""The last is the largest."""
+SIMULATED = (*TINY_FORMS, ("full", {"half": 15, "stops": [], "chart": SMALL, "timeouts": 1}))
+"""The last has two halves and time-outs like the one before, which is the largest."""
+
+FORMS = [
+    pytest.param(n, marks=[pytest.mark.slow] if n == len(TINY_FORMS) - 1 else [])
+    for n in range(len(SIMULATED))
+]
 
 
 @cache
 def sampler(number: int) -> TimedFootballSampler:
-    form, parameters = TINY_FORMS[number]
+    form, parameters = SIMULATED[number]
     return TimedFootballSampler(tiny(form, **parameters))
 
 
