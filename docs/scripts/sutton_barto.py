@@ -166,7 +166,7 @@ TD_ALPHAS, MC_ALPHAS = (0.05, 0.1, 0.15), (0.01, 0.02, 0.03, 0.04)
 
 
 @cache
-def walk_curves() -> Curves:
+def walk_curves(runs: int = 100) -> Curves:
     """The errors of TD(0) and constant-alpha MC in 100 episodes, from 1/2 everywhere."""
     table = table_of("random-walk")
     env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
@@ -179,7 +179,7 @@ def walk_curves() -> Curves:
         )
         for alpha in MC_ALPHAS
     }
-    return curves(table, begin, "rms", until=100, runs=100, values=walk)
+    return curves(table, begin, "rms", until=100, runs=runs, values=walk)
 
 
 def random_walk() -> str:
@@ -226,17 +226,18 @@ STEP_SIZES = tuple(k / 10 for k in range(1, 11))
 
 
 @cache
-def n_step_errors() -> dict[int, Floats]:
-    """Figure 7.2: the mean RMS error of n-step TD in 10 episodes, by n, for all step sizes."""
+def n_step_error(n: int, alpha: float) -> float:
+    """Figure 7.2: the mean RMS error of n-step TD in 10 episodes, for a step size."""
     table = table_of("random-walk", states=19, left=-1)
     env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
+    begin = {"": lambda rng: n_step_td(env, walk, n=n, alpha=alpha, rng=rng)}
+    drawn = curves(table, begin, "rms", until=10, runs=30, values=walk)
+    return float(drawn.numbers[""].mean())
 
-    def error(n: int, alpha: float) -> float:
-        begin = {"": lambda rng: n_step_td(env, walk, n=n, alpha=alpha, rng=rng)}
-        drawn = curves(table, begin, "rms", until=10, runs=30, values=walk)
-        return float(drawn.numbers[""].mean())
 
-    return {n: np.array([error(n, alpha) for alpha in STEP_SIZES]) for n in STEPS_AHEAD}
+def n_step_errors() -> dict[int, Floats]:
+    """By n, the errors for all step sizes."""
+    return {n: np.array([n_step_error(n, alpha) for alpha in STEP_SIZES]) for n in STEPS_AHEAD}
 
 
 def n_step() -> str:

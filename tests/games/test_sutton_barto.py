@@ -199,6 +199,19 @@ def test_the_rounding_of_the_car_rental_changes_nothing_that_is_shown() -> None:
     assert np.abs(values - exact).max() < 1e-5
 
 
+STATED_ERRORS = re.compile(r"α = 0\.05 ends at ([\d.]+), MC with 0\.02 at ([\d.]+)\.")
+
+
+def test_the_errors_of_the_walk_are_near_the_stated_ones() -> None:
+    """The first runs of those that are drawn, in four standard errors."""
+    numbers = SCRIPT["walk_curves"](runs=12).numbers
+    stated = STATED_ERRORS.search(PAGE)
+    assert stated is not None
+    for name, error in zip(("TD 0.05", "MC 0.02"), stated.groups(), strict=True):
+        ends = numbers[name][:, -1]
+        assert abs(ends.mean() - float(error)) < 4 * ends.std() / np.sqrt(len(ends)), name
+
+
 @pytest.mark.slow
 def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
     curves = SCRIPT["walk_curves"]().means
@@ -211,7 +224,7 @@ def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
         assert (np.diff(curve[:, 4]) < 0).all()  # Large steps are fast,
     assert (np.diff(td[:, -1]) > 0).all()  # but end higher.
     assert mc[1:, -1].tolist() == sorted(mc[1:, -1])
-    stated = re.search(r"α = 0\.05 ends at ([\d.]+), MC with 0\.02 at ([\d.]+)\.", PAGE)
+    stated = STATED_ERRORS.search(PAGE)
     assert stated is not None
     assert stated.groups() == (f"{td[0, -1]:.3f}", f"{mc[1, -1]:.3f}")
     assert mc[:, -1].argmin() == 1
@@ -223,11 +236,17 @@ def test_an_intermediate_n_is_best() -> None:
     errors = SCRIPT["n_step_errors"]()
     best = {n: SCRIPT["STEP_SIZES"][int(line.argmin())] for n, line in errors.items()}
     assert best == {1: 0.8, 2: 0.6, 4: 0.4, 8: 0.2, 16: 0.1, 32: 0.1}
-    least = {n: f"{line.min():.2f}" for n, line in errors.items()}
     assert min(errors, key=lambda n: errors[n].min()) == 4
-    stated = re.search(r"At its best it is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and", PAGE)
+
+
+def test_the_least_errors_of_three_n_are_the_stated_ones() -> None:
+    """At the step sizes that are the best ones in the slow test above."""
+    least = [SCRIPT["n_step_error"](n, alpha) for n, alpha in ((4, 0.4), (1, 0.8), (32, 0.1))]
+    stated = re.search(
+        r"it is ([\d.]+) with n = 4, ([\d.]+) with n = 1 and ([\d.]+) with n = 32\.", PAGE
+    )
     assert stated is not None
-    assert stated.groups() == (least[4], least[1])
+    assert list(stated.groups()) == [f"{error:.2f}" for error in least]
 
 
 def test_the_hand_of_figure_5_3_has_the_value_that_was_simulated() -> None:
