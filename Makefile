@@ -58,8 +58,8 @@ lint: $(STAMPS)/test ## check the format, the lint rules and the types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-slow: $(STAMPS)/test ## the tests that train agents or sweep large grids
-	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+slow: $(STAMPS)/test ## the tests that train agents or sweep large grids, and those of properties with more examples
+	$(BIN)/python -m pytest -m "slow or hypothesis" $(PYTEST_ARGS)
 
 explore-test: $(STAMPS)/test ## the explorer in Chromium, without which it fails (Debian: chromium, chromium-driver)
 	$(BIN)/python -m pytest -m browser tests/explore

@@ -25,10 +25,9 @@ from solvent.model import TabularGame, TabularPolicy, compile_game
 if importlib.util.find_spec("hypothesis"):
     from hypothesis import settings
 
-    # So many examples where a test does not say how many. And after gc.freeze() it is too late
-    # for Hypothesis to be imported: it looks for who refers to an object.
+    # Imported here, as after gc.freeze() it is too late: Hypothesis looks for who refers to an
+    # object.
     settings.register_profile("fewer", max_examples=40)
-    settings.load_profile("fewer")
 
 COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luck": 4}
 
@@ -67,7 +66,12 @@ COMPILING = "SOLVENT_TESTS_COMPILE"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """See whether the kernels are to be compiled; asked before there are workers."""
+    """Set the number of examples; see, before there are workers, what is to be compiled.
+
+    Hypothesis reads its own option later, which therefore counts.
+    """
+    if importlib.util.find_spec("hypothesis") and "not slow" in config.getoption("markexpr"):
+        settings.load_profile("fewer")
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     place = os.environ.get("NUMBA_CACHE_DIR") or Path(solvent.__file__).parent
     if whole and not any(Path(place).rglob("*.nbi")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -62,7 +63,7 @@ def test_what_is_no_matrix_game_is_refused(payoff: np.ndarray) -> None:
         iterated_dominance(payoff)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     arrays(
         np.float64,

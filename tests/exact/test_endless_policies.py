@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rational_tables import END, Row, table_of, truth
@@ -81,7 +82,7 @@ def test_from_some_starts_only_an_episode_may_pay_for_ever() -> None:
 small = st.integers(-2, 2).map(float)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(-1, 4), small), min_size=1, max_size=3),
@@ -158,7 +159,7 @@ def test_who_goes_round_for_nothing_is_not_scored_but_among_others() -> None:
 
 @pytest.mark.parametrize("owner", [0, 1])
 @pytest.mark.parametrize(("back", "value"), [(-2.0, -np.inf), (-0.5, 4.0)])
-def test_what_the_other_player_can_hold_it_in_is_weighed(
+def test_a_class_that_the_other_player_can_keep_a_policy_in_counts_by_its_average_reward(
     owner: int, back: float, value: float
 ) -> None:
     """+1 on the way out; there the other player goes back, for `back` or for 5, or ends for 3."""

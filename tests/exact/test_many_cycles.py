@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import random_games
+from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def assert_alike(game: TabularGame) -> None:
             np.testing.assert_array_equal(policy.probabilities, same.probabilities)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(one_chooses)
 @example(random_games.RandomGame(1617, "alternating", cyclic=True))
 def test_random_games(game: Any) -> None:

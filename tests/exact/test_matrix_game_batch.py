@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -195,7 +196,7 @@ def value_of(payoff: np.ndarray) -> float:
     return float(games.value[0])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(PAYOFFS, st.randoms(), st.integers(-3, 3), st.sampled_from([1e-6, 0.5, 3.0, 1e6]))
 def test_what_keeps_the_value(payoff: np.ndarray, random: object, shift: int, scale: float) -> None:
     value = value_of(payoff)

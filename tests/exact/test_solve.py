@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import random_games
+from example_counts import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def start_value(game: Any, *policies: TabularPolicy) -> float:
     return float(game.initial @ policy_value(game, *policies))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(games)
 @example(random_games.RandomGame(seed=1713, kind="simultaneous", cyclic=True))
 def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
@@ -56,7 +57,7 @@ def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
         assert solution.value == pytest.approx(conceded, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(games)
 def test_neither_player_gains_by_leaving_the_solution(game: Any) -> None:
     table = compile_game(game)

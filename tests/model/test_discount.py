@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import KINDS, RandomGame
@@ -237,7 +238,7 @@ def test_a_discount_that_no_float_is_stays_exact() -> None:
     assert discounted(LAKE, "2/3").info == game.info
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     player=st.sampled_from([0, 1]),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from bad_files import CONTENTS, no_files
+from example_counts import examples
 from football_charts import charts
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -244,7 +245,7 @@ def test_a_file_that_is_no_json_chart(content: bytes, message: str) -> None:
 
 
 @given(st.integers(0, len(TINY) - 1), st.text(max_size=3), st.integers(0, 3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
     place: int, inserted: str, removed: int
 ) -> None:

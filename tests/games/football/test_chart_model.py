@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -64,7 +65,7 @@ parameters = st.builds(
 
 
 @given(parameters)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @pytest.mark.slow
 def test_all_parameters_allowed_make_a_chart(given: ChartParameters) -> None:
     chart = make_chart("random", given)

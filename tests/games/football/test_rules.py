@@ -9,6 +9,7 @@ from typing import Any
 
 import football_checks
 import pytest
+from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reduced_football import CHART, CHARTS, RULES
@@ -60,7 +61,7 @@ CODES = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data(), code=CODES, punting=st.booleans())
 def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
     data: st.DataObject, code: str, punting: bool
