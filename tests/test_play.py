@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import chisquare
 
-from solvent.exact import best_response, solve
+from solvent.exact import SolvedGame, best_response, solve
 from solvent.games import FightingFantasy, Pig, make_game
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 from solvent.model.registry import game_specs
@@ -36,7 +37,7 @@ class Session:
         except StopIteration:
             raise EOFError from None
 
-    def play(self, game: Game, **arguments: Any) -> Record:
+    def play(self, game: Game | SolvedGame, **arguments: Any) -> Record:
         return play(game, input=self.input, output=self.shown.append, **arguments)
 
     @property
@@ -122,12 +123,17 @@ def test_following_the_advice_costs_nothing() -> None:
 
 
 def test_the_dice_are_those_of_the_model() -> None:
-    # Optimal play from the start: the mean result lies within four standard errors of the optimum.
-    game = FightingFantasy(stamina=3, opponent_stamina=3, luck=4)
-    results = [Session(take_the_best).play(game, seed=seed).result for seed in range(150)]
-    value = solve(compile_game(game)).value
-    error = np.sqrt(value * (1 - value) / len(results))
-    assert abs(np.mean([r for r in results if r is not None]) - value) < 4 * error
+    """By chi-squared, the first rolls of Pig; after a 1 it is the other player's turn."""
+    pig = solve(Pig(target=20))
+    rolled = []
+    for seed in range(600):
+        session = Session(["q"])
+        session.play(pig, seed=seed)
+        _, (player, total), *_ = re.findall(r"player (\d) on turn with (\d+)", session.text)
+        rolled.append(int(total) if player == "0" else 1)
+    counts = np.bincount(rolled, minlength=7)
+    assert counts[1:].sum() == 600
+    assert chisquare(counts[1:]).pvalue > 0.01
 
 
 def test_the_same_seed_gives_the_same_play() -> None:
