@@ -19,6 +19,7 @@ from timed_football import CHART, CLOCK, RULES
 
 from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
+from solvent.exact import solve
 from solvent.games import make_game
 from solvent.games.football.chart_json import json_text
 from solvent.games.football.ruleset import Ruleset
@@ -311,6 +312,15 @@ assert gymnasium.__spec__.loader is gymnasium.__loader__
 assert type(gymnasium.__loader__).__module__ != "solvent.lazy"
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300)
+
+
+def test_against_the_optimal_opponent_the_value_is_that_of_the_game(
+    football: dict[str, Any],
+) -> None:
+    """On a short field, with the short chart."""
+    env: Any = gym.make("solvent/FootballStrategy-v0", opponent="optimal", to_goal=4, **football)
+    game = compile_game(make_game("football-strategy", to_goal=4, **football))
+    assert solve(env.unwrapped.game).value == pytest.approx(solve(game).value, abs=1e-9)
 
 
 @pytest.mark.slow
