@@ -99,6 +99,33 @@ def test_builds_differ_by_what_is_installed() -> None:
     )
 
 
+def test_a_process_of_another_build_refuses() -> None:
+    build = this_build()
+    cluster.check_build(build)
+    other = {**build, "the source of solvent": "changed"}
+    with pytest.raises(
+        ClusterError,
+        match=r"runs another build: the source of solvent is \w+ there and changed here; install",
+    ):
+        cluster.check_build(other)
+
+
+def test_what_a_machine_raises_is_said_by_the_driver() -> None:
+    from ray.exceptions import RayTaskError
+
+    def said(cause: Exception) -> Exception:
+        text = f"Traceback\n{type(cause).__name__}: {cause}\n"
+        return cluster._cause(RayTaskError("check_build", text, cause, "test", 1, "127.0.0.1"))
+
+    refused = said(ClusterError("another build"))
+    assert (type(refused), str(refused)) == (ClusterError, "another build")
+    missing = said(ModuleNotFoundError("No module named 'solvent'"))
+    assert isinstance(missing, ClusterError)
+    assert "cannot run the solver (ModuleNotFoundError: No module named 'solvent'" in str(missing)
+    other = said(ZeroDivisionError("by zero"))
+    assert isinstance(other, RayTaskError)
+
+
 @pytest.mark.parametrize(
     "address", ["", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port"]
 )
