@@ -36,10 +36,14 @@ COMBAT = Task(
     environment=ENV,
     env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
     timesteps=500,
+    seeds={"dies": 2, "walk": 2, "fails": 2},
     name="combat",
 )
-ENDLESS = Task(
-    environment="FrozenLake-v1", env_kwargs={"desc": ["SF", "FF"]}, timesteps=500, name="endless"
+NONTERMINATING = Task(
+    environment="FrozenLake-v1",
+    env_kwargs={"desc": ["SF", "FF"]},
+    timesteps=500,
+    name="nonterminating",
 )
 
 
@@ -217,14 +221,15 @@ class Troubled(NamedTuple):
     told: list[str]
     again: BenchRecord
 
-    def error(self, algorithm: str) -> str:
-        """Why the run of an algorithm on the combat has failed at first."""
-        [error] = [
-            one.error
+    def errors(self, algorithm: str) -> list[str]:
+        """Why the runs of an algorithm on the combat have failed at first, by their seeds."""
+        failed = [
+            one
             for one in self.first.failures
-            if (one.task, one.algorithm, one.seed) == (COMBAT.name, algorithm, 0)
+            if (one.task, one.algorithm) == (COMBAT.name, algorithm)
         ]
-        return error
+        assert [one.seed for one in failed] == list(range(COMBAT.seeds.get(algorithm, 1)))
+        return [one.error for one in failed]
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +248,7 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
     }
     log = io.StringIO()
     with redirect_stdout(log):
-        first = bench(folder, [ENDLESS, COMBAT], algorithms)
+        first = bench(folder, [NONTERMINATING, COMBAT], algorithms)
     assert read_bench(folder) == first
     # What died could not clear its folder, and is not mended.
     mended = algorithms | dict.fromkeys(("fails", "leaves"), own_algorithms.walk)
@@ -254,51 +259,56 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Troubled:
 
 def test_a_failure_costs_nobody_else(troubled: Troubled) -> None:
     [task] = troubled.first.tasks
-    assert [agent.name for agent in task.agents] == ["walk 0"]
-    error = troubled.error("fails")
-    assert error == "RuntimeError: no seed 0"
-    assert f"failed    {COMBAT.name} fails 0: {error}" in troubled.told
+    assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
+    errors = troubled.errors("fails")
+    assert errors == ["RuntimeError: no seed 0", "RuntimeError: no seed 1"]
+    for seed, error in enumerate(errors):
+        assert f"failed    {COMBAT.name} fails {seed}: {error}" in troubled.told
 
 
 def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Troubled) -> None:
     [task] = troubled.again.tasks
-    assert [agent.algorithm for agent in task.agents] == ["walk", "fails", "leaves", "goes_on"]
-    assert task.agents[:1] == troubled.first.tasks[0].agents
+    assert [agent.name for agent in task.agents] == [
+        "walk 0", "walk 1", "fails 0", "fails 1", "leaves 0", "goes_on 0",
+    ]  # fmt: skip
+    assert task.agents[:2] == troubled.first.tasks[0].agents
     assert [one.algorithm for one in troubled.again.failures] == ["damaged"]
 
 
 def test_one_that_leaves_like_a_script_costs_nobody_else(troubled: Troubled) -> None:
-    assert troubled.error("leaves") == "SystemExit: no data"
+    assert troubled.errors("leaves") == ["SystemExit: no data"]
 
 
 def test_one_whose_process_dies_costs_nobody_else(troubled: Troubled) -> None:
     lost = "its process died, as one does that runs out of memory"
-    assert troubled.error("dies") == lost
-    assert f"failed    {COMBAT.name} dies 0: {lost}" in troubled.told
+    assert troubled.errors("dies") == [lost, lost]
+    for seed in (0, 1):
+        assert f"failed    {COMBAT.name} dies {seed}: {lost}" in troubled.told
 
 
 def test_a_hyperparameter_without_a_name_is_the_same_in_every_process(troubled: Troubled) -> None:
-    assert troubled.error("goes_on") == "RuntimeError: halfway"
+    assert troubled.errors("goes_on") == ["RuntimeError: halfway"]
     agent = troubled.again.tasks[0].agents[-1]
     assert "Network object" in agent.hyperparameters["network"]
 
 
 def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Troubled, tmp_path: Path) -> None:
     assert [task.name for task in troubled.first.tasks] == [COMBAT.name]
-    failures = [one for one in troubled.first.failures if one.task == ENDLESS.name]
+    failures = [one for one in troubled.first.failures if one.task == NONTERMINATING.name]
     assert len(failures) == 6
     assert all(one.error.startswith("ImproperGameError: ") for one in failures)
     assert COMBAT.name in render(troubled.folder)
     assert any(
-        line.startswith("failed    endless: no optimum is proved: ") for line in troubled.told
+        line.startswith("failed    nonterminating: no optimum is proved: ")
+        for line in troubled.told
     )
-    assert not list((troubled.folder / "endless").rglob("own"))
+    assert not list((troubled.folder / NONTERMINATING.name).rglob("own"))
     with pytest.raises(ImproperGameError):
-        bench(tmp_path, [ENDLESS], {"walk": own_algorithms.walk}, progress=False)
+        bench(tmp_path, [NONTERMINATING], {"walk": own_algorithms.walk}, progress=False)
 
 
 def test_a_damaged_folder_is_a_failure(troubled: Troubled) -> None:
-    error = troubled.error("damaged")
+    [error] = troubled.errors("damaged")
     assert error.startswith("StoreError: ")
     assert "run.json: not the record" in error
 
