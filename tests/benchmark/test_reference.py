@@ -109,6 +109,28 @@ def test_what_the_page_says_of_core() -> None:
     assert all(3 < total[one] / total["ppo"] < 5 for one in ("dqn", "masked_dqn"))
 
 
+def test_what_the_page_says_of_two_player() -> None:
+    scores: dict[tuple[str, str], float] = {}
+    for folder in (DOCS / "leaderboard" / "two-player").iterdir():
+        for task in read_submission(folder).tasks:
+            key = folder.name, task.name.partition("-")[0]
+            scores[key] = float(np.mean([agent.normalized for agent in task.agents]))
+            if key[1] == "Pig" and folder.name in ("a2c", "ppo", "maskable_ppo", "trpo"):
+                assert max(agent.mode_gap for agent in task.agents) < 1e-9
+            if key == ("ppo", "Pig"):
+                assert f"{np.mean([agent.gap for agent in task.agents]):.2f}" == "0.06"
+            if folder.name == "regret_matching":
+                assert min(agent.normalized for agent in task.agents) > 1 - 0.011
+                assert len({agent.gap for agent in task.agents}) == 1
+    goofspiel = {name: score for (name, game), score in scores.items() if game == "Goofspiel"}
+    assert all(goofspiel[name] < 0 for name in ("dqn", "masked_dqn", "qr_dqn"))
+    from_samples = set(goofspiel) - {"regret_matching", "fictitious_play", "tabular_mirror_descent"}
+    assert max(from_samples, key=lambda name: goofspiel[name]) == "maskable_ppo"
+    assert f"{goofspiel['maskable_ppo']:.2f}" == "0.55"
+    assert 0.1 < scores["maskable_ppo", "Soccer"] < 0.15
+    assert all(0.64 < scores[name, "Soccer"] < 0.7 for name in ("dqn", "minimax_q"))
+
+
 def test_the_target_packs_every_algorithm_that_did_the_whole_suite(
     bench_folder: Path,
     tmp_path: Path,
