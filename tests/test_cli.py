@@ -357,7 +357,7 @@ def test_score_of_a_baseline_in_a_game_for_two_is_that_of_player_0() -> None:
     pig = compile_game(make_game("pig", target=8))
     expected = score(pig, TabularPolicy.uniform(pig, player=0))
     told = answer("score", "uniform", "pig", "--target", "8", "--json")
-    assert told["value"] == expected.value != score(pig, TabularPolicy.uniform(pig, 1)).value
+    assert told["value"] == expected.value != score(pig, TabularPolicy.uniform(pig, player=1)).value
 
 
 def test_score_shows_where_the_gap_is_lost(policy_file: Path) -> None:

@@ -323,7 +323,7 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     assert not (tmp_path / "tasks").exists()
     suite = Suite("mine", "My own", (COMBAT, both))
     found = bench(tmp_path / "suite", suite, algorithms)
-    assert [len(task.agents) for task in found.tasks] == [1, 0]
+    assert [len(task.agents) for task in found.tasks] == [2, 0]
     assert found.suite is not None
     assert (found.suite.name, len(found.suite.hash)) == ("mine", 64)
     told = lines_of(capsys.readouterr().out)

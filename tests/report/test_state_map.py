@@ -238,7 +238,7 @@ def test_values_without_an_order_have_the_same_order_always() -> None:
     values = {frozenset({"b", "a"}), frozenset({"c"}), frozenset()}
     assert [state_map.field_text(v) for v in state_map.ordered(values)] == ["{a, b}", "{c}", "{}"]
     assert state_map.ordered({3, None, 1}) == (None, 1, 3)
-    assert dict(state_map.leaves(Bag(frozenset("a"), None))) == {"holds": {"a"}, "left": None}
+    assert dict(state_map.leaves(Bag(frozenset("a"), None), {})) == {"holds": {"a"}, "left": None}
 
 
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:

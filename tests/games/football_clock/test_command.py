@@ -25,6 +25,7 @@ from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
 from solvent.games.football_clock.baselines.scores import network_layers
 from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.report.numbers import precise
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +274,7 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
     assert answered < against_optimal < solution.value - 1e-3
     assert agent["exploitability"] == pytest.approx(-agent["against"]["best answer"][2])
     shown = run(*score[:-1], "paper-agent").stdout
-    assert f"{against_optimal:.9g}" in shown
+    assert precise(against_optimal) in shown
     # A game that is named has to be the one that is scored.
     assert json.loads(run(*score, "paper-agent", *words[1:]).stdout) == agent
     other = json.dumps({**CLOCK, "timeouts": 2})
