@@ -336,6 +336,8 @@ def test_nothing_is_wider_than_a_phone(page: Any, name: str, scheme: str) -> Non
             paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
             light = sum(map(int, re.findall(r"\d+", paper)[:3])) > 3 * 128
             assert light == (scheme == "light")
+    # What needs a table is refused with status 400 where there is none, and the browser notes it.
+    assert all("400 (BAD REQUEST)" in text for text in errors_of(page))
 
 
 def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Path) -> None:
