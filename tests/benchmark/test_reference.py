@@ -14,9 +14,11 @@ import pytest
 from submitted import SUITE
 
 import solvent
+from solvent.benchmark.policy_arrays import read_policies
 from solvent.benchmark.submissions import check_submission, read_submission
 from solvent.benchmark.suites import Suite, Task, read_suite
-from solvent.benchmark.task_game import task_game
+from solvent.benchmark.task_game import TaskGame, task_game
+from solvent.exact import GapLocation
 from solvent.model import TabularPolicy
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +78,14 @@ def test_the_page_has_the_tables_of_the_results() -> None:
     assert page.count("<!-- leaderboard -->") == 1
 
 
+def lost_in(algorithm: str, game: TaskGame) -> GapLocation:
+    """Where the greedy policy of the first seed loses its gap."""
+    folder = DOCS / "leaderboard" / "core" / algorithm
+    path, name = folder / "policies" / f"{game.task.name}.npz", game.task.name
+    [run] = read_policies(path, name, game.table, game.seats, range(10), [0]).values()
+    return solvent.locate_gap(game.table, run.greedy[0], game.solution)
+
+
 def test_what_the_page_says_of_core() -> None:
     """The claims, from the figures that the tests above score again."""
     gaps: dict[tuple[str, str], list[float]] = {}
@@ -97,7 +107,11 @@ def test_what_the_page_says_of_core() -> None:
     for algorithm in ("a2c", "ppo", "maskable_ppo", "qr_dqn", "trpo"):
         assert gaps[algorithm, "FootballDrive-v0"] == pytest.approx([score.optimality_gap] * 10)
     assert 0.285 < np.mean(gaps["dqn", "FootballDrive-v0"]) < 0.295
+    assert (lost_in("dqn", drive).contribution > 1e-9).sum() > 1000
     assert {f"{gap:.4f}" for gap in gaps["qr_dqn", "Gamebook-v0"]} == {"0.1077"}
+    book = lost_in("qr_dqn", task_game(Task(environment="solvent/Gamebook-v0")))
+    [first] = np.flatnonzero(book.contribution > 1e-9)
+    assert book.visits[first] == pytest.approx(1.0)
     assert [f"{gap:.4f}" for gap in gaps["trpo", "Gamebook-v0"]].count("0.1077") > 5
     assert all(max(gaps[one, "Pig-v0"]) < 1e-9 for one in algorithms)
     random = "FFCombatRandom-v0"
@@ -122,6 +136,8 @@ def test_what_the_page_says_of_two_player() -> None:
             if folder.name == "regret_matching":
                 assert min(agent.normalized for agent in task.agents) > 1 - 0.011
                 assert len({agent.gap for agent in task.agents}) == 1
+                seconds = np.mean([agent.cpu_seconds for agent in task.agents])
+                assert round(float(seconds)) in ((15,) if key[1] == "Pig" else (1, 2))
     goofspiel = {name: score for (name, game), score in scores.items() if game == "Goofspiel"}
     assert all(goofspiel[name] < 0 for name in ("dqn", "masked_dqn", "qr_dqn"))
     from_samples = set(goofspiel) - {"regret_matching", "fictitious_play", "tabular_mirror_descent"}
