@@ -51,7 +51,7 @@ class Indexed:
         assert isinstance(seen, spaces.Discrete)
         assert isinstance(acts, spaces.Discrete)
         self._env, self._seed = env, int(rng.integers(2**31))
-        self._begun = False
+        self._begun = self._truncated = False
         self.legal: Bools = np.ones((int(seen.n), int(acts.n)), bool)
         self.over: Bools = np.zeros(len(self.legal), bool)
         game = getattr(env.unwrapped, "game", None)
@@ -103,8 +103,8 @@ class Indexed:
         Returns:
             The next state, the reward, and whether the episode is over.
         """
-        state, reward, terminated, truncated, _ = self._env.step(action)
-        return int(state), float(reward), terminated or truncated
+        state, reward, terminated, self._truncated, _ = self._env.step(action)
+        return int(state), float(reward), terminated or self._truncated
 
     def episode(
         self, pi: Floats, rng: np.random.Generator
@@ -117,6 +117,9 @@ class Indexed:
 
         Returns:
             S_0 … S_T-1, A_0 … A_T-1 and R_1 … R_T.
+
+        Raises:
+            ValueError: If the environment cuts the episode off, since its return is not known then.
         """
         # Drawing is most of the time, so the sums are taken once.
         cumulative = pi.cumsum(axis=1)
@@ -131,6 +134,13 @@ class Indexed:
             actions.append(a)
             s, r, done = self.step(a)
             rewards.append(r)
+        if self._truncated:
+            raise ValueError(
+                f"the environment cut an episode off after {len(rewards)} steps, so that its "
+                f"return is not known; make it without a time limit, as with "
+                f"max_episode_steps=-1, or use an algorithm that bootstraps, such as td or "
+                f"q_learning"
+            )
         return states, actions, rewards
 
 

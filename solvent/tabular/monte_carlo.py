@@ -1,7 +1,8 @@
 """Learning from whole episodes: Sutton and Barto (2018), chapter 5.
 
 The return that follows a state is a sample of its value. Nothing is bootstrapped, so that a state's
-estimate owes nothing to those of others.
+estimate owes nothing to those of others. An episode that a time limit cuts off has no known return,
+so it is refused.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 The target of a step is its reward and the present estimate of what follows. What the algorithms
 differ in is that estimate: of the action that is taken next, its mean, or the best one.
+
+A time limit cuts an episode off in a state from which it could have gone on. The target then has
+the estimate of that state, like any other: only the value of a terminal state is 0.
 """
 
 from __future__ import annotations
@@ -101,9 +104,9 @@ def n_step_td(
                 T = t + 1 if done else T
             tau = t - n + 1
             if tau >= 0:
-                G = sum(discount**k * r for k, r in enumerate(R[tau + 1 : tau + n + 1]))
-                if tau + n < T:
-                    G += discount**n * V[S[tau + n]]
+                end = int(min(tau + n, T))
+                G = sum(discount**k * r for k, r in enumerate(R[tau + 1 : end + 1]))
+                G += discount ** (end - tau) * V[S[end]]
                 s = S[tau]
                 N[s] += 1
                 V[s] += alpha(N[s]) * (G - V[s])

@@ -109,6 +109,41 @@ def test_td_lambda_without_traces_and_td_of_one_step_are_td() -> None:
     np.testing.assert_allclose(plain, one_step, atol=1e-14)
 
 
+def test_a_time_limit_is_no_end() -> None:
+    """A task that goes on with probability .9, at a cost of 1, and is cut off after 3 steps."""
+    game = compile_game(
+        Finite({"A": [[(Fraction(9, 10), "A", -1), (Fraction(1, 10), "end", 0)]]}, "A")
+    )
+    pi = TabularPolicy.uniform(game)
+
+    def limited(game: TabularGame = game, steps: int = 3) -> Any:
+        return gym.wrappers.TimeLimit(environment(game), steps)
+
+    for n in (1, 2, 4):
+        V = after(n_step_td(limited(), pi, n=n, alpha=slow, rng=np.random.default_rng(0)), 2000).V
+        assert V is not None
+        assert -10 < V[0] < -6  # The value is -9; three steps cost 2.71 on the average.
+    learners: list[Any] = [
+        partial(monte_carlo_prediction, pi=pi),
+        partial(importance_sampling, pi=pi, b=pi),
+        partial(off_policy_prediction, pi=pi, b=pi),
+        partial(off_policy_control, b=pi),
+        monte_carlo_control,
+        reinforce,
+    ]
+    for learn in learners:
+        with pytest.raises(ValueError, match="cut an episode off after 3 steps"):
+            after(learn(limited(), rng=np.random.default_rng(0)), 10)
+    # On the cliff hardly any random episode of 20 steps reaches the goal.
+    game = cliff()
+    pi = TabularPolicy.uniform(game)
+    plain, one_step = (
+        after(learn(limited(game, 20), pi, rng=np.random.default_rng(0)), 100).V
+        for learn in (td, partial(n_step_td, n=1))
+    )
+    np.testing.assert_array_equal(plain, one_step)
+
+
 def test_td_of_more_steps_than_an_episode_has_is_monte_carlo() -> None:
     """Where no state is met twice, so that the order of the updates does not count."""
     game = random_table(0, cyclic=False)
