@@ -58,6 +58,10 @@ good what the first leaves."""
 GRAIN = 8 * EPSILON
 """Differences below this, in units of the smaller part of a state's value, are its rounding."""
 
+NOISE = 4
+"""Advantages that differ by less than this, in units of the largest advantage that the evaluation
+leaves to a row of the policy itself, tie: rounding would swap such rows for ever."""
+
 ROUNDS = 1000
 """Rounds of iteration after which it has failed; a few dozen are many."""
 
@@ -208,7 +212,8 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
         a, change = advantages(c, v)
         best = best_rows(c, a)
         equal = 2.0 ** (turn // LOOSEN) * tie(v, np.maximum(change[best], change[policy]))
-        better = a[best] > a[policy] + equal
+        # The policy's own rows have the advantage 0, but for what its evaluation lacks.
+        better = a[best] > a[policy] + equal + NOISE * np.abs(a[policy]).max()
         if not better.any():
             return v, policy
         policy = np.where(better, best, policy)

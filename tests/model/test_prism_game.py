@@ -78,6 +78,18 @@ def test_the_page_has_the_published_values() -> None:
     assert shown == 18
 
 
+@pytest.mark.parametrize(
+    "k", [12, *(pytest.param(k, marks=pytest.mark.slow) for k in (20, 36, 44, 48))]
+)
+def test_ties_that_rounding_decides_are_proved(k: int) -> None:
+    """Hardly anything changes along most rows here, so that rounding is as large as advantages."""
+    path, wanted = FOLDER / "consensus.prism", 'Pmin=? [F "finished" & "ones"]'
+    table = game_from_prism(path, property=wanted, constants=f"K={k}").tabulate()
+    solution = solvent.solve(table)
+    assert solution.lower <= -storm_value(path, wanted, f"K={k}") <= solution.upper
+    assert solution.upper - solution.lower < 5e-13
+
+
 RANDOM = (
     'Pmax=? [F "goal"]',
     'Pmin=? [F "goal"]',
