@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from solvent.exact import GameTree, TreeSolution, solve, solve_tree
-from solvent.exact.game_tree import Reached
 from solvent.model import Game, compile_game
 
 
@@ -31,12 +29,6 @@ def assert_tree_equals_table(game: Game) -> None:
             assert float(tree.value_of(at) - at.collected) == pytest.approx(value, abs=1e-12)
             seen.add(at.state)
     assert seen == set(table.states)
-
-
-def assert_tree_has_values(game: Game, values: Mapping[Any, Fraction]) -> None:
-    """The tree's values equal these exactly; for games that pay at the end only."""
-    tree = solve_as_tree(game)
-    assert {state: tree.value_of(Reached(state)) for state in values} == dict(values)
 
 
 def dice_choices(state: tuple[int, int]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Combat of the Fighting Fantasy gamebooks: rules, solvers, rules of thumb and pictures."""
+"""Combat of the Fighting Fantasy gamebooks: rules, formulas, rules of thumb and pictures."""
 
 from __future__ import annotations
 

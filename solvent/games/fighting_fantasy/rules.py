@@ -42,7 +42,6 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from math import lcm
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
@@ -59,7 +58,7 @@ from solvent.model import (
     probability_at_most,
     reachable,
 )
-from solvent.model.arrays import Ints
+from solvent.model.arrays import Floats, Ints
 from solvent.model.difficulty import SuccessTest
 from solvent.model.drawing import gauge
 from solvent.model.parameters import (
@@ -356,13 +355,6 @@ class FightingFantasy:
         """1, and the weights of the STAMINA and LUCK that are left."""
         stamina_weight, luck_weight = self._weights
         return 1 + stamina_weight * hero + luck_weight * luck
-
-    @property
-    def score_units(self) -> tuple[int, int, int]:
-        """A victory, a point of STAMINA and one of LUCK left, in whole parts of a common unit."""
-        unit = lcm(*(weight.denominator for weight in self._weights))
-        stamina, luck = (int(weight * unit) for weight in self._weights)
-        return unit, stamina, luck
 
     def is_terminal(self, state: Combat) -> bool:
         """Whether hero or opponent has fallen."""
@@ -724,11 +716,8 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
         for i, h, o, x, r in fields_of.T.tolist()
     ]
     initial = np.zeros(len(states))
-    place = {int(x): i for i, x in enumerate(differences)}
-    for outcome in game.initial():
-        s = outcome.state
-        at = (place[s.difference], s.hero, s.opponent, s.luck, rounds.index(s.round))
-        initial[index[np.ravel_multi_index(at, shape)]] = float(outcome.probability)
+    cells, chances = _starts(game, differences, shape)
+    initial[index[cells]] = chances
     sign = np.array([1, -1, 0])[fields_of[4]]
     observation = np.stack(
         (
@@ -754,6 +743,28 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
             observation=(observation,),
         )
     )
+
+
+def _starts(game: FightingFantasy, differences: Ints, shape: Sequence[int]) -> tuple[Ints, Floats]:
+    """The cells of the grid in which a combat begins, and the probability of each.
+
+    Few of the weights of a distribution differ, so each product of rationals is formed once.
+    """
+    begun = {
+        (i, r): game._starts[0][int(x)] * game._next_round(int(x))[name]
+        for i, x in enumerate(differences)
+        for r, name in enumerate(("won", "lost"))
+        if name in game._next_round(int(x))
+    }
+    weights = [list(begun.values()), *(list(own.values()) for own in game._starts[1:])]
+    distinct = [list(dict.fromkeys(own)) for own in weights]
+    products = np.array([float(a * b * c * e) for a, b, c, e in product(*distinct)])
+    which = [[some.index(p) for p in own] for some, own in zip(distinct, weights, strict=True)]
+    place, begins = np.array(list(begun)).T[..., None, None, None]
+    heroes, opponents, lucks = (np.array(list(own)) for own in game._starts[1:])
+    at = (place, heroes[:, None, None], opponents[:, None], lucks, begins)
+    chances = products.reshape([len(some) for some in distinct])[np.ix_(*which)]
+    return np.ravel_multi_index(at, shape), chances
 
 
 def _plain(value: Any) -> Any:

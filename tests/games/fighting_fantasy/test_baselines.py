@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from combat_paper import paper
 
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import policy_value, score, solve
 from solvent.games import FightingFantasy, Pig
-from solvent.games.fighting_fantasy.baselines import RULES, fit_paper_tree, strategy_points
-from solvent.games.fighting_fantasy.kernel import solve_box
-from solvent.games.fighting_fantasy.rules import DAMAGE, TEST, Combat, round_probabilities
+from solvent.games.fighting_fantasy.baselines import RULES, TREE, TREE_THREE
+from solvent.games.fighting_fantasy.rules import TEST, Combat, round_probabilities
 from solvent.model import TabularGame, compile_game
 
 # Hero 12/12/9 against equal SKILL and 12 STAMINA: figures of an independent computation.
@@ -104,42 +104,48 @@ def test_rules_about_skill_read_it_from_the_probabilities_of_a_round(
     ).all()
 
 
-def test_tree_follows_its_own_codes(game: TabularGame) -> None:
-    tree = fit_paper_tree(DAMAGE["standard"])
-    states: list[Any] = list(game.states)
-    for s in states[:: len(states) // 200]:
-        if s.round == "over":
-            continue
-        code = tree.predict(np.array([[s.difference, s.luck, s.hero, s.opponent]]))[0]
-        wanted = s.luck > 0 and code in ((1, 3) if s.round == "won" else (1, 2))
-        assert luck_is_tested("tree", game, s) == wanted
+def as_data(tree: Any, node: int = 0) -> Any:
+    """A grown tree as nested tuples (feature, bound, below, above), a leaf as its code."""
+    if tree.feature[node] < 0:
+        return int(tree.label[node])
+    branches = (as_data(tree, int(below[node])) for below in (tree.left, tree.right))
+    return tree.names[tree.feature[node]], float(tree.threshold[node]), *branches
+
+
+@pytest.mark.parametrize(("damage", "kept"), [("standard", TREE), ("three", TREE_THREE)])
+def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept: Any) -> None:
+    assert as_data(paper.paper_tree(damage)) == kept
 
 
 def test_both_trees_of_the_paper_ask_for_luck_first_and_skill_next() -> None:
     # Section 2.4: "If l < 6.5 ..."; "in both cases, the next-level question is about" the SKILL.
     # At low LUCK it comes second but one: the tree first splits off LUCK of 3 or less.
-    lines = str(fit_paper_tree(DAMAGE["standard"])).splitlines()
-    assert lines[0] == "luck < 6.5"
-    assert "  difference < 1.5" in lines
-    assert "    difference < -3.5" in lines
+    assert TREE[:2] == ("luck", 6.5)
+    assert TREE[3][:2] == ("difference", 1.5)
+    assert TREE[2][3][:2] == ("difference", -3.5)
 
 
 def test_the_tree_answers_with_the_codes_of_the_figure() -> None:
     # The caption of Fig. 4 explains 0, 2 and 3; no leaf says 1.
-    features, _ = strategy_points(DAMAGE["standard"])
-    answers = fit_paper_tree(DAMAGE["standard"]).predict(features)
-    assert set(np.unique(answers)) == {0, 2, 3}
+    def leaves(branch: Any) -> list[int]:
+        if isinstance(branch, int):
+            return [branch]
+        return leaves(branch[2]) + leaves(branch[3])
+
+    assert set(leaves(TREE)) == {0, 2, 3}
+    assert len(leaves(TREE)) == 15
 
 
-def test_strategy_points_are_the_whole_box() -> None:
-    features, codes = strategy_points(DAMAGE["standard"], rule="exact")
-    box = solve_box()
-    assert features.shape == (21 * 13 * 24 * 24, 4)
-    rng = np.random.default_rng(0)
-    for i in rng.integers(len(codes), size=200):
-        difference, luck, hero, opponent = features[i]
-        at = box.differences.index(difference), hero, opponent, luck
-        assert codes[i] == box.strategy[at]
+def test_the_tree_tests_where_its_code_says(game: TabularGame) -> None:
+    for state, tested in (
+        (Combat(0, 12, 12, 9, "won"), True),
+        (Combat(0, 12, 12, 9, "lost"), False),
+        (Combat(0, 12, 2, 9, "won"), False),
+        (Combat(0, 2, 12, 5, "lost"), True),
+        (Combat(0, 2, 12, 5, "won"), False),
+        (Combat(0, 2, 12, 3, "lost"), False),
+    ):
+        assert luck_is_tested("tree", game, state) == tested
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

@@ -7,41 +7,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from combat_paper import paper
 
 from solvent.baselines import make_baseline
 from solvent.exact import policy_value
 from solvent.games import FightingFantasy
-from solvent.games.fighting_fantasy.figures import (
-    FIGURES,
-    Figure,
-    picture,
-    simulated,
-    write_pictures,
-)
-from solvent.games.fighting_fantasy.simulated_combat import Start, Tally, simulate
 from solvent.model import compile_game
 
 DOCS = Path(__file__).parents[3] / "docs" / "games"
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_the_picture_in_the_documentation_is_that_of_the_simulation(figure: Figure) -> None:
-    text = picture(figure) + "\n"
-    assert (DOCS / f"{figure.name}.svg").read_text() == text
+@pytest.mark.parametrize("name", paper.FIGURES)
+def test_the_picture_in_the_documentation_is_that_of_the_simulation(name: str) -> None:
+    text = paper.picture(name) + "\n"
+    assert (DOCS / f"{name}.svg").read_text() == text
     assert len(text) < 20_000
-    assert f"]({figure.name}.svg)" in (DOCS / "fighting-fantasy.md").read_text(encoding="utf-8")
+    assert f"]({name}.svg)" in (DOCS / "fighting-fantasy.md").read_text(encoding="utf-8")
     assert set(re.findall(r"https?://[^\s\"'<>]+", text)) == {"http://www.w3.org/2000/svg"}
 
 
-def test_both_pictures_are_written(tmp_path: Path) -> None:
-    paths = write_pictures(tmp_path)
-    assert [path.stem for path in paths] == [figure.name for figure in FIGURES]
-    assert all(path.read_text() == (DOCS / path.name).read_text() for path in paths)
-
-
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-def test_combats_are_won_as_often_as_the_equation_says(figure: Figure) -> None:
-    tally = simulated(figure)
+@pytest.mark.parametrize("name", paper.FIGURES)
+def test_combats_are_won_as_often_as_the_equation_says(name: str) -> None:
+    figure, tally = paper.FIGURES[name], paper.simulated(name)
     assert np.mean([found.fought for found in tally.values()]) == 1000
     squares = []
     for start, found in tally.items():
@@ -58,7 +45,7 @@ def test_combats_are_won_as_often_as_the_equation_says(figure: Figure) -> None:
 def test_a_simulation_fights_as_many_combats_in_every_environment() -> None:
     # Long combats are lost as often as they are won: stopping early would count the short ones.
     game = FightingFantasy({-2: 1, 1: 3}, 3, {2: 1, 40: 1}, 6, luck_weight="1/10")
-    tally = simulate(game, "offensive", 40, seed=5, num_envs=500)
+    tally = paper.simulate(game, "offensive", 40, seed=5, num_envs=500)
     assert sum(found.fought for found in tally.values()) == 20_000
     shares = {start: found.fought / 20_000 for start, found in tally.items()}
     for start, share in shares.items():
@@ -68,9 +55,4 @@ def test_a_simulation_fights_as_many_combats_in_every_environment() -> None:
         table = compile_game(plain)
         value = float(table.initial @ policy_value(table, make_baseline("offensive", table)))
         assert tally[start].mean == pytest.approx(value, abs=0.05)
-    assert simulate(game, "offensive", 40, seed=5, num_envs=500) == tally
-
-
-def test_a_tally_is_a_mean() -> None:
-    assert Tally(4, 3.0).mean == 0.75
-    assert Start(0, 1, 2, 3).luck == 3
+    assert paper.simulate(game, "offensive", 40, seed=5, num_envs=500) == tally

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from combat_paper import paper
 
 from solvent.baselines import make_baseline
-from solvent.exact import policy_value, solve
+from solvent.exact import GameTree, policy_value, solve, solve_tree
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.formulas import (
     round_probabilities,
     victory_with_constant_luck,
     victory_without_luck,
 )
-from solvent.games.fighting_fantasy.kernel import solve_box
-from solvent.games.fighting_fantasy.kernel_rational import solve_box_exact
 from solvent.games.fighting_fantasy.rules import (
     check_rounds,
     decided,
@@ -30,21 +30,18 @@ GRID = [(hero, opponent) for hero in range(1, 25, 3) for opponent in range(1, 25
 
 
 def test_equation_6_equals_the_solver_exactly() -> None:
-    box = solve_box_exact(8, 8, 0)
-    for i, difference in enumerate(box.differences):
-        rounds = round_probabilities(difference)
-        for hero, opponent in np.ndindex(8, 8):
-            value = victory_without_luck(rounds, hero + 1, opponent + 1)
-            assert value == box.value[i, hero + 1, opponent + 1, 0]
+    for difference, hero, opponent in product((-10, -3, 0, 2, 10), (1, 4, 7), (2, 5, 8)):
+        game = GameTree(FightingFantasy(difference, hero, opponent, 0))
+        exact = solve_tree(game.choices, game.score, game.start).value
+        assert victory_without_luck(round_probabilities(difference), hero, opponent) == exact
 
 
 def test_equation_6_in_floats_over_the_whole_box() -> None:
-    box = solve_box(max_luck=0)
-    for difference in box.differences:
+    for difference in range(-10, 11):
         p_w, p_d, p_l = (float(p) for p in round_probabilities(difference))
         for hero, opponent in np.ndindex(24, 24):
             value = victory_without_luck((p_w, p_d, p_l), hero + 1, opponent + 1)
-            expected = box.victory(difference, hero + 1, opponent + 1, 0)
+            expected = paper.box().value[difference + 10, hero, opponent, 0]
             assert value == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
@@ -53,10 +50,8 @@ def test_equation_6_in_floats_over_the_whole_box() -> None:
 )
 def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[Any, ...]) -> None:
     exact = check_rounds(rounds)
-    box = solve_box_exact(7, 7, 0, round_probabilities=rounds)
     for hero, opponent in np.ndindex(7, 7):
         value = victory_without_luck(exact, hero + 1, opponent + 1)
-        assert value == box.value[0, hero + 1, opponent + 1, 0]
         # Without LUCK nothing is decided, so that the game itself is worth the same.
         game = FightingFantasy(0, hero + 1, opponent + 1, 0, round_probabilities=rounds)
         if (hero + opponent) % 5 == 0:

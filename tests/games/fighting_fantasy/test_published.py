@@ -16,17 +16,16 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+from combat_paper import paper
 
 import solvent  # noqa: F401 (registers the environments)
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Score, score, solve, state_visitation
 from solvent.games import make_game
-from solvent.games.fighting_fantasy.baselines import fit_paper_tree, strategy_points
 from solvent.games.fighting_fantasy.formulas import (
     victory_with_constant_luck,
     victory_without_luck,
 )
-from solvent.games.fighting_fantasy.kernel import CombatBox, solve_box
 from solvent.games.fighting_fantasy.rules import DAMAGE, luck_succeeds, round_probabilities
 from solvent.model import compile_game
 
@@ -54,14 +53,9 @@ def number(text: str) -> tuple[float, float]:
     return float(mantissa) * power * scale, 10.0**-decimals * power * scale
 
 
-@cache
-def box() -> CombatBox:
-    """The solution of the paper's box; its own rule for ties changes no value printed here."""
-    return solve_box()
-
-
 def victory(difference: int, hero: int, opponent: int, luck: int) -> float:
-    return box().victory(difference, hero, opponent, luck)
+    """The value before a round. The paper's rule for ties changes no figure printed here."""
+    return float(paper.box().value[difference + 10, hero - 1, opponent - 1, luck])
 
 
 def against(name: str, luck: int) -> float:
@@ -71,19 +65,18 @@ def against(name: str, luck: int) -> float:
 
 def folds(final: float = 0.0, initial: float = 0.0) -> tuple[float, str]:
     """The largest fold increase by LUCK with final and initial probability above, and where."""
-    value = box().value[:, 1:, 1:, :]
+    value = paper.box().value
     start = np.broadcast_to(value[..., :1], value.shape)
     counts = (value > final) & (start > max(initial, 0))
     fold = np.where(counts, value, 0) / np.where(start > 0, start, 1)
     row, hero, opponent, luck = np.unravel_index(fold.argmax(), fold.shape)
-    where = (box().differences[row], int(hero) + 1, int(opponent) + 1, int(luck))
+    where = (int(row) - 10, int(hero) + 1, int(opponent) + 1, int(luck))
     return float(fold.max()), str(where)
 
 
 def differing(difference: int, luck: int | slice = slice(None)) -> np.ndarray:
     """[n, ...] where the paper's strategies for a difference are not those for -9."""
-    paper = solve_box(rule="paper")
-    at = [paper.strategy[paper.differences.index(d)][1:, 1:, luck] for d in (-9, difference)]
+    at = [paper.box().codes[d + 10][:, :, luck] for d in (-9, difference)]
     return np.argwhere(at[0] != at[1])
 
 
@@ -108,13 +101,11 @@ def literal_hell_demon() -> float:
 
 
 def saved(damage: str) -> float:
-    features, codes = strategy_points(DAMAGE[damage])
-    return 1 - fit_paper_tree(DAMAGE[damage]).relative_error(features, codes)
+    return float(1 - paper.paper_tree(damage).relative_error(*paper.box(damage).points()))
 
 
 def correct(damage: str) -> float:
-    features, codes = strategy_points(DAMAGE[damage])
-    return fit_paper_tree(DAMAGE[damage]).accuracy(features, codes)
+    return float(paper.paper_tree(damage).accuracy(*paper.box(damage).points()))
 
 
 QUANTITIES: dict[str, Callable[[], float | str]] = {
@@ -172,27 +163,25 @@ def test_the_five_differences_are_where_the_page_says() -> None:
 
 
 def test_without_a_chance_to_win_a_round_there_is_nothing_to_gain() -> None:
-    hopeless = box().differences.index(-10)
-    assert not box().value[hopeless, 1:, 1:].any()
+    assert not paper.box().value[0].any()
     # What is best after a round won is defined, but no round is ever won.
-    assert set(np.unique(box().strategy[hopeless])) == {0, 3}
+    assert set(np.unique(paper.box().codes[0])) == {0, 3}
 
 
 def test_the_rule_for_ties_changes_the_number_of_strategies_the_page_says() -> None:
     [(count, points)] = re.findall(r"by exact comparison (\d+) of the (\d+)\s+points", PAGE)
-    exact, paper = solve_box(rule="exact"), solve_box(rule="paper")
-    changed = (exact.strategy != paper.strategy)[:, 1:, 1:]
+    exact, ours = paper.box(exact=True), paper.box()
+    changed = exact.codes != ours.codes
     assert changed.sum() == int(count)
     assert changed.size == int(points)
-    assert min(exact.differences[d] for d in np.unique(np.nonzero(changed)[0])) == 1
-    np.testing.assert_allclose(paper.value, exact.value, rtol=1e-9)
+    assert np.unique(np.nonzero(changed)[0]).min() - 10 == 1
+    np.testing.assert_allclose(ours.value, exact.value, rtol=1e-9)
 
 
-@cache
-def luck_is_tested(rule: str = "paper") -> np.ndarray:
+def luck_is_tested(*, exact: bool = False) -> np.ndarray:
     """[D, 24, 24, L, 2] whether LUCK is tested after rounds (won, lost), by STAMINAs from 1."""
-    codes = solve_box(rule=rule).strategy[:, 1:, 1:]
-    return np.stack([np.isin(codes, (1, 3)), np.isin(codes, (1, 2))], axis=-1)
+    found: np.ndarray = paper.box(exact=exact).tests
+    return found
 
 
 def points_that_test() -> dict[int, list[int]]:
@@ -226,8 +215,8 @@ def test_the_transition_between_6_and_5_is_where_the_page_says() -> None:
 
 
 def test_the_defensive_band_is_where_the_page_says() -> None:
-    for rule in ("paper", "exact"):
-        band = luck_is_tested(rule)[:, 1, :, :, 1].sum(axis=1)
+    for exact in (False, True):
+        band = luck_is_tested(exact=exact)[:, 1, :, :, 1].sum(axis=1)
         assert (band[1:, 2:] == 24).all()
         assert not band[0].any()
         assert not band[:, 1].any()
@@ -239,7 +228,7 @@ def test_the_offensive_strip_is_where_the_page_says() -> None:
     [text] = re.findall(r"at l = 6 ([\d, and]+)\s+points for Δ = 3 to 9", PAGE)
     assert strip[13:20, 6].tolist() == [int(n) for n in re.findall(r"\d+", text)]
     assert not strip[20].any()
-    exact = luck_is_tested("exact")[:, :, 2, :, 0].sum(axis=1)
+    exact = luck_is_tested(exact=True)[:, :, 2, :, 0].sum(axis=1)
     assert (exact[:20, 2:] == 24).all()
     assert not exact[20].any()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,15 +15,59 @@ from hypothesis import strategies as st
 
 from solvent.exact import CertificateError, solve
 from solvent.games.greed.kernel import error_bound, solve_greed, sum_chances
-from solvent.games.greed.kernel_rational import RationalRatings, solve_greed_exact
 from solvent.games.greed.rules import Greed
 from solvent.model import compile_game, ways_to_sum
 
 # Chosen for their edges: dice that always show 1, coins, dice that reach beyond the limit.
 RULESETS = [
-    (1, 1), (1, 6), (2, 6), (10, 1), (30, 1), (13, 2), (30, 2), (7, 13), (12, 100), (20, 4),
-    (30, 6), (30, 20), (30, 30),
+    (1, 1), (1, 6), (2, 6), (10, 1), (13, 2), (7, 13), (12, 100), (20, 4), (18, 6), (20, 20),
 ]  # fmt: skip
+
+
+class Exact(NamedTuple):
+    """Ratings before the last turn and in it, in rationals, and all optimal numbers of dice.
+
+    Arrays of objects, [M+1, M+1] by the score of the player on turn and the other one's.
+    """
+
+    normal: Any
+    last: Any
+    normal_rolls: Any
+    last_rolls: Any
+
+
+@cache
+def exact_ratings(limit: int, sides: int, extra_dice: int = 0) -> Exact:
+    """Rate every position by the definition, with so many more dice than can be of use."""
+    game, shape = Greed(limit, sides), (limit + 1, limit + 1)
+    found = Exact(*(np.empty(shape, object) for _ in Exact._fields))
+    chances = [
+        {t: Fraction(ways_to_sum(t, n, sides), sides**n) for t in range(n, limit + 1)}
+        for n in range(game.most_dice(0) + extra_dice + 1)
+    ]
+
+    def expected(dice: int, score: int, rating: Callable[[int], Fraction]) -> Fraction:
+        pairs = chances[dice].items()
+        return sum((p * rating(score + t) for t, p in pairs if score + t <= limit), Fraction(0))
+
+    def enter(at: tuple[int, int], values: Any, rolls: Any, rated: list[Fraction]) -> None:
+        values[at] = max(rated)
+        rolls[at] = tuple(n for n, rating in enumerate(rated) if rating == max(rated))
+
+    positions = sorted(np.ndindex(shape), key=sum, reverse=True)
+    for a, q in positions:
+        dice = range(game.most_dice(a) + extra_dice + 1)
+        rated = [expected(n, a, lambda x, q=q: HALVES[(x > q) - (x < q)]) for n in dice]
+        enter((a, q), found.last, found.last_rolls, rated)
+    for a, q in positions:
+        dice = range(1, game.most_dice(a) + extra_dice + 1)
+        rolled = [expected(n, a, lambda x, q=q: 1 - found.normal[q, x]) for n in dice]
+        enter((a, q), found.normal, found.normal_rolls, [1 - found.last[q, a], *rolled])
+    return found
+
+
+HALVES = {-1: Fraction(0), 0: Fraction(1, 2), 1: Fraction(1)}
+"""The score of a player who is behind, level and ahead at the end."""
 
 
 def positions(limit: int) -> list[tuple[int, int]]:
@@ -32,7 +78,7 @@ def positions(limit: int) -> list[tuple[int, int]]:
 def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
     limit: int, sides: int
 ) -> None:
-    kernel, exact = solve_greed(limit, sides), solve_greed_exact(limit, sides)
+    kernel, exact = solve_greed(limit, sides), exact_ratings(limit, sides)
     for ours, theirs in ((kernel.normal, exact.normal), (kernel.last, exact.last)):
         worst = np.abs(ours - theirs.astype(float)).max()
         assert worst <= min(kernel.error, 1e-12)
@@ -47,7 +93,7 @@ def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
 @settings(max_examples=25, deadline=None)
 @given(limit=st.integers(1, 18), sides=st.integers(1, 25))
 def test_any_ruleset_equals_exact_arithmetic(limit: int, sides: int) -> None:
-    kernel, exact = solve_greed(limit, sides), solve_greed_exact(limit, sides)
+    kernel, exact = solve_greed(limit, sides), exact_ratings(limit, sides)
     assert np.abs(kernel.normal - exact.normal.astype(float)).max() <= kernel.error < 1e-12
     assert np.abs(kernel.last - exact.last.astype(float)).max() <= kernel.error
 
@@ -89,7 +135,7 @@ def test_the_value_and_the_opening_of_the_usual_game() -> None:
 @pytest.mark.parametrize(("limit", "sides"), [(1, 6), (6, 1), (8, 2), (13, 2), (12, 6), (9, 20)])
 def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> None:
     game = Greed(limit, sides)
-    bounded, free = solve_greed_exact(limit, sides), solve_greed_exact(limit, sides, extra_dice=12)
+    bounded, free = exact_ratings(limit, sides), exact_ratings(limit, sides, 12)
     assert (bounded.normal == free.normal).all()
     assert (bounded.last == free.last).all()
     for at in positions(limit):
@@ -100,12 +146,12 @@ def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> No
 
 def test_fewer_dice_than_the_bound_would_not_do() -> None:
     # Three points behind with dice that always show 1: three of them are needed to catch up.
-    exact = solve_greed_exact(6, 1)
+    exact = exact_ratings(6, 1)
     assert exact.last_rolls[3, 6] == (3,)
     assert Greed(6, 1).most_dice(3) == 3
 
 
-def ratings_of_rolls(exact: RationalRatings, limit: int, sides: int, at: tuple[int, int]) -> Any:
+def ratings_of_rolls(exact: Exact, limit: int, sides: int, at: tuple[int, int]) -> Any:
     """The definition, in rationals, of the rating of each roll in a normal position."""
     (a, q), game = at, Greed(limit, sides)
     rated = [1 - exact.last[q, a]]
@@ -117,17 +163,8 @@ def ratings_of_rolls(exact: RationalRatings, limit: int, sides: int, at: tuple[i
     return rated
 
 
-@pytest.mark.parametrize(("limit", "sides"), [(5, 1), (9, 3), (13, 2), (8, 11)])
-def test_every_exact_rating_is_the_best_of_its_definition(limit: int, sides: int) -> None:
-    exact = solve_greed_exact(limit, sides)
-    for at in positions(limit):
-        rated = ratings_of_rolls(exact, limit, sides, at)
-        assert exact.normal[at] == max(rated)
-        assert exact.normal_rolls[at] == tuple(n for n, r in enumerate(rated) if r == max(rated))
-
-
 def test_ratings_are_not_unimodal_in_the_number_of_dice() -> None:
-    exact = solve_greed_exact(13, 2)
+    exact = exact_ratings(13, 2)
     counterexamples = 0
     for at in positions(13):
         rated = ratings_of_rolls(exact, 13, 2, at)
@@ -138,13 +175,16 @@ def test_ratings_are_not_unimodal_in_the_number_of_dice() -> None:
 
 
 def test_to_begin_is_not_always_an_advantage() -> None:
-    assert solve_greed_exact(13, 2).normal[0, 0] < Fraction(1, 2)
-    assert solve_greed_exact(7, 13).normal[0, 0] == Fraction(6, 13)
-    assert solve_greed_exact(20, 4).normal[0, 0] > Fraction(1, 2)
+    for rules, value in (
+        ((13, 2), Fraction(8313897, 16777216)),
+        ((7, 13), Fraction(6, 13)),
+        ((20, 4), Fraction(4812873924297247073009, 9444732965739290427392)),
+    ):
+        assert exact_ratings(*rules).normal[0, 0] == value
 
 
 def test_with_one_sided_dice_both_reach_the_limit() -> None:
-    exact = solve_greed_exact(9, 1)
+    exact = exact_ratings(9, 1)
     assert (exact.normal == Fraction(1, 2)).all()
 
 
@@ -189,7 +229,7 @@ def test_an_error_in_any_rating_widens_the_bracket(table: str, at: tuple[int, in
 @given(seed=st.integers(0, 2**32 - 1), size=st.floats(1e-12, 1e-2))
 def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: float) -> None:
     limit, sides = 9, 3
-    exact = solve_greed_exact(limit, sides)
+    exact = exact_ratings(limit, sides)
     noise = np.random.default_rng(seed).uniform(-size, size, (2, limit + 1, limit + 1))
     normal = exact.normal.astype(float) + noise[0]
     last = exact.last.astype(float) + noise[1]
@@ -204,9 +244,8 @@ def test_a_bracket_that_is_too_wide_is_an_error() -> None:
 
 @pytest.mark.parametrize(("limit", "sides"), [(0, 6), (10_001, 6), (100, 0), (2.5, 6)])
 def test_impossible_rules_are_refused(limit: Any, sides: Any) -> None:
-    for solver in (solve_greed, solve_greed_exact):
-        with pytest.raises(ValueError, match="allowed are whole numbers from 1 to 10000"):
-            solver(limit, sides)
+    with pytest.raises(ValueError, match="allowed are whole numbers from 1 to 10000"):
+        solve_greed(limit, sides)
 
 
 @pytest.mark.parametrize(("score", "other"), [(-1, 0), (0, 101)])
