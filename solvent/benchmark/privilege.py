@@ -1,0 +1,52 @@
+"""What a learner was given from the solution of its game.
+
+No learner of this package sees the solution unless the user asks for it by name. Whether one did is
+computed from the record of its run and stated nowhere else, so that nobody has to remember to say
+so. An exact evaluation is no privilege as long as it only measures: learners do not read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from solvent.envs.registration import ENVIRONMENTS
+
+UNIFORM, IMPORTANCE = "uniform", "importance"
+"""The weights by which exploring starts are drawn: all states alike, or by what is at stake."""
+
+STARTS = "exploring starts weighted by importance"
+OPPONENT = "an opponent that plays the solution"
+
+
+def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what a learner was given from the solution, in words; empty if nothing.
+
+    Records of versions before 0.3 have a share of exploring starts (``stakes``) without weights.
+    These were always weighted by importance, which is computed from the solution.
+
+    Args:
+        settings: What was asked of a training: the ``request`` of a ``run.json``, or the
+            hyperparameters that a benchmark recorded. The latter name no opponent, since that is
+            part of the task and the same for every entrant.
+    """
+    seen = []
+    if settings.get("stakes") and settings.get("start_weights") != UNIFORM:
+        seen.append(STARTS)
+    kwargs, entry = settings.get("env_kwargs"), ENVIRONMENTS.get(str(settings.get("environment")))
+    # In self-play, whose exploring starts have a name of their own, the environment's opponent has
+    # no seat.
+    if isinstance(kwargs, Mapping) and "exploring" not in settings:
+        opponent = kwargs.get("opponent", entry.opponent if entry else None)
+        if "optimal" in (opponent if isinstance(opponent, Mapping) else [opponent]):
+            seen.append(OPPONENT)
+    return tuple(seen)
+
+
+def saw_solution(settings: Mapping[str, Any]) -> bool:
+    """Return whether a learner was given anything from the solution of its game.
+
+    Args:
+        settings: As for :func:`seen_of_solution`.
+    """
+    return bool(seen_of_solution(settings))
