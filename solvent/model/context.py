@@ -43,9 +43,12 @@ digits as it takes to be sure of it, so that it is the same on every machine.
 Source: OSDL documentation, "Resolving Actions", after Hirinkaël's threshold system.
 
 **Errata of the source.** It gives c only through a table, whose digits are those of c = 4.2 cut
-off, not rounded. It lets r = p succeed, which would make a check of probability 0 succeed at times.
-Its relation for the calibration, m = 1 / (1 + exp(-p_new)), leads the other way, from a modifier
-to a probability (and lacks c); meant is m = log(p_new / (1 - p_new)) / c.
+off, not rounded; the comment on its formula, p exp(x) / (1 + p (exp(x) - 1)), lacks c, for x is
+c m. It says that the increase by m equals the decrease by -m, which holds at 50% alone: 25% becomes
+54.03% by +30% and 8.64% by -30%, that is +29.03 and -16.36 points. What is equal is the increase at
+p and the decrease at 1 - p. It lets r = p succeed, which would make a check of probability 0
+succeed at times. Its relation for the calibration, m = 1 / (1 + exp(-p_new)), leads the other way,
+from a modifier to a probability (and lacks c); meant is m = log(p_new / (1 - p_new)) / c.
 """
 
 from __future__ import annotations

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import cache
+from itertools import pairwise
+from math import comb, exp
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from claims import check_claims
 
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, exploitability, solve
 from solvent.games import Greed, Pig
 from solvent.games.greed.baselines import PLANS, policy_of
-from solvent.games.greed.kernel import solve_greed
-from solvent.games.greed.rules import LARGEST_TABLE
-from solvent.model import TabularGame, TooManyStatesError, compile_game
+from solvent.games.greed.kernel import TIE, solve_greed
+from solvent.games.greed.rules import LARGEST_TABLE, Position
+from solvent.model import TabularGame, TooManyStatesError, compile_game, dice_sum, ways_to_sum
 
 FOLDER = Path(__file__).parents[2] / "docs" / "games"
 PAGES = {name: (FOLDER / f"{name}.md").read_text(encoding="utf-8") for name in ("greed", "pig")}
@@ -195,6 +199,89 @@ def test_what_is_said_of_the_rating_at_six_sides() -> None:
     assert (begins[0], begins[-1], column[100]) == (10, 100, 24)
     assert all(((dice[x] == 0) == (np.arange(101) >= x)).all() for x in range(4))
     assert dice[10:].all()
+
+
+def last_turn_follows(dice: int) -> bool:
+    outcomes = Greed().transition(Position(0, (50, 50), "play"), (dice, 0))
+    return {o.state.phase for o in outcomes} == {"last"}
+
+
+def mirrored_sums() -> float:
+    """How far the values of a position to the two players are from a sum of 1, at most."""
+    game, solution = greed(20, 4)
+    value = dict(zip(game.states, solution.values.tolist(), strict=True))
+    return max(
+        abs(value[state] + value.get(Position(1 - state.player, state.scores[::-1], state.phase),
+                                     1 - value[state]) - 1)
+        for state in game.states
+        if state.phase != "over"
+    )  # fmt: skip
+
+
+def modes_are_several(at: tuple[int, int]) -> bool:
+    """Whether the ratings of the numbers of dice fall and rise again, at (13, 2)."""
+    steps = np.diff(solve_greed(13, 2).ratings(*at))
+    steps = steps[np.abs(steps) > TIE]
+    return any(before < 0 < after for before, after in pairwise(steps))
+
+
+def floating_closed_form(total: int, count: int, sides: int = 6) -> float:
+    """The source's formula for the pmf, term by term in floats."""
+    terms = range((total - count) // sides + 1)
+    return sum(
+        (-1) ** k * float(comb(count, k)) * float(comb(total - sides * k - 1, count - 1))
+        / float(sides) ** count
+        for k in terms
+    )  # fmt: skip
+
+
+def test_the_page_judges_every_claim_of_the_source() -> None:
+    sixth = Fraction(1, 6)
+    first = [o.state.scores[::-1] for o in
+             Greed(100, 2).transition(Position(0, (2, 6), "play"), (2, 0))]  # fmt: skip
+    printed = sum(1 - rating for rating in solve_greed().normal[0, 24:])
+    ratings, _ = by_points_left(6)
+    x, y = np.indices(ratings.shape)[:, 12:, 12:]
+    off = np.abs(ratings[12:, 12:] - 0.515 - 0.02 * np.log(y / x)).max()
+    at_one = (sum(exp(face) for face in range(1, 7)) / 6) ** 2
+    assert mirrored_sums() < 1e-12
+    check_claims(
+        "games/greed.md",
+        {
+            "T is the sum D_1(d_1) + … + D_n(d_n) of probability functions": (
+                f"dice that show 3 and 4: {sixth} + {sixth} = {sixth + sixth}; "
+                f"P(T = 7) = {dice_sum(2)[7]}"
+            ),
+            "for t = 1, P(X = x) is the coefficient of e^x": (
+                f"the coefficient of z^7 in ((z + … + z^6) / 6)^2 is "
+                f"{Fraction(ways_to_sum(7, 2), 36)}; at t = 1 that is the number {at_one:.1f}"
+            ),
+            "the closed formula of the pmf": (
+                f"29 dice show 170 with {ways_to_sum(170, 29) / 6**29:.3g}; 64-bit floats give "
+                f"{floating_closed_form(170, 29):.2e}"
+            ),
+            "the rating of a roll, a sum of 1 - rating": (
+                f"{printed:.2f} for the first 24 dice, up to the limit"
+            ),
+            "the last-turn rating sums p_T(t - s_p) from t = s_o + 1": (
+                f"ahead by 2, it asks for p_T(-1), which is {ways_to_sum(-1, 2)}"
+            ),
+            "{0 if n=1 else 0} flags the last turn": (
+                f"the last turn follows 0 dice: {last_turn_follows(0)}; 1 die: "
+                f"{last_turn_follows(1)}"
+            ),
+            "two dice lead from (2, 6) to (6, 4), (6, 5), (6, 6), (6, 7)": (
+                f"two-sided dice: {', '.join(map(str, first))}"
+            ),
+            "both ratings of a position sum to 1": "to within 1e-12 at (20, 4)",
+            "ratings are unimodal in the number of dice [2]": (
+                f"not in {sum(map(modes_are_several, np.ndindex(14, 14)))} positions at (13, 2)"
+            ),
+            "whether ratings follow a pattern is open": (
+                f"0.515 + 0.02 · ln(y / x), off by {off:.3f} at most"
+            ),
+        },
+    )
 
 
 SLOW_RULES = [

@@ -9,11 +9,13 @@ from math import floor
 
 import numpy as np
 import pytest
+from claims import check_claims
 from hypothesis import given
 from hypothesis import strategies as st
 
 from solvent.model.context import (
     DENOMINATOR,
+    C,
     Check,
     is_significant,
     modified,
@@ -58,14 +60,12 @@ def test_the_printed_table_is_cut_off_after_its_last_digit(
         assert floor(Fraction(p) * 100 * unit) == Fraction(printed) * unit
 
 
-def test_some_printed_cells_are_not_what_rounding_gives() -> None:
+def misrounded() -> list[float]:
+    """The entries of the printed table that rounding would print otherwise."""
     cells = [
         (modified(base / 100, modifier / 100) * 100, printed) for modifier, base, printed in CELLS
     ]
-    wrong = [
-        p for p, printed in cells if round(p, len(printed.partition(".")[2])) != float(printed)
-    ]
-    assert len(wrong) == 10
+    return [p for p, printed in cells if round(p, len(printed.partition(".")[2])) != float(printed)]
 
 
 @pytest.mark.parametrize("first", [0.2, 0.15])
@@ -88,6 +88,47 @@ def test_the_printed_relation_for_the_calibration_leads_the_other_way() -> None:
     # m = 1 / (1 + exp(-p_new)) would give even odds, which are 50% already, a modifier of 62%.
     assert modifier_from_even(0.5) == 0
     assert 1 / (1 + np.exp(-0.5)) == pytest.approx(0.6225, abs=1e-4)
+
+
+def test_the_page_judges_every_claim_of_the_source() -> None:
+    def percent(value: float) -> str:
+        return f"{100 * value:.2f}%"
+
+    def change(base: float, modifier: float) -> str:
+        return f"{100 * (modified(base, modifier) - base):+.2f}"
+
+    changes = ", ".join(
+        f"{change(base, 0.3)} and {change(base, -0.3)}{' points' * (base == 0.25)} at {base:.0%}"
+        for base in (0.25, 0.5, 0.75)
+    )
+    orders = [modified(modified(0.6, m), 0.35 - m) for m in (0.2, 0.15, 0.35)]
+    near = ", ".join(f"+{m:.0%}: {percent(modified(0.5, m))}" for m in (0.1, 0.2, 0.3))
+    inverted, meant = 1 / (1 + np.exp(-0.6)), modifier_from_even(0.6)
+    check_claims(
+        "checks.md",
+        {
+            "a table of 7 modifiers and 5 bases": (
+                f"all {len(CELLS)} entries with c = {float(C)}, {len(misrounded())} of which round "
+                "to another last digit"
+            ),
+            "the comment on the formula, p·exp(x) / (1 + p·(exp(x) - 1))": (
+                f"50% and +10%: {percent(modified(0.5, 0.1, c=1))}; with c = {float(C)}, "
+                f"{percent(modified(0.5, 0.1))}"
+            ),
+            "an increase by m equals the decrease by -m": f"+30%: {changes}",
+            "+20% and +15% in either order, or +35%, make 86.7% of 60%": ", ".join(
+                percent(order) for order in orders
+            ),
+            "at 50% a modifier m makes about 50% + m": near,
+            "m = 1 / (1 + exp(-p_new))": (
+                f"60%: {percent(inverted)}; meant is logit(p_new) / c, {percent(meant)}"
+            ),
+            "the ninja climbs in about 53%": percent(modified(0.8, -0.3)),
+            "r = p counts as a success": (
+                f"a draw of 0 {'succeeds in' if succeeds(0, 0.0) else 'fails'} a check of 0% here"
+            ),
+        },
+    )
 
 
 def test_near_even_odds_a_modifier_is_the_change_it_makes() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
+from claims import check_claims
 from combat_paper import paper
 
 import solvent  # noqa: F401 (registers the environments)
@@ -238,6 +239,55 @@ def test_what_constant_luck_makes_up_for(stamina: str, lucky: str, without: str)
     rounds, both = round_probabilities(-2), (int(stamina), int(stamina))
     assert f"{float(victory_with_constant_luck(rounds, luck_succeeds(12), *both)):.6f}" == lucky
     assert f"{float(victory_without_luck(rounds, *both)):.6f}" == without
+
+
+def test_the_page_judges_the_other_claims_of_the_paper() -> None:
+    behind, even = round_probabilities(-2), round_probabilities(0)
+
+    def without(hero: int, opponent: int) -> str:
+        return f"{float(victory_without_luck(behind, hero, opponent)):.4f}"
+
+    def tested(luck: int, hero: int, opponent: int | None = None) -> str:
+        chance = luck_succeeds(luck)
+        won = victory_with_constant_luck(even, chance, hero, opponent or hero)
+        return f"{float(won):.4f}"
+
+    def listed(numbers: list[str]) -> str:
+        return ", ".join(numbers[:-1]) + f" and {numbers[-1]}"
+
+    three_times = listed([without(3 * n, n) for n in (2, 4, 6, 8)])
+    lucky, likely = (listed([tested(luck, n) for n in (4, 8, 12, 24)]) for luck in (12, 7))
+    fold = victory(-9, 2, 23, 12) / victory(-9, 2, 23, 0)
+    odd = max(
+        abs(victory_without_luck(behind, 2 * n, m) - victory_without_luck(behind, 2 * n - 1, m))
+        for n in range(1, 13)
+        for m in range(1, 25)
+    )
+    check_claims(
+        "games/fighting-fantasy.md",
+        {
+            "at Δ = -2 with three times the opponent's STAMINA, victory is still likely": (
+                f"{three_times} at 6 : 2, 12 : 4, 18 : 6 and 24 : 8; {without(3, 1)} at 3 : 1"
+            ),
+            'constant LUCK 12 makes victory "highly likely" at Δ = 0': (
+                f"{lucky} at 4, 8, 12 and 24 STAMINA on both sides; {tested(12, 2)} at 2"
+            ),
+            "the only exception is an opponent with far more STAMINA": (
+                f"{tested(12, 8, 24)} at 8 : 24; {tested(12, 6)} at 6 : 6"
+            ),
+            '"substantial shifts" even at l = 7': (
+                f"{likely} instead of 0.5 at 4, 8, 12 and 24; {tested(7, 2)} at 2"
+            ),
+            "the probability 2.3e-19": f"{victory(-9, 2, 23, 12):.4g}",
+            "increased by a factor of 10^18": f"{fold:.2e}".replace("e+", "e"),
+            "the 21-fold increase": f"{folds(initial=0.01)[0]:.2f}",
+            "without LUCK STAMINA 2n is as good as 2n - 1": f"the largest difference is {odd}",
+            "below l = 6.5 a failure is likelier than a success": (
+                f"a test succeeds with {float(luck_succeeds(6)):.4f} at l = 6 and "
+                f"{float(luck_succeeds(7)):.4f} at l = 7"
+            ),
+        },
+    )
 
 
 @pytest.mark.parametrize("row", table("weight of STAMINA"), ids=str)
