@@ -863,8 +863,7 @@ def test_self_play_is_a_way_to_train(tmp_path: Path) -> None:
     for seat in (0, 1):
         assert f"seat {seat}" in done.stdout
         assert (tmp_path / "pair" / f"policy_mode_{seat}.npz").is_file()
-    # By its former name as well.
-    refused = run(*words, "--stakes", "1.5", "--out", str(tmp_path / "other"))
+    refused = run(*words, "--exploring-starts", "1.5", "--out", str(tmp_path / "other"))
     assert refused.exit_code == 2
     assert "exploring_starts is 1.5" in refused.stderr
 

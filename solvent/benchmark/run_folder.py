@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from solvent.benchmark.privilege import seen_of_solution
 from solvent.benchmark.system import hardware, versions
 from solvent.exact import StoreError, write_atomically
 from solvent.exact.policy_files import checked_request
@@ -89,9 +90,10 @@ class RunFolder:
     def _is_finished(self) -> bool:
         """Whether the run that the folder holds, which has to be this one, has a result."""
         held = self.read()
-        for name, wanted in self.request.items():
-            if held["request"].get(name) != wanted:
-                what = _difference(name, held["request"].get(name), wanted)
+        for name in sorted({*held["request"], *self.request}):
+            had, wanted = held["request"].get(name), self.request.get(name)
+            if had != wanted:
+                what = _difference(name, had, wanted)
                 raise ValueError(f"{self.folder} holds another training: its {what}")
         return held["result"] is not None
 
@@ -121,9 +123,14 @@ class RunFolder:
         return dict(held)
 
     def write(self, result: dict[str, Any] | None) -> None:
-        """Write the record, with the result if there is one, and remove the checkpoint."""
+        """Write the record, with the result if there is one, and remove the checkpoint.
+
+        ``saw`` is there for people who read it. Whoever computes with it reads what was asked for.
+        """
+        settings = {**self.request, **(result or {}).get("hyperparameters", {})}
         record = {
             "request": self.request,
+            "saw": seen_of_solution(settings),
             "versions": versions(),
             "hardware": hardware(),
             "result": result,

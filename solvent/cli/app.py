@@ -354,12 +354,20 @@ def train(
         float | None,
         typer.Option(
             "--exploring-starts",
-            "--stakes",
             metavar="SHARE",
-            help="Share of episodes, 0 to 1, that begin elsewhere: where a choice matters much, or "
-            "with --self-play where both players have one; as tuned if left out.",
+            help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
+            "left out.",
         ),
     ] = None,
+    start_weights: Annotated[
+        str,
+        typer.Option(
+            metavar="uniform|importance",
+            help="How exploring starts are drawn: each state as likely as any other, or in "
+            "proportion to how much the choice matters there, which shows the solution to the "
+            "learner.",
+        ),
+    ] = "uniform",
     self_play: Annotated[
         bool,
         typer.Option("--self-play", help="Learn both seats of a game for two."),
@@ -445,6 +453,7 @@ def train(
             folder=out,
             env_kwargs=parameters,
             exploring_starts=exploring_starts,
+            start_weights=start_weights,
             resume=not fresh,
         )
     asked = game_of_request({"environment": environment, "env_kwargs": parameters})

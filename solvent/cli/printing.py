@@ -407,6 +407,8 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
     }
     meaning = "" if info is None else ValueScale(info).meaning
     unit = f"  ({meaning})" if meaning else ""
+    if result.saw:
+        rows["saw the solution"] = ", ".join(result.saw)
     if result.networks:
         last = result.curve[-1]
         rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}"

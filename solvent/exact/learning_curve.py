@@ -72,6 +72,8 @@ def write_curve(
     path: str | Path,
     curve: Sequence[Point],
     kind: type[Point] = Evaluation,  # type: ignore[assignment]
+    *,
+    saw: bool = False,
 ) -> None:
     """Write a learning curve as CSV.
 
@@ -79,11 +81,15 @@ def write_curve(
         path: Where to.
         curve: Its points.
         kind: Their class; there is a column for each of its fields.
+        saw: Whether the learner was given anything from the solution of its game. If so, there is
+            a column ``saw_solution`` of ones.
 
     Raises:
         StoreError: If the file cannot be written.
     """
-    lines = [",".join(columns(kind)), *(",".join(map(repr, astuple(point))) for point in curve)]
+    header, mark = (("saw_solution",), (1,)) if saw else ((), ())
+    rows = [[repr(figure) for figure in (*astuple(point), *mark)] for point in curve]
+    lines = [",".join(row) for row in ([*columns(kind), *header], *rows)]
     write_atomically(path, "\n".join([*lines, ""]).encode())
 
 

@@ -88,6 +88,7 @@ class CurveCallback(BaseCallback, ABC):
 
     Attributes:
         curve: All points so far. They are also logged, under `section`.
+        saw: Whether the learner was given anything from the solution, which the file then says.
     """
 
     kind: ClassVar[type[Any]]
@@ -111,6 +112,7 @@ class CurveCallback(BaseCallback, ABC):
         self.path = path
         self.curve = list(curve)
         self.after = after
+        self.saw = False
         self._clock = 0.0
 
     def _on_training_start(self) -> None:
@@ -136,7 +138,7 @@ class CurveCallback(BaseCallback, ABC):
         )
         self.curve.append(point)
         if self.path is not None:
-            write_curve(self.path, self.curve, self.kind)
+            write_curve(self.path, self.curve, self.kind, saw=self.saw)
         for name, figure in asdict(point).items():
             if name != "timesteps":
                 self.logger.record(f"{self.section}/{name}", figure)

@@ -42,7 +42,10 @@ def entry(name: str) -> Algorithm:
 
 
 def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCallback) -> Any:
-    """Train; what was asked of the trainer is kept as hyperparameters."""
+    """Train; what was asked of the trainer is kept as hyperparameters.
+
+    One seat meets its task from the task's own starts alone, as every other algorithm does.
+    """
     task = make.task
     published = task.environment not in ENVIRONMENTS
     result = train(
@@ -52,6 +55,7 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
         seed=seed,
         timesteps=budget.timesteps,
         folder=callback.folder,
+        exploring_starts=None if task.self_play else 0.0,
         env_kwargs={} if published else task.env_kwargs,
         progress=lambda moment: callback.progress(moment.timesteps, moment.evaluation),
     )

@@ -5,11 +5,13 @@ episodes there lets a network meet such states often enough to learn them; it is
 game's own start all the same (Sutton and Barto 2018, *Reinforcement Learning*, section 5.3). Where
 these episodes begin is said by a weight for each state. There are two:
 
-- :func:`importance`, for one player: how much the choice in a state matters when what follows is
-  optimal. It comes from the solution, so that this is a way to learn a known game well.
-- :func:`free_choice`, for self-play: all states in which there is most to choose. A policy that is
-  hard to exploit must be right where its own episodes never go, since that is where a best response
-  leads it.
+- :func:`free_choice`, the default: all states alike, or where both players act at once, all states
+  in which both have a choice. It needs the list of states and no more. A policy that is hard to
+  exploit must be right where its own episodes never go, since that is where a best response leads
+  it.
+- :func:`importance`, for one player and only if asked for by name: how much the choice in a state
+  matters when what follows is optimal. It is computed from the solution, so that a learner that
+  begins there has been told where to look (:mod:`solvent.benchmark.privilege`).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
+from solvent.benchmark.privilege import saw_solution
 from solvent.benchmark.progress import Report
 from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import Solution, write_atomically
@@ -42,6 +43,7 @@ class TrainingRequest:
         record: What the folder's record holds of every kind of training.
         self_play: Whether the learner meets itself.
         exploring_starts: Share of exploring starts.
+        start_weights: How they are drawn, ``"uniform"`` or ``"importance"``.
         snapshots: How many are in the pool at most.
         latest: The chance of meeting the latest.
         refresh: Steps between one snapshot and the next.
@@ -56,6 +58,7 @@ class TrainingRequest:
     record: Mapping[str, Any]
     self_play: bool
     exploring_starts: float | None
+    start_weights: str
     snapshots: int | None
     latest: float | None
     refresh: int | None
@@ -182,7 +185,7 @@ def learn(
     Args:
         run: The folder.
         model: A new learner.
-        evaluation: What scores it; its curve and `after` are set here.
+        evaluation: The callback that scores it; its curve, `saw` and `after` are set here.
         timesteps: Steps in all environments together, those before the checkpoint included.
         report: Called as training goes on, if given.
         before: Callbacks whose turn comes before the evaluation's.
@@ -194,7 +197,7 @@ def learn(
         save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
         save_model(run.folder, model)
 
-    evaluation.after = keep
+    evaluation.after, evaluation.saw = keep, saw_solution(run.request)
     callbacks: list[Any] = [*before, evaluation]
     if report is not None:
         callbacks.append(ReportCallback(report, timesteps, evaluation.curve))

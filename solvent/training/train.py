@@ -25,7 +25,6 @@ is read back, and its policies are scored again.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -34,12 +33,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from solvent.baselines.network import NetworkPlayer
+from solvent.benchmark.privilege import IMPORTANCE, UNIFORM, seen_of_solution
 from solvent.benchmark.progress import Report, bar_for
 from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import Score, Solution, StoreError
 from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
-from solvent.model.parameters import check_integer, shown
+from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.training.algorithms import (
     ALGORITHMS,
     SELF_PLAY_ALGORITHMS,
@@ -89,6 +89,8 @@ class TrainingResult:
         mode_scores: Of `modes`.
         average_scores: Of `averages`.
         networks: Without a table, the network as it is sampled and the network as it is greedy.
+        saw: What the learner was given from the solution, in words
+            (:mod:`solvent.benchmark.privilege`); empty if nothing.
     """
 
     folder: Path
@@ -104,6 +106,7 @@ class TrainingResult:
     mode_scores: tuple[Score, ...] = ()
     average_scores: tuple[Score, ...] = ()
     networks: tuple[NetworkPlayer, ...] = ()
+    saw: tuple[str, ...] = ()
 
     @property
     def policy(self) -> TabularPolicy:
@@ -172,6 +175,7 @@ def train(
     env_kwargs: Mapping[str, Any] | None = None,
     hyperparameters: Mapping[str, Any] | None = None,
     exploring_starts: float | None = None,
+    start_weights: str = UNIFORM,
     snapshots: int | None = None,
     latest: float | None = None,
     refresh: int | None = None,
@@ -179,7 +183,6 @@ def train(
     solution: Solution | None = None,
     progress: bool | Report = True,
     resume: bool = True,
-    stakes: float | None = None,
 ) -> TrainingResult:
     """Train a network and score it exactly.
 
@@ -216,12 +219,15 @@ def train(
             says otherwise.
         hyperparameters: To use instead of the tuned ones of the same name.
         exploring_starts: Share of the episodes, within 0..1, that begin elsewhere
-            (:mod:`solvent.training.exploring_starts`): for one seat, in any state in proportion to
-            the importance of its choice, against one opponent as in a game for one; with self-play,
-            where both have a choice, or if there is no such state anywhere. If left out, as tuned;
-            if it is not, 0 for one seat, with self-play 0.1, or where the learner takes both seats
-            0.5. Against several opponents and without a table it has to be 0. Scores are from the
-            game's own start.
+            (:mod:`solvent.training.exploring_starts`). If left out, as tuned; if it is not, 0 for
+            one seat, with self-play 0.1, or where the learner takes both seats 0.5. Against
+            several opponents and without a table it has to be 0. Scores are from the game's own
+            start.
+        start_weights: How exploring starts are drawn. By default (``"uniform"``) each nonterminal
+            state is as likely as any other; where both players act at once, each state in which
+            both have a choice. With ``"importance"``, for one seat, states are drawn in proportion
+            to how much the choice matters there. That is computed from the solution, so that the
+            run's record and every table of it say that the learner saw the solution.
         snapshots: With self-play, how many are in the pool at most; with 0 the learner takes both
             seats of every episode. If left out, 0 where both ever act at once or the algorithm
             needs both, and otherwise 3; without a table 5.
@@ -235,7 +241,6 @@ def train(
         solution: Of the game that is played, if it is at hand.
         progress: Whether to show a bar, or what to report to instead.
         resume: Whether to go on with what is in the folder; otherwise it is begun again.
-        stakes: The former name of `exploring_starts`.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or the folder holds another
@@ -243,9 +248,6 @@ def train(
         StoreError: If a file in the folder is damaged or cannot be written, or another process is
             at work in it.
     """
-    if stakes is not None:
-        warnings.warn("stakes is now exploring_starts", DeprecationWarning, stacklevel=2)
-        exploring_starts = stakes
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
     env_kwargs = {"observation": "onehot", **(env_kwargs or {})}
     if env_kwargs.get("opponent") == SELF_PLAY:
@@ -254,6 +256,7 @@ def train(
     chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
     setup = prepare(raw, chosen.model)
+    allowed = (UNIFORM,) if self_play else (UNIFORM, IMPORTANCE)
     _share(setup.exploring_starts, "exploring_starts")
     asked = TrainingRequest(
         game=env_id or game,
@@ -268,6 +271,7 @@ def train(
         },
         self_play=self_play,
         exploring_starts=_share(exploring_starts, "exploring_starts"),
+        start_weights=check_choice(start_weights, "start_weights", allowed),
         snapshots=_whole(snapshots, "snapshots", 0, 1000),
         latest=_share(latest, "latest", positive=True),
         refresh=_whole(refresh, "refresh", 1, 10**12),
@@ -365,6 +369,7 @@ def _result(run: RunFolder, training: Training, *, again: bool) -> TrainingResul
         folder=run.folder,
         algorithm=run.request["algorithm"],
         seed=run.request["seed"],
+        saw=seen_of_solution(run.request),
         **facts,
         **found,
     )

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.benchmark.policies import recorded_score
+from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.envs import SeatVectorEnv, VectorEnv
 from solvent.envs.both_seats import BothSeats
 from solvent.envs.learned_seat import learned_seat
@@ -181,6 +182,11 @@ class OneSeat(WithTable):
         if share is None and not several:
             share = asked.setup.exploring_starts
         self._share = share or 0.0
+        if asked.start_weights == IMPORTANCE and not share:
+            raise ValueError(
+                "start_weights is 'importance', but no episode is an exploring start; "
+                "say which share with exploring_starts"
+            )
         self.request = {
             **asked.record,
             "environment": name,
@@ -189,6 +195,9 @@ class OneSeat(WithTable):
             "stakes": self._share,
             "evaluations": 20 if asked.evaluations is None else asked.evaluations,
         }
+        # A share without weights is by importance, as in the records of earlier versions.
+        if share and asked.start_weights == UNIFORM:
+            self.request["start_weights"] = UNIFORM
 
     def close(self) -> None:
         self._env.close()
@@ -197,8 +206,9 @@ class OneSeat(WithTable):
         """The environment; with exploring starts one opponent is folded into chance."""
         if not self._share:
             return NativeVecEnv(self._env)
-        kwargs = self.asked.env_kwargs
-        begun = exploring_starts(self.left, self._share, importance(self.left, self.optimum))
+        kwargs, by_importance = self.asked.env_kwargs, self.asked.start_weights == IMPORTANCE
+        weights = importance(self.left, self.optimum) if by_importance else free_choice(self.left)
+        begun = exploring_starts(self.left, self._share, weights)
         own = {name: kwargs[name] for name in ("observation", "illegal") if name in kwargs}
         return NativeVecEnv(
             make_vector_env(begun, self.asked.setup.n_envs, {**own, "player": self._seat.player})

@@ -14,6 +14,7 @@ from gymnasium.vector import VectorEnv
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
+from solvent.benchmark.privilege import IMPORTANCE
 from solvent.exact.learning_curve import read_curve
 from solvent.model.parameters import shown
 from solvent.training.callback import CurveCallback, ReturnCallback, ReturnSoFar
@@ -33,10 +34,11 @@ class WithoutTable(Training):
     def __init__(self, asked: TrainingRequest) -> None:
         super().__init__(asked)
         assert isinstance(asked.game, str)
-        if asked.exploring_starts:
+        if asked.exploring_starts or asked.start_weights == IMPORTANCE:
             raise ValueError(
-                f"exploring_starts is {shown(asked.exploring_starts)}; it has to be 0 in "
-                f"{asked.game}, which has no table"
+                f"exploring_starts is {shown(asked.exploring_starts)}, drawn by "
+                f"{asked.start_weights}; {asked.game} has no table, so that every episode begins "
+                f"as the game does"
             )
         self.players = players_of(asked.game)
         if asked.self_play and self.players == 1:

@@ -1,0 +1,212 @@
+"""A learner is given nothing of the solution unless somebody asks for it by name."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import solvent
+from solvent.benchmark.privilege import STARTS, saw_solution
+from solvent.exact import Score
+from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.games import FightingFantasy
+from solvent.training import hyperparameters, train
+from solvent.training.callback import CurveCallback, SelfPlayEvaluation
+from solvent.training.hyperparameters import EXPLORING
+from solvent.training.with_table import OneSeat, SelfPlay, WithTable
+
+GAMES = Path(solvent.__file__).parent / "games"
+FILES = sorted(GAMES.glob("*/hyperparameters/*.yml"))
+DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
+
+SMALL: dict[str, dict[str, Any]] = {
+    "solvent/FFCombat-v0": {"stamina": 4, "opponent_stamina": 6, "luck": 3},
+    "solvent/FFCombatRandom-v0": {"stamina": [2, 4], "opponent_stamina": [2, 4], "luck": [0, 3]},
+    "solvent/FootballDrive-v0": {"start": 20, "field": 20},
+    "solvent/Gamebook-v0": {},
+    "solvent/Goofspiel-v0": {"cards": 3},
+    "solvent/GoofspielSmall-v0": {},
+    "solvent/Greed-v0": {"limit": 5, "sides": 2, "opponent": "uniform"},
+    "solvent/GreedSmall-v0": {"limit": 5, "sides": 2, "opponent": "uniform"},
+    "solvent/RockPaperScissors-v0": {},
+}
+"""Parameters with which a tuned environment is tested by default, in a second or less."""
+
+OTHERS: dict[str, dict[str, Any]] = {
+    "solvent/FootballStrategy-v0": {"opponent": "uniform"},
+    "solvent/Yahtzee-v0": {"observation": "vector"},
+}
+"""Likewise, for some of the slow ones."""
+
+TUNED = [
+    pytest.param(
+        file.stem,
+        env_id,
+        id=f"{file.stem}-{env_id.partition('/')[2]}",
+        marks=() if env_id in SMALL else pytest.mark.slow,
+    )
+    for file in FILES
+    for env_id in yaml.safe_load(file.read_text())
+    if env_id != EXPLORING
+]
+
+FEW: dict[str, dict[str, Any]] = {
+    "ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 32},
+    "dqn": {"n_envs": 8, "learning_starts": 16, "batch_size": 16, "buffer_size": 500},
+    "mirror_descent": {"n_envs": 16, "n_steps": 4, "batch_size": 32},
+}
+
+RESULT = Score(
+    value=0.0, optimum=0.0, optimality_gap=0.0, exploitability=None, normalized=0.0,
+    illegal_mass=0.0, worst_start_gap=0.0, worst_start="not measured",
+)  # fmt: skip
+
+
+class Unmeasured(CurveCallback):
+    """A curve whose figures are all 0."""
+
+    kind = Evaluation
+    section = "exact"
+
+    def _measure(self) -> dict[str, Any]:
+        names = self.kind.__dataclass_fields__.keys() - {"timesteps", "seconds"}
+        return dict.fromkeys(names, 0.0)
+
+
+class UnmeasuredPair(Unmeasured):
+    kind = SelfPlayEvaluation
+
+
+@pytest.fixture
+def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be solved, and no solution is kept; what only measures is left out."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("the solution was asked for")
+
+    monkeypatch.setattr("solvent.exact.solver._solve", refuse)
+    monkeypatch.setattr("solvent.exact.solution_cache.kept", refuse)
+    monkeypatch.setattr(WithTable, "score", lambda *_: RESULT)
+    monkeypatch.setattr("solvent.training.with_table.from_plain", lambda *_: RESULT)
+    for kind, curve in ((OneSeat, Unmeasured), (SelfPlay, UnmeasuredPair)):
+        monkeypatch.setattr(kind, "make_curve", lambda self, venv, curve=curve, **own: curve(**own))
+
+
+@pytest.mark.usefixtures("unsolvable")
+@pytest.mark.parametrize(("file", "env_id"), TUNED)
+def test_every_tuned_environment_is_learned_without_a_solution(
+    file: str, env_id: str, tmp_path: Path
+) -> None:
+    self_play = file == "mirror_descent"
+    kwargs = SMALL.get(env_id, OTHERS.get(env_id, {}))
+    kwargs = {k: v for k, v in kwargs.items() if not (self_play and k == "opponent")}
+    result = train(
+        env_id, file, self_play=self_play, timesteps=128, env_kwargs=kwargs,
+        hyperparameters=FEW[file], evaluations=1, folder=tmp_path, progress=False,
+    )  # fmt: skip
+    assert result.saw == ()
+    assert json.loads((tmp_path / "run.json").read_text())["saw"] == []
+
+
+@pytest.mark.usefixtures("unsolvable")
+@pytest.mark.parametrize("start_weights", ["uniform", "importance"])
+def test_starts_by_importance_need_the_solution_and_others_do_not(
+    start_weights: str, tmp_path: Path
+) -> None:
+    """The fixture above notices whoever asks."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    arguments: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+
+    def start() -> None:
+        train(game, exploring_starts=0.5, start_weights=start_weights, folder=tmp_path,
+              progress=False, **arguments)  # fmt: skip
+
+    if start_weights == "uniform":
+        start()
+    else:
+        with pytest.raises(AssertionError, match="the solution was asked for"):
+            start()
+
+
+def test_what_was_asked_for_is_on_record(tmp_path: Path) -> None:
+    """In the record, the curve and the result; a folder of other starts is refused."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+    for share, weights, saw in (
+        (0.0, "uniform", ()),
+        (0.5, "uniform", ()),
+        (0.5, "importance", (STARTS,)),
+    ):
+        folder = tmp_path / f"{share}-{weights}"
+        settings: dict[str, Any] = {"exploring_starts": share, "start_weights": weights, **few}
+        result = train(game, folder=folder, progress=False, **settings)
+        record = json.loads((folder / "run.json").read_text())
+        assert result.saw == tuple(record["saw"]) == saw
+        assert saw_solution(record["request"]) is bool(saw)
+        rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
+        assert [row.get("saw_solution") for row in rows] == ["1" if saw else None] * 2
+        assert read_curve(folder / "curve.csv") == result.curve
+        for other in ({"exploring_starts": 0.0, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "uniform"},
+                      {"exploring_starts": 0.5, "start_weights": "importance"}):  # fmt: skip
+            if other.items() <= settings.items():
+                continue
+            with pytest.raises(ValueError, match="holds another training"):
+                train(game, folder=folder, progress=False, **{**settings, **other})
+
+
+def test_a_folder_of_version_0_1_is_one_of_starts_by_importance(tmp_path: Path) -> None:
+    """Its record has a share and no weights."""
+    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
+    few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
+    few |= {"exploring_starts": 0.5, "folder": tmp_path, "progress": False}
+    train(game, start_weights="importance", **few)
+    record = json.loads((tmp_path / "run.json").read_text())
+    del record["saw"]
+    assert record["request"]["stakes"] == 0.5
+    assert "start_weights" not in record["request"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert train(game, start_weights="importance", **few).saw == (STARTS,)
+    with pytest.raises(ValueError, match="its start_weights is None, not 'uniform'"):
+        train(game, **few)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start_weights": "best"}, "start_weights is 'best'; allowed are importance, uniform"),
+        ({"start_weights": "importance"}, "no episode is an exploring start"),
+        (
+            {"start_weights": "importance", "self_play": True, "game": "solvent/GreedSmall-v0"},
+            "start_weights is 'importance'; allowed are uniform",
+        ),
+        (
+            {"start_weights": "importance", "game": "solvent/Yahtzee-v0"},
+            "Yahtzee-v0 has no table, so that every episode begins as the game does",
+        ),
+        ({"hyperparameters": {"start_weights": "importance"}}, "is 'start_weights'"),
+    ],
+)
+def test_weights_that_are_not_to_be_had(
+    arguments: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    game = arguments.pop("game", FightingFantasy(stamina=4, opponent_stamina=6, luck=3))
+    with pytest.raises(ValueError, match=message):
+        train(game, folder=tmp_path, timesteps=64, progress=False, **arguments)
+
+
+def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:
+    """A file may name a share of exploring starts; how they are drawn, only a caller can say."""
+    for file in [*FILES, DEFAULT]:
+        entries = yaml.safe_load(file.read_text())
+        for key, settings in entries.items():
+            if key == EXPLORING:
+                assert all(isinstance(share, float) for share in settings.values()), file
+            else:
+                names = {"start_weights", "stakes", "env_kwargs", "opponent", EXPLORING}
+                assert names.isdisjoint(settings), (file, key)
