@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -70,7 +70,7 @@ RESULT = Score(
 class Unmeasured(CurveCallback):
     """A curve whose figures are all 0."""
 
-    kind = Evaluation
+    kind: ClassVar[type[Any]] = Evaluation
     section = "exact"
 
     def _measure(self) -> dict[str, Any]:
