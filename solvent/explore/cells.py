@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from math import isfinite
 
 import numpy as np
 
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Bools, Floats
 from solvent.report.colours import VIRIDIS, shade
 from solvent.report.numbers import exact
-from solvent.report.panel import bar, hatching
-from solvent.report.state_map import StateMap, axes, field_text
+from solvent.report.panel import bar, hatching, keys
+from solvent.report.state_map import ROW, StateMap, axes, field_text
 
 WIDE, HIGH = 440, 360
 """Most room for the cells, in pixels of the picture."""
@@ -23,6 +24,9 @@ LARGEST, SIGNED = 44.0, 13.0
 LETTER = 7
 BELOW, LEGEND = 40, 40
 
+END_COLOUR = "#d3d9de"
+"""Of a state in which the episode ends, which has no value; no quantity has it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -32,10 +36,10 @@ class Cells:
         across: The field along the columns.
         up: The field along the rows; empty if there is one row only.
         columns: Its values.
-        rows: Its values, from below, or on a board from the top.
+        rows: Its values, from below, but rows of a board from the top.
         value: [R, C] the numbers, NaN where there is none.
+        ends: [R, C] whether the episode ends there; the number is the reward for it then.
         signs: By row and column, a short text on the cell.
-        from_top: Whether the first row is the top one.
     """
 
     across: str
@@ -43,8 +47,13 @@ class Cells:
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     value: Floats
+    ends: Bools
     signs: Mapping[tuple[int, int], str]
-    from_top: bool = False
+
+    @property
+    def from_top(self) -> bool:
+        """Whether the first row is the top one, as on a board."""
+        return self.up == ROW
 
 
 def slice_cells(
@@ -89,16 +98,18 @@ def slice_cells(
     rows = ("",) if one_row else tuple(map(field_text, told[up].values))
     columns = tuple(map(field_text, told[across].values))
     grid = np.full((len(rows), len(columns)), np.nan)
+    ends = np.zeros(grid.shape, bool)
     at = np.flatnonzero(inside)
-    grid[0 if one_row else told[up].place[at], told[across].place[at]] = value[at]
+    where = 0 if one_row else told[up].place[at], told[across].place[at]
+    grid[where], ends[where] = value[at], at >= len(found.states)
     cells = Cells(
         told[across].name,
         "" if one_row else told[up].name,
         columns,
         rows,
         grid,
+        ends,
         {},
-        found.board and up == 0,
     )
     return cells, chosen
 
@@ -107,7 +118,7 @@ def drawn(cells: Cells, title: str, low: float, high: float) -> str:
     """The map as SVG.
 
     Args:
-        cells: What it shows.
+        cells: What it shows; the ends have a colour apart from the scale.
         title: What the numbers are.
         low: The number that has the darkest colour.
         high: The number that has the brightest.
@@ -121,29 +132,12 @@ def drawn(cells: Cells, title: str, low: float, high: float) -> str:
     top, room, depth = 6, columns * wide, rows * tall
     width, height = left + room + 14, top + depth + BELOW + LEGEND
     width = max(width, left + 180)
-    span = high - low or 1.0
     parts = [f'<g transform="translate({left} {top})">{hatching(0, 0, room, depth)}</g>']
-    small = min(wide, tall)
-    for row, column in np.argwhere(np.isfinite(cells.value)).tolist():
-        number = float(cells.value[row, column])
-        x = left + column * wide
-        y = top + (row if cells.from_top else rows - 1 - row) * tall
-        share = (number - low) / span
-        where = f"{cells.across} {cells.columns[column]}"
-        where += f", {cells.up} {cells.rows[row]}" if cells.up else ""
-        parts.append(
-            f'<rect x="{x:.2f}" y="{y:.2f}" width="{wide + 0.2:.2f}" height="{tall + 0.2:.2f}" '
-            f'fill="{shade(VIRIDIS, share)}"><title>{escape(where)}: {exact(number)}</title></rect>'
-        )
-        sign = cells.signs.get((row, column), "")
-        if sign and small >= SIGNED:
-            size = min(small * 0.6, 20, 1.5 * wide / len(sign))
-            ink = "#000" if share > 0.55 else "#fff"
-            parts.append(
-                f'<text x="{x + wide / 2:.1f}" y="{y + tall / 2 + size * 0.35:.1f}" '
-                f'text-anchor="middle" pointer-events="none" '
-                f'style="fill: {ink}; font-size: {size:.1f}px">{escape(sign)}</text>'
-            )
+    for row, column in np.argwhere(np.isfinite(cells.value) | cells.ends).tolist():
+        line = row if cells.from_top else rows - 1 - row
+        share = (cells.value[row, column] - low) / (high - low or 1.0)
+        corner = left + column * wide, top + line * tall
+        parts.append(_cell_drawn(cells, (row, column), share, corner, (wide, tall)))
     parts += _axis_texts(cells, left, top, wide, tall)
     middle = left + max(room, 120) / 2
     ends = {low: 0.0, high: 120.0} if high > low else {low: 0.0}
@@ -152,9 +146,44 @@ def drawn(cells: Cells, title: str, low: float, high: float) -> str:
             [shade(VIRIDIS, n / 23) for n in range(24)], ends, middle - 60, top + depth + BELOW, 120
         )
     )
+    if cells.ends.any():
+        key = "the end, with its reward"
+        parts.append(keys([key], [END_COLOUR], left, height, LETTER * len(key)))
+        height += 18
     return (
         f'<svg class="chart map cells" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         f'style="max-width: {width:.0f}px"><title>{escape(title)}</title>{"".join(parts)}</svg>'
+    )
+
+
+def _cell_drawn(
+    cells: Cells,
+    place: tuple[int, int],
+    share: float,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+) -> str:
+    """A cell with its sign: its colour is that of the share on the scale, unless it is an end."""
+    (row, column), (x, y), (wide, tall) = place, corner, size
+    number = float(cells.value[place])
+    sign, colour = cells.signs.get(place, ""), shade(VIRIDIS, share)
+    ink, told = "#000" if share > 0.55 else "#fff", exact(number)
+    if cells.ends[place]:
+        sign = f"{number:g}".replace("-", "−") if isfinite(number) else ""
+        colour, ink, told = END_COLOUR, "#000", f"the end{sign and ', reward '}{sign}"
+    where = f"{cells.across} {cells.columns[column]}"
+    where += f", {cells.up} {cells.rows[row]}" if cells.up else ""
+    rect = (
+        f'<rect x="{x:.2f}" y="{y:.2f}" width="{wide + 0.2:.2f}" height="{tall + 0.2:.2f}" '
+        f'fill="{colour}"><title>{escape(where)}: {told}</title></rect>'
+    )
+    if not sign or min(size) < SIGNED:
+        return rect
+    tall_as = min(min(size) * 0.6, 20, 1.5 * wide / len(sign))
+    return rect + (
+        f'<text x="{x + wide / 2:.1f}" y="{y + tall / 2 + tall_as * 0.35:.1f}" '
+        f'text-anchor="middle" pointer-events="none" '
+        f'style="fill: {ink}; font-size: {tall_as:.1f}px">{escape(sign)}</text>'
     )
 
 

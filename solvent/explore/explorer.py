@@ -52,7 +52,14 @@ from solvent.report.choices import choice_text
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
-from solvent.report.state_map import Compared, StateMap, signs, state_map, state_map_section
+from solvent.report.state_map import (
+    BOARD,
+    Compared,
+    StateMap,
+    signs,
+    state_map,
+    state_map_section,
+)
 from solvent.report.state_map import action_names as unique_names
 
 Query = Mapping[str, str]
@@ -473,8 +480,10 @@ class Explorer:
             spans[axis] = least, _number(query, f"{axis}1", most, least, 10**9)
         columns, rows = (_steps(*spans[axis]) for axis in ("x", "y"))
         grid = np.full((len(rows), len(columns)), np.nan)
+        ends = np.zeros(grid.shape, bool)
         names = unique_names(self.solved.game.info)
-        marks = dict(zip(names, signs(names), strict=True))
+        axes = fields[across].name, fields[up].name
+        marks = dict(zip(names, signs(names, arrows=axes == BOARD), strict=True))
         written = {}
         for r, row in enumerate(rows):
             for c, column in enumerate(columns):
@@ -484,8 +493,9 @@ class Explorer:
                 except ValueError:
                     continue
                 grid[r, c], written[r, c] = _in_brief(self.solved, here_state, marks)
-        axes = fields[across].name, fields[up].name
-        cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, written)
+                ends[r, c] = self.solved.game.is_terminal(here_state)
+        grid[ends] = np.nan  # Their rewards are not known.
+        cells = Cells(*axes, tuple(map(str, columns)), tuple(map(str, rows)), grid, ends, written)
         low, high = span_of([grid])
         of = " to player 0" if self.solved.game.info.players == 2 else ""
         return {
@@ -601,7 +611,8 @@ class Explorer:
         shown_values = np.concatenate((frame.values[found.states], ends))
         cells, chosen = slice_cells(found, shown_values, across, up, fixed)
         exact_cells, _ = slice_cells(found, found.value, across, up, chosen)
-        low, high = span_of([found.value[: len(found.states)]])
+        # Both pictures have one scale, which holds the numbers of both.
+        low, high = span_of([frame.values[found.states], found.value[: len(found.states)]])
         values = {
             "method": method,
             "methods": METHODS,

@@ -193,9 +193,10 @@ class Mapped(Protocol):
     """A game whose states stand on a board, which their own fields do not say."""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
-        """Where a state stands: the row from the top, the column, and whatever else sets it apart.
+        """Where a state stands, and whatever else sets it apart, the same names for all states.
 
-        The names and their number are the same for all states.
+        A ``row``, counted from the top, and a ``column`` make a board of the map in reports. The
+        fields of a state that have these names do so by themselves. An end off the board has -1.
         """
         ...
 

@@ -73,7 +73,7 @@
     const level = (v) => (high > low ? Math.round(((v - low) / (high - low)) * (LEVELS - 1)) : 0);
     const shades = Array.from({ length: LEVELS }, (_, n) => mixed(data.scale, n / (LEVELS - 1)));
     const chosen = fields.map(() => 0);
-    let grid = new Map(), frame = null, pointed = null;
+    let grid = new Map(), frame = null, pointed = null, signs = data.signs;
 
     const x = () => +across.value, y = () => (fields.length > 1 ? +up.value : -1);
     const others = () => fields.map((_, n) => n).filter((n) => n !== x() && n !== y());
@@ -151,7 +151,8 @@
       if (Math.min(wide, tall) >= SIGNED) wide = tall = Math.min(wide, tall);
       wide = Math.min(wide, 4 * tall);
       tall = Math.min(tall, 4 * wide);
-      const fromTop = data.board && y() === 0;
+      const fromTop = y() >= 0 && fields[y()].name === "row";
+      signs = fromTop && fields[x()].name === "column" ? data.arrows : data.signs;
       frame = { left, top: 6, wide, tall, columns, rows, fromTop };
       grid = new Map();
       const fixed = others();
@@ -204,7 +205,7 @@
             `r="${radius.toFixed(2)}" style="fill: var(--costly)" stroke="#fff" stroke-width="${Math.min(1, radius / 3).toFixed(2)}"/>`);
         }
         if (small >= SIGNED) {
-          const best = action(n, byAction), sign = best === NONE ? "" : data.signs[best];
+          const best = action(n, byAction), sign = best === NONE ? "" : signs[best];
           const size = Math.min(small * (numbered ? 0.42 : 0.62), 24, (1.5 * wide) / Math.max(sign.length, 1));
           if (sign) text(sign, cx + wide / 2, cy + tall * (numbered ? 0.46 : 0.5) + size * 0.35, size, fill);
           if (numbered && known) {
@@ -258,7 +259,7 @@
       find(".names").replaceChildren(...data.actions.map((name, a) => [name, a])
         .filter(([, a]) => data.colours[a])
         .map(([name, a]) => {
-          const words = signed && data.signs[a] !== name ? `${data.signs[a]} ${name}` : name;
+          const words = signed && signs[a] !== name ? `${signs[a]} ${name}` : name;
           if (both) return swatch(`background: ${data.colours[a]}`, words);
           const item = document.createElement("span");
           item.textContent = words;

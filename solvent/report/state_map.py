@@ -2,7 +2,9 @@
 
 The reader chooses the two fields and the values of the others; a script draws the map from numbers
 that are embedded here. A field is what a state's named tuple or dataclass has, tuples within them
-taken apart, or a coordinate of a game that is :class:`~solvent.model.game.Mapped`.
+taken apart, or a coordinate of a game that is :class:`~solvent.model.game.Mapped`. States with the
+fields ``row`` and ``column`` stand on a board: the map begins with these two and counts rows from
+the top, and only where they are the rows and the columns of the map is a direction an arrow.
 
 A page stays below a few megabytes: of a field with very many values every k-th is shown; then of
 each state only the best action; then only some slices, those that optimal play visits most. The
@@ -12,7 +14,7 @@ page says what is left out.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
@@ -35,20 +37,28 @@ MOST_ACTIONS = 6
 """Of a state with more actions the best ones are listed."""
 MOST_BYTES = 1_500_000
 """Of embedded numbers, before they are written as text."""
-ROW = 20
+WRAPPED = 20
 """States that are a single number are wrapped into rows of this many."""
 TIE = 1e-9
 """An action that loses less than this is as good as the best, in units of the largest value if
 that is larger than 1."""
 NONE = 65535
 """Stands for no action."""
+OFF = -1
+"""The row or the column of an end that is off the board."""
 
 ACTIONS = (*ALGORITHMS, "#f0e442", "#8c8c8c")
 """Colours of up to eight actions; more have a scale."""
 
-_ARROWS = {"left": "←", "down": "↓", "right": "→", "up": "↑"}
-SIGNS = {**_ARROWS, "west": "←", "south": "↓", "east": "→", "north": "↑"}
-"""Of actions that are directions."""
+COLUMN, ROW = BOARD = "column", "row"
+"""The fields of states on a board: across, and from the top."""
+
+ARROWS = {
+    "left": "←", "down": "↓", "right": "→", "up": "↑",
+    "west": "←", "south": "↓", "east": "→", "north": "↑",
+    "up left": "↖", "up right": "↗", "down left": "↙", "down right": "↘",
+}  # fmt: skip
+"""Of actions that are directions on a board."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +105,13 @@ class Choices:
 class StateMap:
     """All that a map shows.
 
-    A cell is a state in which play goes on or, on the board of a game, also one in which it ends.
+    A cell is a state in which play goes on or, on a board, also one in which it ends.
 
     Attributes:
         table: The game.
         states: [N] the states in which play goes on.
         ends: The others.
         fields: That take more than one value, or the only one.
-        board: Whether the first of them counts rows from the top.
         texts: Of all states, where their fields are but a way to wrap a long row.
         value: [C] the value of a state, or the reward with which an end is entered, NaN if that
             differs; to player 0.
@@ -115,7 +124,6 @@ class StateMap:
     states: Ints
     ends: Ints
     fields: tuple[Field, ...]
-    board: bool
     texts: tuple[str, ...]
     value: Floats
     start: Bools
@@ -173,11 +181,8 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
     """
     table = solved.table
     states = np.flatnonzero(~table.terminal)
-    board = isinstance(solved.game, Mapped)
-    ends = _shown_ends(solved) if board else states[:0]
-    columns = _columns(solved, np.concatenate((states, ends)))
-    told, texts = _fields(columns)
-    board = board and len(columns) > 1
+    rows, ends = _rows(solved, states)
+    told, texts = _fields(rows)
     kept, omitted = _every_kth(told)
     width = max(mask.shape[1] for mask in table.mask)
     seats = 1 if table.info.players == 1 or table.turn is not None else 2
@@ -196,7 +201,6 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
         states=states,
         ends=cells[len(states) :],
         fields=_compact(told, kept),
-        board=board,
         texts=texts,
         value=np.concatenate(
             (solved.solution.values[states], _entering_reward(table)[cells[len(states) :]])
@@ -225,7 +229,6 @@ def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
             }
             for field in found.fields
         ],
-        "board": found.board,
         "axes": axes(found),
         "left_out": bool(found.omitted),
         "texts": found.texts,
@@ -235,6 +238,7 @@ def embedded(found: StateMap, compared: Sequence[Compared]) -> dict[str, Any]:
         "start": np.flatnonzero(found.start).tolist() if found.start.sum() <= 100 else [],
         "actions": names,
         "signs": signs(names),
+        "arrows": signs(names, arrows=True),
         "colours": action_colours(used, len(names)),
         "scale": VIRIDIS,
         "players": found.table.info.players,
@@ -269,10 +273,14 @@ def action_names(info: GameInfo) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(info.actions)))
 
 
-def signs(names: Sequence[str]) -> list[str]:
-    """A sign for each action: an arrow for a direction, else as many letters as tell it apart.
+def signs(names: Sequence[str], arrows: bool = False) -> list[str]:
+    """A sign for each action: as many letters as tell it apart.
 
     What all names begin with is left out, as in ``order 1`` and ``order 2``.
+
+    Args:
+        names: The names of the actions.
+        arrows: Whether directions are arrows, since the signs stand on a board.
     """
     words = [name.split() for name in names]
     common = 0
@@ -282,7 +290,9 @@ def signs(names: Sequence[str]) -> list[str]:
         common += 1
     short = [" ".join(word[common:]) for word in words]
     letters = [_shortest(name, short) for name in short]
-    return [SIGNS.get(name.lower(), own) for name, own in zip(names, letters, strict=True)]
+    if arrows:
+        return [ARROWS.get(name.lower(), own) for name, own in zip(names, letters, strict=True)]
+    return letters
 
 
 def _shortest(name: str, names: Sequence[str]) -> str:
@@ -312,29 +322,34 @@ def _is_mixed(choice: Choices) -> bool:
     return bool(((choice.chance > TIE) & (choice.chance < 1 - TIE)).any())
 
 
-def _shown_ends(solved: SolvedTask) -> Ints:
-    """The states in which play ends, but those at the place of one in which it goes on."""
+def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], Ints]:
+    """The fields of each state by their names, and the ends on the board, whose fields come last.
+
+    The one field is the state itself if states differ in what they have. An end is left out that
+    is off the board, or at the place of a state in which play goes on.
+    """
     game, table = solved.game, solved.table
-    assert isinstance(game, Mapped)
-    where = [tuple(game.coordinates(state).values()) for state in table.states]
-    taken = {place for place, over in zip(where, table.terminal, strict=True) if not over}
-    if len(taken) < np.count_nonzero(~table.terminal):
-        raise ValueError(f"{table.info.name} puts two states on one place of its board")
-    return np.array(
-        [s for s in np.flatnonzero(table.terminal).tolist() if where[s] not in taken], np.int64
+    entries = entries_of(game)
+    fields_of: Callable[[Any], Mapping[str, Any]] = (
+        game.coordinates if isinstance(game, Mapped) else lambda one: dict(leaves(one, entries))
     )
-
-
-def _columns(solved: SolvedTask, cells: Ints) -> dict[str, list[Any]]:
-    """The values of each field, by its name; one field if states differ in what they have."""
-    game, states = solved.game, solved.table.states
-    if isinstance(game, Mapped):
-        rows: list[Mapping[str, Any]] = [game.coordinates(states[s]) for s in cells.tolist()]
-    else:
-        rows = [dict(leaves(states[s], entries_of(game))) for s in cells.tolist()]
-    if any(row.keys() != rows[0].keys() for row in rows):
-        rows = [{"state": states[s]} for s in cells.tolist()]
-    return {name: [row[name] for row in rows] for name in rows[0]}
+    rows = [fields_of(table.states[s]) for s in states.tolist()]
+    names = rows[0].keys()
+    if any(row.keys() != names for row in rows):
+        return [{"state": table.states[s]} for s in states.tolist()], states[:0]
+    if not names >= set(BOARD):
+        return rows, states[:0]
+    taken = {tuple(row.values()) for row in rows}
+    if len(taken) < len(rows):
+        raise ValueError(f"{table.info.name} puts two states on one place of its board")
+    ends = {
+        s: row
+        for s in np.flatnonzero(table.terminal).tolist()
+        if (row := fields_of(table.states[s])).keys() == names
+        and tuple(row.values()) not in taken
+        and OFF not in (row[ROW], row[COLUMN])
+    }
+    return [*rows, *ends.values()], np.array(list(ends), np.int64)
 
 
 def entries_of(game: Game) -> Mapping[str, Sequence[str]]:
@@ -368,22 +383,24 @@ def leaves(
         yield from leaves(value, entries, f"{name}{space}{part}".strip().replace("_", " "))
 
 
-def _fields(columns: Mapping[str, Sequence[Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
-    """The fields that vary, and the texts of states of which a single number is wrapped."""
+def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+    """The fields that vary, both of a board, and the texts of states whose one row is wrapped."""
     told = []
-    for name, column in columns.items():
+    for name in rows[0]:
+        column = [row[name] for row in rows]
         values = ordered(set(column))
         number = {value: i for i, value in enumerate(values)}
         place = np.array([number[value] for value in column], np.int64)
         told.append(Field(name, values, place))
-    varying = tuple(one for one in told if len(one.values) > 1) or (told[0],)
-    if len(varying) > 1 or len(varying[0].values) <= ROW:
+    board = BOARD if rows[0].keys() >= set(BOARD) else ()
+    varying = tuple(one for one in told if len(one.values) > 1 or one.name in board) or (told[0],)
+    if len(varying) > 1 or len(varying[0].values) <= WRAPPED:
         return varying, ()
     [only] = varying
     texts = tuple(field_text(value) for value in only.values)
     return (
-        Field(f"{only.name} from", tuple(texts[::ROW]), only.place // ROW),
-        Field("and", tuple(f"+{n}" for n in range(ROW)), only.place % ROW),
+        Field(f"{only.name} from", tuple(texts[::WRAPPED]), only.place // WRAPPED),
+        Field("and", tuple(f"+{n}" for n in range(WRAPPED)), only.place % WRAPPED),
     ), texts
 
 
@@ -426,7 +443,7 @@ def _most_visited(
     both = solved.solution.policies[: table.info.players]
     visits = state_visitation(table, *both)[np.flatnonzero(~table.terminal)]
     visits = np.pad(visits, (0, len(kept) - len(visits)))
-    shown = (0, 1) if isinstance(solved.game, Mapped) else first_two(told)
+    shown = first_two(told)
     group = np.zeros(len(kept), np.int64)
     for one in (one for n, one in enumerate(told) if n not in shown):
         _, group = np.unique(group * len(one.values) + one.place, return_inverse=True)
@@ -443,15 +460,20 @@ def _most_visited(
 
 
 def first_two(told: Sequence[Field]) -> tuple[int, ...]:
-    """The fields with which the map begins: the two with most values, in their order."""
+    """The fields with which the map begins, across and up.
+
+    They are the column and the row of a board, else the two with most values, in their order.
+    """
+    places = {one.name: n for n, one in enumerate(told)}
+    if places.keys() >= set(BOARD):
+        return places[COLUMN], places[ROW]
     most = sorted(range(len(told)), key=lambda n: -len(told[n].values))[:2]
     return tuple(sorted(most))
 
 
-def axes(found: StateMap) -> list[int]:
-    """The fields that a map begins with: across and up, or the column and the row of a board."""
-    first = list(first_two(found.fields))
-    return [1, 0] if found.board or found.texts else first
+def axes(found: StateMap) -> tuple[int, ...]:
+    """The fields that a map begins with, across and up; a wrapped row goes on in the next."""
+    return (1, 0) if found.texts else first_two(found.fields)
 
 
 def _compact(told: Sequence[Field], kept: Bools) -> tuple[Field, ...]:

@@ -283,6 +283,44 @@ def test_the_map_shows_the_value_of_the_cell_with_the_focus(page: Any) -> None:
         assert shown == pytest.approx(solved("lake").value_of(state), abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["gridworld", "windy-gridworld", "dyna-maze"])
+def test_no_arrow_of_a_map_points_off_the_board(page: Any, name: str) -> None:
+    from selenium.webdriver.support.ui import Select
+
+    with served(name) as address:
+        page.get(f"{address}/maps")
+        wait_until(page, lambda d: css(d, ".state-map .pointed").text)
+        columns = css(page, ".state-map .across")
+        assert Select(columns).first_selected_option.text == "column"
+        drawn = """
+            const at = (one) => [one.x + one.width / 2, one.y + one.height / 2];
+            const svg = document.querySelector(".state-map svg.values");
+            const board = svg.querySelector("rect").getBoundingClientRect();
+            return [board.x, board.y, board.right, board.bottom,
+                [...svg.querySelectorAll("text")].map((text) =>
+                    [text.textContent, ...at(text.getBoundingClientRect())])];
+        """
+        left, top, right, bottom, texts = page.execute_script(drawn)
+        wide = (right - left) / len({x for text, x, _ in texts if text in "←→↑↓"})
+        steps = {"←": (-1, 0), "→": (1, 0), "↑": (0, -1), "↓": (0, 1)}
+        arrows = [(*steps[text], x, y) for text, x, y in texts if text in steps]
+        assert len(arrows) >= 11
+        off = [
+            (across, down, x, y)
+            for across, down, x, y in arrows
+            if not (left < x + across * wide < right and top < y + down * wide < bottom)
+        ]
+        # In the gridworld every move from the cells A and B jumps.
+        assert len(off) == (2 if name == "gridworld" else 0)
+        # With the fields exchanged a direction is not one of the picture.
+        page.execute_script(
+            "arguments[0].value = 0;"
+            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}));",
+            columns,
+        )
+        wait_until(page, lambda d: not {a[0] for a in d.execute_script(drawn)[4]} & set(steps))
+
+
 def _states(name: str) -> list[Any]:
     game = solved(name)
     assert isinstance(game, SolvedTable)

@@ -23,7 +23,7 @@ from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
 from solvent.explore import Explorer, learning, make_app, write_map, write_replay
 from solvent.explore.app import LARGEST_UPLOAD, LONGEST_ADDRESS
-from solvent.explore.cells import slice_cells
+from solvent.explore.cells import END_COLOUR, slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
 from solvent.explore.episode import MISTAKES, played
 from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
@@ -35,6 +35,7 @@ from solvent.model import TabularPolicy, ValueScale
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.transforms import against
 from solvent.play import play
+from solvent.report.colours import VIRIDIS, shade
 from solvent.tabular import value_iteration
 
 
@@ -351,6 +352,32 @@ def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
         assert cells.value[row, column] == game.value_of(state)
         seen += 1
     assert seen > 100
+
+
+def test_the_pictures_that_are_watched_have_one_scale_and_their_ends_another_colour() -> None:
+    game, found = cast(SolvedTable, solved("lake")), explorer("lake").state_map
+    page = client("lake").get("/learn?method=q-learning&frame=12").text
+    cell = r'<rect [^>]*fill="(#\w+)"><title>column (\d), row (\d): ([^<]*)</title>'
+    pictures = [re.findall(cell, svg) for svg in re.findall(r"<svg.*?</svg>", page)[:2]]
+    estimates = Course(game, "q-learning", 0).frame(12).values[found.states]
+    exact = found.value[: len(found.states)]
+    low, high = min(*estimates, *exact), max(*estimates, *exact)
+    assert min(estimates) < min(exact)  # Or there is nothing to clip.
+    for values, picture in zip((estimates, exact), pictures, strict=True):
+        shares = dict(zip(found.states.tolist(), (values - low) / (high - low), strict=True))
+        states = cast(Any, game.table.states)
+        colours = {states[s].number: shade(VIRIDIS, share) for s, share in shares.items()}
+        assert len(set(colours.values())) > 3
+        ends = {}
+        for colour, column, row, told in picture:
+            number = 4 * int(row) + int(column)
+            if number in colours:
+                assert colour == colours[number]
+            else:
+                ends[number] = colour, told
+        hole, goal = (END_COLOUR, "the end, reward 0"), (END_COLOUR, "the end, reward 1")
+        assert ends == {5: hole, 7: hole, 11: hole, 12: hole, 15: goal}
+        assert END_COLOUR not in colours.values()
 
 
 def uploaded(name: str, data: bytes, file: str = "policy.npz") -> Any:

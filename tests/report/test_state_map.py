@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
@@ -16,7 +16,10 @@ import pytest
 from random_games import RandomGame
 from two_players import OneShot
 
+from solvent import make_game
 from solvent.exact import SolvedTable, locate_gap, solve
+from solvent.games.gridworld.rules import JUMPS
+from solvent.games.windy_gridworld.rules import WIND
 from solvent.model import GameInfo, Outcome, TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report import state_map
@@ -76,12 +79,12 @@ class Embedded:
 def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
     solved = solved_task(lake())
     found = Embedded(state_map_section(solved).html)
-    assert found.data["board"]
     assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == ["column", "row"]
     assert found.value[found.at(row=0, column=0)] == pytest.approx(14 / 17, abs=1e-7)
     assert found.data["start"] == [found.at(row=0, column=0)]
     assert found.data["actions"] == ["left", "down", "right", "up"]
-    assert found.data["signs"] == ["←", "↓", "→", "↑"]
+    assert found.data["signs"] == ["l", "d", "r", "u"]
+    assert found.data["arrows"] == ["←", "↓", "→", "↑"]
     actions, values, chances, _ = found.choices()
     assert chances is None
     policy = solved.solution.policies[0].probabilities
@@ -100,7 +103,70 @@ def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
             np.float32(solved.solution.action_values[row + a]) for a in actions[cell]
         ]
     # Beside the goal it is best to head for the wall: no slip leads back up then.
-    assert found.data["signs"][actions[found.at(row=3, column=2), 0]] == "↓"
+    assert found.data["arrows"][actions[found.at(row=3, column=2), 0]] == "↓"
+
+
+ARROWS = {
+    "←": (-1, 0), "→": (1, 0), "↑": (0, -1), "↓": (0, 1),
+    "↖": (-1, -1), "↗": (1, -1), "↙": (-1, 1), "↘": (1, 1),
+}  # fmt: skip
+"""Columns and lines of the picture, downward, that an arrow points to."""
+
+BOARDS = {
+    "gridworld": make_game("gridworld"),
+    "windy": make_game("windy-gridworld"),
+    "windy, king": make_game("windy-gridworld", moves="king"),
+    "Dyna maze": make_game("dyna-maze"),
+    "lake": lake(is_slippery=False),
+    "one row": lake(desc=["SFG"], is_slippery=False),
+    "one column": replace(
+        lake(desc=["SFG"], is_slippery=False),
+        actions=("up", "nowhere", "down", "no"),
+        board={"row": range(3), "column": range(1)},
+    ),
+    "cliff": GymnasiumTable.from_env(gym.make("CliffWalking-v1")),
+    "taxi": GymnasiumTable.from_env(gym.make("Taxi-v4")),
+}
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_arrow_of_an_optimal_action_points_to_where_it_leads(name: str) -> None:
+    solved = solved_task(BOARDS[name])
+    table, found = solved.table, state_map.state_map(solved)
+    across, line = (found.fields[n] for n in state_map.axes(found))
+    assert (across.name, line.name) == ("column", "row")  # With these names, lines are downward.
+    place = np.stack((across.place, line.place), axis=1)
+    last = place.max(axis=0)
+    cell = {int(s): n for n, s in enumerate(np.concatenate((found.states, found.ends)))}
+    arrows = signs(state_map.action_names(table.info), arrows=True)
+    followed = 0
+    for s in found.states.tolist():
+        action = int(found.choices[0].action[cell[s], 0])
+        row = table.row(s, (action, 0))
+        after = int(table.next_state[table.outcome_start[row]])
+        state = table.states[s]
+        if arrows[action] not in ARROWS or (name == "gridworld" and state in JUMPS):
+            continue
+        wind = WIND[state.column] if name.startswith("windy") else 0
+        pointed = place[cell[s]] + ARROWS[arrows[action]]
+        assert (pointed >= 0).all()
+        assert (pointed <= last).all()
+        blown = np.clip(pointed - (0, wind), 0, last)
+        assert blown.tolist() == place[cell[after]].tolist(), state
+        followed += 1
+    assert followed >= min(len(found.states), 20) * 0.9
+
+
+def test_what_is_no_board_has_no_arrows() -> None:
+    # Left and right of a player in soccer are not those of the picture.
+    found = Embedded(state_map_section(solved_task(make_game("soccer"))).html)
+    assert not {found.data["fields"][n]["name"] for n in found.data["axes"]} & {"row", "column"}
+    assert not set(found.data["signs"]) & set(ARROWS)
+    # The car's end is beyond the track, and not a row above it.
+    track = Embedded(state_map_section(solved_task(make_game("racetrack", track="bend"))).html)
+    assert [track.data["fields"][n]["name"] for n in track.data["axes"]] == ["column", "row"]
+    assert track.data["states"] == track.data["cells"]
+    assert "-1" not in track.fields["row"]
 
 
 def test_actions_that_are_as_good_are_counted() -> None:
@@ -284,7 +350,8 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
 def test_signs_tell_actions_apart() -> None:
     assert signs(["run", "pass", "punt", "field goal"]) == ["r", "pa", "pu", "f"]
     assert signs(["order 0", "order 1", "order 10"]) == ["0", "1", "10"]
-    assert signs(["left", "North", "stay"]) == ["←", "↑", "s"]
+    assert signs(["left", "North", "stay"]) == ["l", "N", "s"]
+    assert signs(["left", "North", "stay"], arrows=True) == ["←", "↑", "s"]
     assert signs(["hold"]) == ["h"]
     assert signs(["a b", "a c d"]) == ["b", "c"]
 
