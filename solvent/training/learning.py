@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from torch.utils.tensorboard.writer import SummaryWriter
 
@@ -23,11 +22,12 @@ from solvent.benchmark.run_folder import RunFolder
 from solvent.exact import Solution, write_atomically
 from solvent.exact.learning_curve import CurvePoint
 from solvent.model import Game, TabularGame
-from solvent.training.algorithms import Algorithm
+from solvent.training.algorithms import Algorithm, EntropyCallback
 from solvent.training.callback import CurveCallback
 from solvent.training.checkpoint import restore_checkpoint, save_checkpoint
 from solvent.training.hyperparameters import Hyperparameters
 from solvent.training.progress import ReportCallback
+from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
 from solvent.training.vec_env import NativeVecEnv
 
 
@@ -89,6 +89,7 @@ class Training(ABC):
     title: str
     players: int
     request: dict[str, Any]
+    _env: Any = None
 
     def __init__(self, asked: TrainingRequest) -> None:
         self.asked = asked
@@ -146,72 +147,70 @@ class Training(ABC):
         """
         return {}
 
-    @abstractmethod
     def close(self) -> None:
-        """Close the environment."""
+        """Close the environment, if there is one."""
+        if self._env is not None:
+            self._env.close()
 
 
-def new_model(
-    algorithm: Algorithm, setup: Hyperparameters, venv: NativeVecEnv, seed: int
-) -> BaseAlgorithm:
-    """A learner that has learned nothing yet, on environments with seeds of their own.
-
-    Args:
-        algorithm: That learns.
-        setup: Its hyperparameters.
-        venv: Its environment.
-        seed: Of everything random.
-    """
-    model = algorithm.model(setup.policy, venv, seed=seed, device="cpu", **setup.arguments)
-    # Seeds of their own for the environments of each run: seed + i, as is the custom, would
-    # give runs with neighbouring seeds almost the same environments.
-    venv.seed(seed * setup.n_envs)
-    return model
-
-
-def learn(
-    run: RunFolder,
-    model: BaseAlgorithm,
-    evaluation: CurveCallback,
-    timesteps: int,
-    report: Report | None,
-    *,
-    before: Sequence[BaseCallback] = (),
-) -> None:
-    """Go on from the run's checkpoint, if there is one, to the end of training.
+def learn(run: RunFolder, training: Training, report: Report | None) -> None:
+    """Train from the checkpoint, if there is one, to the end, and write all results.
 
     A checkpoint is written at each evaluation.
 
     Args:
         run: The folder.
-        model: A new learner.
-        evaluation: The callback that scores it; its curve, `saw` and `after` are set here.
-        timesteps: Steps in all environments together, those before the checkpoint included.
+        training: The kind of training, with its environment and its scores.
         report: Called as training goes on, if given.
-        before: Callbacks whose turn comes before the evaluation's.
     """
-    if run.checkpoint.exists():
-        evaluation.curve = restore_checkpoint(run.checkpoint, model, run.identity, evaluation.kind)
-
-    def keep(_: CurvePoint) -> None:
-        save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
-        save_model(run.folder, model)
-
-    evaluation.after, evaluation.saw = keep, saw_solution(run.request)
-    callbacks: list[Any] = [*before, evaluation]
-    if report is not None:
-        callbacks.append(ReportCallback(report, timesteps, evaluation.curve))
-    logger = Logger(None, [_TensorBoard(run.folder / "tensorboard", model.num_timesteps)])
-    model.set_logger(logger)
-    remaining = timesteps - model.num_timesteps
-    if remaining > 0:
-        model.learn(
-            remaining,
-            callback=callbacks,
-            log_interval=None,  # type: ignore[arg-type]  # The evaluations write the log.
-            reset_num_timesteps=not evaluation.curve,
+    request, setup = run.request, training.asked.setup
+    venv = training.make_env()
+    with one_thread(), without_compiler():
+        model = training.asked.algorithm.model(
+            setup.policy, venv, seed=request["seed"], device="cpu", **setup.arguments
         )
-    logger.close()
+        # Seeds of their own for the environments of each run: seed + i, as is the custom, would
+        # give runs with neighbouring seeds almost the same environments.
+        venv.seed(request["seed"] * setup.n_envs)
+        callbacks: list[Any] = [EntropyCallback()] if training.players == 2 else []
+        if isinstance(venv, SelfPlayEnv):
+            venv.remember(model)
+            # Before the evaluation, so that a checkpoint has the snapshot of its own step.
+            callbacks.append(SnapshotCallback(venv, request["refresh"]))
+        evaluation = training.make_curve(
+            venv,
+            every=max(setup.n_timesteps // request["evaluations"], 1),
+            path=run.folder / "curve.csv",
+        )
+        if run.checkpoint.exists():
+            evaluation.curve = restore_checkpoint(
+                run.checkpoint, model, run.identity, evaluation.kind
+            )
+
+        def keep(_: CurvePoint) -> None:
+            save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
+            save_model(run.folder, model)
+
+        evaluation.after, evaluation.saw = keep, saw_solution(request)
+        callbacks.append(evaluation)
+        if report is not None:
+            callbacks.append(ReportCallback(report, setup.n_timesteps, evaluation.curve))
+        logger = Logger(None, [_TensorBoard(run.folder / "tensorboard", model.num_timesteps)])
+        model.set_logger(logger)
+        remaining = setup.n_timesteps - model.num_timesteps
+        if remaining > 0:
+            model.learn(
+                remaining,
+                callback=callbacks,
+                log_interval=None,  # type: ignore[arg-type]  # The evaluations write the log.
+                reset_num_timesteps=not evaluation.curve,
+            )
+        logger.close()
+        origin = {"request": request, "timesteps": model.num_timesteps}
+        result = training.save(run.folder, model, venv, origin)
+        save_model(run.folder, model)
+    seconds = evaluation.curve[-1].seconds
+    run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
 
 
 def save_model(folder: Path, model: BaseAlgorithm) -> None:

@@ -40,24 +40,10 @@ from solvent.exact import Score, Solution, StoreError
 from solvent.exact.layered.lock import FolderLock
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.parameters import check_choice, check_integer, shown
-from solvent.training.algorithms import (
-    ALGORITHMS,
-    SELF_PLAY_ALGORITHMS,
-    EntropyCallback,
-    find_algorithm,
-)
+from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, find_algorithm
 from solvent.training.environments import has_table
 from solvent.training.hyperparameters import prepare, requested
-from solvent.training.learning import (
-    Training,
-    TrainingRequest,
-    learn,
-    new_model,
-    one_thread,
-    save_model,
-    without_compiler,
-)
-from solvent.training.snapshots import SelfPlayEnv, SnapshotCallback
+from solvent.training.learning import Training, TrainingRequest, learn
 from solvent.training.with_table import OneSeat, SelfPlay
 from solvent.training.without_table import WithoutTable
 
@@ -289,7 +275,7 @@ def train(
             if not finished:
                 bar = bar_for(f"{training.title} seed {seed}")
                 with bar if progress is True else nullcontext(progress or None) as report:
-                    _learn(run, training, report)
+                    learn(run, training, report)
             return _result(run, training, again=finished)
     finally:
         training.close()
@@ -317,36 +303,6 @@ def _whole(value: int | None, name: str, least: int, most: int) -> int | None:
         ValueError: If it is another.
     """
     return None if value is None else check_integer(value, name, least, most)
-
-
-def _learn(run: RunFolder, training: Training, report: Report | None) -> None:
-    """Train from the checkpoint, if there is one, to the end, and write all results.
-
-    Args:
-        run: The folder.
-        training: What is learned.
-        report: Called as training goes on, if given.
-    """
-    request, setup = run.request, training.asked.setup
-    venv = training.make_env()
-    with one_thread(), without_compiler():
-        model = new_model(training.asked.algorithm, setup, venv, request["seed"])
-        before: list[Any] = [EntropyCallback()] if training.players == 2 else []
-        if isinstance(venv, SelfPlayEnv):
-            venv.remember(model)
-            # Before the evaluation, so that a checkpoint has the snapshot of its own step.
-            before.append(SnapshotCallback(venv, request["refresh"]))
-        evaluation = training.make_curve(
-            venv,
-            every=max(setup.n_timesteps // request["evaluations"], 1),
-            path=run.folder / "curve.csv",
-        )
-        learn(run, model, evaluation, setup.n_timesteps, report, before=before)
-        origin = {"request": request, "timesteps": model.num_timesteps}
-        result = training.save(run.folder, model, venv, origin)
-        save_model(run.folder, model)
-    seconds = evaluation.curve[-1].seconds
-    run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
 
 
 def _result(run: RunFolder, training: Training, *, again: bool) -> TrainingResult:

@@ -199,9 +199,6 @@ class OneSeat(WithTable):
         if share and asked.start_weights == UNIFORM:
             self.request["start_weights"] = UNIFORM
 
-    def close(self) -> None:
-        self._env.close()
-
     def make_env(self) -> NativeVecEnv:
         """The environment; with exploring starts one opponent is folded into chance."""
         if not self._share:
@@ -238,6 +235,7 @@ class OneSeat(WithTable):
 class SelfPlay(WithTable):
     """Both seats of a game for two, against snapshots of the learner or the learner as it is."""
 
+    _env: TableSelfPlayEnv
     point = SelfPlayEvaluation
     kinds: ClassVar[Mapping[str, tuple[str, str, str]]] = {
         "policies": ("scores", "scores", "policy"),
@@ -276,9 +274,6 @@ class SelfPlay(WithTable):
             "evaluations": 10 if asked.evaluations is None else asked.evaluations,
         }
         self._env = self._make_env()
-
-    def close(self) -> None:
-        self._env.close()
 
     def make_env(self) -> NativeVecEnv:
         return self._env

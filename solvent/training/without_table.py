@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gymnasium.vector import VectorEnv
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
@@ -61,11 +60,6 @@ class WithoutTable(Training):
         # Earlier records do not have it.
         if asked.latest is not None:
             self.request["latest"] = asked.latest
-        self._env: VectorEnv[Any, Any, Any] | None = None
-
-    def close(self) -> None:
-        if self._env is not None:
-            self._env.close()
 
     def make_env(self) -> NativeVecEnv:
         kwargs = self.request["env_kwargs"]
