@@ -30,7 +30,10 @@ moves sum to, so what a row lacks of 1 counts as staying.
 
 **Two players.** The value lies between what player 0's policy gets against a best response and
 what player 1's policy yields to a best response. Each is a one-player problem, and what no response
-can beat is bounded as above, from the game's own supposed values.
+can beat is bounded as above, from the game's own supposed values. To stay in a loop whose rewards
+cancel has no value, so the one who responds has to leave it. That is right only if the other one
+could not. Otherwise the game is refused, since its value would depend on which of the two is called
+player 0 (:func:`refuse_cancelling_loops`).
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ from solvent.exact.components import (
 )
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import expectation, row_weights
-from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.exact.transitions import transitions_of
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -108,12 +111,13 @@ def bracket(
 
     Raises:
         CertificateError: If no bound could be proved.
-        ImproperGameError: If a player does best by never ending, or a policy need not end.
+        ImproperGameError: If a player does best by never ending, a policy need not end, or the
+            value depends on who has to end play.
     """
     chooses = [bool((count > 1).any()) for count in game.action_count]
     if all(chooses):
         # What no response to either policy can beat, each in a game for one.
-        lefts, bounds = [], []
+        lefts, bounds, supposed = [], [], [values, values]
         for player, policy in enumerate(policies):
             before = 2 * player * game.n_states
             tell = Teller(progress, "proving", 4 * game.n_states, before=before)
@@ -124,8 +128,11 @@ def bracket(
         # They are apart if values or policies are wrong: the responses have values of their own.
         if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
             for player, left in enumerate(lefts):
-                own = _upper_bound(left, optimum(left)[0], 2 * player - 1)
+                supposed[player] = optimum(left)[0]
+                own = _upper_bound(left, supposed[player], 2 * player - 1)
                 bounds[player] = min(bounds[player], own)
+        for policy, left, own_values in zip(policies, lefts, supposed, strict=True):
+            refuse_cancelling_loops(game, policy, left, own_values)
         return -bounds[0], bounds[1]
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
@@ -181,6 +188,65 @@ def folded(game: TabularGame, policy: TabularPolicy) -> TabularGame:
         mask=(mask[0], live) if other == 0 else (live, mask[1]),
         initial=game.initial,
     )
+
+
+def refuse_cancelling_loops(
+    game: TabularGame, policy: TabularPolicy, left: TabularGame, values: Floats
+) -> None:
+    """Refuse a policy against which both players could keep a loop going whose rewards cancel.
+
+    The bounds of a best response take it that the player who responds ends such play. If the policy
+    could end it too, or both have to agree, the policy may owe its value to that.
+
+    Args:
+        game: A game for two.
+        policy: Of either player.
+        left: The game that is left for the other player.
+        values: [S] of the best response.
+
+    Raises:
+        ImproperGameError: If there is such a loop.
+    """
+    if not components(left).cyclic.any():
+        return
+    every, paid = np.ones(left.n_rows, bool), ~free_rows(left)
+    label = end_components(left, every)
+    paid &= (label[left.row_state] >= 0) & ~leaving_rows(left, label)
+    if not paid.any():
+        return
+    other = 1 - policy.player
+    side = 1 - 2 * other
+    label, inside, _, _ = _merge_loops(left, side * np.where(left.terminal, 0.0, values), side)
+    loops = np.isin(label, label[left.row_state[paid & inside]])
+    alone = _can_stay(game, other, ~game.terminal) & ~_can_stay(game, policy.player, loops)
+    shared = loops & ~alone
+    if shared.any():
+        raise ImproperGameError(
+            f"{game.info.name}: from state {game.states[int(np.argmax(shared))]!r} play can go on "
+            f"for ever while its rewards cancel, and the value depends on who has to end it; "
+            f"{WAY_OUT}"
+        )
+
+
+def _can_stay(game: TabularGame, player: int, states: Bools) -> Bools:
+    """The states from which a player can keep play within some states for ever, [S].
+
+    Args:
+        game: The game.
+        player: 0 or 1; the other one may do anything.
+        states: [S] bool, no terminal states among them.
+    """
+    width = game.mask[player].shape[1]
+    pair = game.row_state * width + game.row_action[player]
+    while True:
+        leaves = np.zeros(game.n_rows, bool)
+        leaves[game.outcome_row[~states[game.next_state]]] = True
+        barred = np.zeros(game.n_states * width, bool)
+        barred[pair[leaves]] = True
+        kept = states & (game.mask[player] & ~barred.reshape(-1, width)).any(axis=1)
+        if (kept == states).all():
+            return states
+        states = kept
 
 
 def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats]:

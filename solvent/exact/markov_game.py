@@ -60,7 +60,7 @@ from solvent.exact.mdp import (
     policy_iteration,
     tie,
 )
-from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
@@ -263,8 +263,10 @@ def strategy_iteration(c: GameComponent, near: Near | None) -> tuple[Floats, Flo
         theirs, y, _, _ = optimize(exchanged(c), None if near is None else near.y)
         apart = np.abs((v + theirs).sum(axis=0))
         if apart.max() > APART * _largest(c, v):
+            s = int(apart.argmax())
             raise ImproperGameError(
-                f"{c.name(int(apart.argmax()))}: a player does best by never ending"
+                f"{c.name(s)}: play can go on for ever, and it depends on who has to end it "
+                f"whether the value is {v[0, s] + 0.0:.6g} or {0.0 - theirs[0, s]:.6g}; {WAY_OUT}"
             )
     return v.sum(axis=0), x, y
 
@@ -501,7 +503,10 @@ def absorbs(c: GameComponent, x: Floats) -> Bools:
 def has_improper_response(
     c: GameComponent, v: Floats, fixed: Floats, player: int, large: float
 ) -> bool:
-    """Whether the other player can go on for ever at no cost, where ending costs it something.
+    """Whether the other player can keep play from ending, which the values do not count on.
+
+    It can go on for ever at no cost, where ending costs it something, or in loops whose rewards
+    cancel, where play has no value.
 
     Args:
         c: The component.
@@ -510,9 +515,19 @@ def has_improper_response(
         player: Whose strategies these are.
         large: The largest value or change in the component.
     """
-    left = induced(c, fixed, player)
-    gains = (1 - 2 * player) * v.sum(axis=0) > TIE * large
-    return bool(kernels.markov_game.can_stay_for_free(left.transitions, left.reward, gains))
+    left, sign = induced(c, fixed, player), 2 * player - 1
+    paid = np.zeros(left.k, bool)
+    paid[left.outcome_row[left.reward != 0]] = True
+    gone, kept = paid.copy(), -sign * v.sum(axis=0) > TIE * large
+    kernels.markov_game.keep_staying(left.transitions, gone, kept)
+    inside = paid & (left.leaving == 0)
+    if kept.any() or not inside.any():
+        return bool(kept.any())
+    # Along the rows of a loop whose rewards cancel no value is lost.
+    rise, change = advantages(left, sign * v)
+    gone, kept = rise < -APART * change, np.ones(left.n, bool)
+    kernels.markov_game.keep_staying(left.transitions, gone, kept)
+    return bool((inside & ~gone & kept[left.state]).any())
 
 
 def _largest(c: GameComponent, v: Floats) -> float:

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvent.exact import kernels
+from solvent.exact.certificate import refuse_cancelling_loops
 from solvent.exact.components import components
 from solvent.exact.evaluation import policy_value
 from solvent.exact.nonterminating import costs_for_ever, solve_with_nonterminating_play
@@ -51,7 +52,8 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
     Raises:
         ValueError: If the policy is for another game.
-        ImproperGameError: If an episode that collects rewards need not end.
+        ImproperGameError: If an episode that collects rewards need not end, or both players can
+            keep one going in which rewards cancel.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     check_policy(policy, game)
@@ -62,6 +64,7 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
         solution = solve_table(left, tolerance=tolerance)
     except ImproperGameError:
         solution = solve_with_nonterminating_play(left, other, tolerance=tolerance)
+    refuse_cancelling_loops(game, policy, left, solution.values)
     response = replace(
         solution.policies[other], model_hash=game.model_hash, name=f"best response to {policy.name}"
     )

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 
+WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
+"""What to do about a game in which play need not end."""
+
 
 class ImproperGameError(ValueError):
     """An episode need not end: a state's value is not defined, or only by never ending."""

@@ -236,5 +236,6 @@ def test_best_responses_are_those_of_rational_arithmetic_endless_play_counted(
         achieved = game.at_start(policy_value(game, *answer.policies))
         assert achieved == pytest.approx(answer.value, abs=1e-9)
         found["endless" if known.endless else "ended"] += 1
-    assert found["ended"] > 50
+    # Of the loops whose rewards cancel, those that either player could leave are refused.
+    assert found["ended"] > 40
     assert found["endless"] > (10 if kind == "loops" else -1)

@@ -125,7 +125,7 @@ def test_a_war_of_attrition_is_refused(bet: int) -> None:
                 return (Outcome(Fraction(1), (0, 0), second - first),)
             return tuple(Outcome(Fraction(1, 2), state, reward) for reward in (bet, -bet))
 
-    with pytest.raises(ImproperGameError, match="never ending"):
+    with pytest.raises(ImproperGameError, match="who has to end it whether the value is -1 or 1"):
         solve(compile_game(War(1, 1)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import inf
 from typing import TypeAlias
 
 import numpy as np
@@ -128,6 +129,49 @@ def evaluate(
         [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in order],
     )
     return (value[order.index(start)] if start in order else Fraction(0)), not lost
+
+
+def conventional_values(
+    rows: list[list[Row]], owners: list[int]
+) -> tuple[Fraction | float, Fraction | float]:
+    """The values of a game of turns if rewards that cancel for ever are lost by player 0, or by 1.
+
+    Args:
+        rows: Of each state.
+        owners: Who chooses in each state.
+    """
+    rows = [[[outcome for outcome in row if outcome[0] > 0] for row in own] for own in rows]
+    first, second = (
+        list(
+            product(
+                *(own if who == player else own[:1] for own, who in zip(rows, owners, strict=True))
+            )
+        )
+        for player in (0, 1)
+    )
+    payoffs = [
+        [_payoff([(x, y)[who][s] for s, who in enumerate(owners)]) for y in second] for x in first
+    ]
+    return (
+        max(min(-inf if pay is None else pay for pay in row) for row in payoffs),
+        min(max(inf if pay is None else pay for pay in row) for row in zip(*payoffs, strict=True)),
+    )
+
+
+def _payoff(rows: list[Row]) -> Fraction | float | None:
+    """What one row a state comes to from state 0; None where rewards cancel for ever."""
+    gains = set()
+    for s in _reached(rows, 0) - {END}:
+        loop = _reached(rows, s)
+        settled = END not in loop and all(s in _reached(rows, t) for t in loop)
+        if settled and any(r for t in loop for _, _, r in rows[t]):
+            gain = _gain(rows, sorted(loop))
+            gains.add(inf if gain > 0 else -inf if gain < 0 else None)
+    if gains:
+        return gains.pop() if len(gains) == 1 else None
+    found = evaluate(rows, 0, on_the_way=True)
+    assert isinstance(found, tuple)
+    return found[0]
 
 
 def mixed_rows(

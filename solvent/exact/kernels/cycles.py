@@ -46,6 +46,11 @@ APPROACHED = 1e-11
 """Advantages below this, in units of the largest change, are left to exact evaluation."""
 
 
+CANCELS = 1e-9
+"""Rows that lose less than this, in units of what changes along them, may make up a loop whose
+rewards cancel."""
+
+
 @njit(cache=True)
 def solve(
     states: Ints,
@@ -166,15 +171,23 @@ def solve(
     else:
         return False
     if one and two:
-        _, change = _advantages(component, v)
+        a, change = _advantages(component, v)
         largest = 0.0
         for i in range(n):
             largest = max(largest, abs(v[0, i]))
         for q in range(k):
             largest = max(largest, change[q])
+        paid = False
+        for q in range(k):
+            paid = paid or (rewarded[q] and leaving[q] == 0)
         for by, side in ((own, 1), (other, -1)):
             # Whether the other player can keep play going for ever, where ending costs it.
-            if _can_stay(component, rewarded, by, policy, v, side, tie * largest):
+            kept = side * (v[0] + v[1]) > tie * largest
+            if _can_stay(component, rewarded, by, policy, kept):
+                return False
+            # Or in loops whose rewards may cancel, along which no value is lost.
+            kept[:] = paid
+            if _can_stay(component, side * a > CANCELS * change, by, policy, kept):
                 return False
     for i in range(n):
         values[states[i]] = v[0, i] + v[1, i]
@@ -289,22 +302,17 @@ def _evaluate(component, policy):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: ignore[no-untyped-def]
-    """Whether play can go on for ever in some states by rows without a reward.
+def _can_stay(component, barred, fixed, policy, kept):  # type: ignore[no-untyped-def]
+    """Whether play can go on for ever in some states by some rows.
 
     Args:
         component: The component.
-        rewarded: [k] whether a row has an outcome with a reward.
+        barred: [k] whether a row may not be used.
         fixed: [n] the states in which only the policy's row may be used.
         policy: [n].
-        v: [2, n] the values to player 0.
-        side: 1 for states in which they are large, -1 for those in which they are small.
-        least: What a value has to exceed, with that sign.
+        kept: [n] the states, of which those are left in which play can go on.
     """
     _, _, _, (rows, edges, to, _), leaving, _ = component
-    kept = np.zeros(len(policy), np.bool_)
-    for i in range(len(policy)):
-        kept[i] = side * (v[0, i] + v[1, i]) > least
     changed = True
     while changed:
         changed = False
@@ -313,7 +321,7 @@ def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: igno
                 continue
             stays = False
             for q in range(rows[i], rows[i + 1]):
-                if rewarded[q] or leaving[q] > 0 or (fixed[i] and q != policy[i]):
+                if barred[q] or leaving[q] > 0 or (fixed[i] and q != policy[i]):
                     continue
                 within = True
                 for e in range(edges[q], edges[q + 1]):
@@ -325,11 +333,7 @@ def _can_stay(component, rewarded, fixed, policy, v, side, least):  # type: igno
                     break
             if not stays:
                 kept[i], changed = False, True
-    some = False
-    for i in range(len(kept)):
-        if kept[i]:
-            some = True
-    return some
+    return kept.any()
 
 
 @njit(cache=True, error_model="numpy")

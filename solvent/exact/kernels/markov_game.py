@@ -270,17 +270,16 @@ def fix_one(
 
 
 @njit(cache=True)
-def can_stay_for_free(transitions: Transitions, reward: Floats, where: Bools) -> bool:
-    """Whether play can go on for ever in some of the given states by rows without a reward.
+def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
+    """Find where play can go on for ever within some states, by some of their rows.
 
     Args:
         transitions: Of the component; next states from n on are places outside.
-        reward: [N] of each outcome.
-        where: [n] the states.
+        gone: [k] whether a row may not be used; then also whether it leads out of those states.
+        kept: [n] the states, of which those are left in which play can go on.
     """
     row_start, outcome_start, next_state, _ = transitions
     n = len(row_start) - 1
-    kept, gone = where.copy(), np.zeros(row_start[-1], np.bool_)
     changed, forward = True, True
     while changed:
         changed = False
@@ -294,7 +293,7 @@ def can_stay_for_free(transitions: Transitions, reward: Floats, where: Bools) ->
                 if not gone[k]:
                     for o in range(outcome_start[k], outcome_start[k + 1]):
                         t = next_state[o]
-                        if reward[o] != 0 or t >= n or not kept[t]:
+                        if t >= n or not kept[t]:
                             gone[k] = True
                             break
                     stays = stays or not gone[k]
@@ -302,7 +301,6 @@ def can_stay_for_free(transitions: Transitions, reward: Floats, where: Bools) ->
                 kept[s] = False
                 changed = True
         forward = not forward
-    return bool(kept.any())
 
 
 @compiled
