@@ -48,7 +48,8 @@ def optimum(
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        near: Whether cycles in which both players choose begin where Newton's method comes to.
+        near: Whether large cycles in which one player chooses are solved by sweeps alone, and those
+            in which both do begin where Newton's method comes to.
         tell: Called with the number of states solved so far, as that rises.
 
     Raises:
@@ -124,7 +125,8 @@ def _solve(
             elif any(alone):
                 player = 1 if not alone[1] else 0
                 one = component_of_one(game, states, values, place, player)
-                v, policy = policy_iteration(one, best_rows(one, one.r) if greedy else None)
+                first = best_rows(one, one.r) if greedy else None
+                v, policy = policy_iteration(one, first, near=near)
                 values[states] = (1 - 2 * player) * v.sum(axis=0)
                 chosen[states] = game.row_start[states] + policy - one.row_start[:-1]
             else:

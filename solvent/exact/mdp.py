@@ -40,7 +40,7 @@ from functools import cached_property
 import numpy as np
 
 from solvent.exact import kernels
-from solvent.exact.chain import PATIENCE, ROUNDING, Chain
+from solvent.exact.chain import ROUNDING, Chain
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.exact.transitions import Transitions, transitions_of
 from solvent.model import TabularGame
@@ -66,7 +66,7 @@ ROUNDS = 1000
 """Rounds of iteration after which it has failed; a few dozen are many."""
 
 APPROACHED = 500
-"""States from which on evaluations that are not exact come first."""
+"""States from which on values are approached by sweeps before any exact evaluation."""
 
 LOOSEN = 50
 """Rounds after which what counts as equal is doubled: rounding may go round in circles."""
@@ -183,12 +183,16 @@ def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
     return concatenated_ranges(start[which], length), length
 
 
-def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, Ints]:
-    """The values of the best proper policy, [2, n], and its row in each state, [n].
+def policy_iteration(
+    c: Component, policy: Ints | None = None, *, near: bool = False
+) -> tuple[Floats, Ints]:
+    """Return the values of the best proper policy, [2, n], and its row in each state, [n].
 
     Args:
         c: The component.
         policy: [n] the row of each state with which to begin; it is not used if it is not proper.
+        near: Whether the result of sweeps over a large component is enough. Its values are those of
+            the best proper policy but for rounding and ties, if the sweeps settle on a proper one.
 
     Raises:
         ImproperGameError: If the player who chooses does best by never ending, or nobody can end.
@@ -197,15 +201,14 @@ def policy_iteration(c: Component, policy: Ints | None = None) -> tuple[Floats, 
     if policy is None or not is_proper(c, chosen(c, policy)):
         always = c.n > APPROACHED and bool(c.leaving.min() > 0)
         policy = best_rows(c, c.r) if always else likeliest_exit(c)
-    guess = None
+    guess: Floats | None = None
     if c.n > APPROACHED:
-        near, guess = policy.copy(), np.zeros(c.n)
-        if kernels.cycles.approach(
-            c.edges, c.leaving, c.r, near, guess, TIE, ROUNDING, PATIENCE
-        ) and is_proper(c, chosen(c, near)):
-            policy = near
-        else:
-            guess = None
+        found, values = policy.copy(), np.zeros(c.n)
+        settled = kernels.sweeps.approach(c.edges, c.leaving, c.r, found, values, ROUNDING)
+        if settled and is_proper(c, chosen(c, found)):
+            if near:
+                return np.stack((values, 0 * values)), found
+            policy, guess = found, values
     for turn in range(ROUNDS):
         v = evaluate(c, chosen(c, policy).astype(float), guess)
         guess = v.sum(axis=0)

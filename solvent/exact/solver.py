@@ -39,10 +39,10 @@ def solve_table(
     try:
         return _solve(game, tolerance, progress)
     except (CertificateError, ImproperGameError) as refused:
-        both = all((count > 1).any() for count in game.action_count)
-        if not (both and components(game).cyclic.any()):
+        if not components(game).cyclic.any():
             raise
-        # Newton's method may end in a wrong place where values are large beside their differences.
+        # Sweeps and Newton's method may end in a wrong place where values are large beside their
+        # differences.
         try:
             return _solve(game, tolerance, progress, near=False)
         except (CertificateError, ImproperGameError):

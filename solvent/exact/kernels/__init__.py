@@ -11,9 +11,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from solvent.exact.kernels import chain, cycles, graph, induction, markov_game, matrix_game
+    from solvent.exact.kernels import (
+        chain,
+        cycles,
+        graph,
+        induction,
+        markov_game,
+        matrix_game,
+        sweeps,
+    )
 
-__all__ = ["chain", "cycles", "graph", "induction", "markov_game", "matrix_game"]
+__all__ = ["chain", "cycles", "graph", "induction", "markov_game", "matrix_game", "sweeps"]
 
 
 if not TYPE_CHECKING:
