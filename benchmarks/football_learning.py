@@ -35,6 +35,7 @@ from rich.table import Table
 from solvent.baselines import make_baseline
 from solvent.baselines.learned_model import learned_model
 from solvent.baselines.regret_matching import RegretMatching
+from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.exact import Solution, best_response, policy_value, solve
 from solvent.games.football.baselines.losses import FootballLosses
 from solvent.games.football.rules import FootballStrategy
@@ -55,8 +56,8 @@ from solvent.training.scores import learned_exploitability
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"
-STAKES = 0.5
-"""Share of the plays of training against a fixed defence that begin where much is at stake."""
+SHARE = 0.5
+"""Share of the episodes of training against a fixed defence that are exploring starts."""
 
 EQUILIBRIUM_STEPS = 3_000_000
 """Steps against the optimal defence, with the other settings of training against the agent, but for
@@ -74,13 +75,23 @@ def main() -> None:
     parser.add_argument("--evaluations", type=int, default=4)
     parser.add_argument("--sweeps", type=int, nargs="+", default=[100, 300], help="over tables")
     parser.add_argument("--samples", type=int, nargs="*", default=[4], help="of each pair of calls")
+    parser.add_argument(
+        "--start-weights", choices=(UNIFORM, IMPORTANCE), default=UNIFORM,
+        help="how exploring starts against a fixed defence are drawn; importance is computed from "
+        "the solution",
+    )  # fmt: skip
     parser.add_argument("--out", type=Path, help="keep the trainings in this folder")
     arguments = parser.parse_args()
     game = table_named(OPTIMUM, {})
     solution = solve(game)
+    starts = arguments.start_weights
+    if starts == IMPORTANCE:
+        starts += ", which shows the solution to the learner"
     with tempfile.TemporaryDirectory(prefix="solvent-football-") as beside:
         for part in arguments.part:
             table = PARTS[part](arguments, game, solution, arguments.out or Path(beside))
+            if part in AGAINST_A_DEFENCE:
+                table.caption = f"exploring starts, {SHARE:.0%} of the episodes: {starts}"
             Console(width=120).print(table)
 
 
@@ -203,6 +214,10 @@ PARTS: dict[str, Callable[[argparse.Namespace, TabularGame, Solution, Path], Tab
 }
 
 
+AGAINST_A_DEFENCE = ("agent", "equilibrium", "dqn")
+"""The parts that train against a fixed defence, with exploring starts."""
+
+
 def fixed(
     env_id: str,
     algorithm: str,
@@ -219,10 +234,12 @@ def fixed(
         seed=seed,
         timesteps=arguments.timesteps,
         hyperparameters=hyperparameters,
-        exploring_starts=STAKES,
+        exploring_starts=SHARE,
+        start_weights=arguments.start_weights,
         evaluations=arguments.evaluations,
         solution=solution,
-        folder=out / f"{env_id.removeprefix('solvent/')}-{algorithm}-{seed}",
+        folder=out
+        / f"{env_id.removeprefix('solvent/')}-{algorithm}-{arguments.start_weights}-{seed}",
     )
 
 

@@ -13,6 +13,11 @@ turns, a row for each, with exact gaps and CPU seconds.
 
 With --env alone one environment is trained with the algorithms named by --algorithms.
 
+With --starts as well, each algorithm is trained three times: from the game's own starts, with half
+of the episodes from states drawn uniformly, and with half from states drawn by the importance of
+their choice. The last learner is told where to look, since importance is computed from the
+solution. The table says so.
+
 With --expected networks learn from expectations, by approximate policy iteration as classification
 (Lagoudakis and Parr 2003, *Reinforcement learning as classification*): in turns the greedy policy
 is evaluated exactly, and the network is fitted to the action that is best if that policy goes on.
@@ -29,6 +34,7 @@ weights, and scored in the game. A row begins with the gaps of that optimum itse
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import tempfile
 import time
@@ -48,6 +54,7 @@ from torch import nn
 from solvent import TabularPolicy, policy_value, state_visitation
 from solvent.baselines.learned_model import learned_model
 from solvent.benchmark.bench import bench
+from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task
@@ -98,12 +105,19 @@ def main() -> None:
     parser.add_argument(
         "--samples", type=int, nargs="?", const=0, help="learn from so many of each action"
     )
+    parser.add_argument("--starts", action="store_true", help="with --env, by how episodes begin")
     parser.add_argument("--env", help="train in this environment only")
     parser.add_argument("--algorithms", nargs="+", default=["ppo"], help="with --env")
     arguments = parser.parse_args()
     console, env, seeds = Console(width=100), arguments.env, arguments.seeds
     if arguments.plain:
         compare(console, env or "solvent/FFCombat-v0", seeds, arguments.timesteps)
+        return
+    if arguments.starts:
+        if not env:
+            parser.error("--starts needs --env")
+        for algorithm in arguments.algorithms:
+            compare_starts(console, env, algorithm, seeds, arguments.timesteps)
         return
     if arguments.expected or arguments.samples is not None:
         if env and env not in SAMPLES and not (arguments.expected or arguments.samples):
@@ -302,6 +316,33 @@ def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> No
             f"{name}: {np.mean(seconds):.1f} CPU s ({min(seconds):.1f} to {max(seconds):.1f}), "
             f"at best {rate:,.0f} steps per CPU second"
         )
+
+
+def compare_starts(
+    console: Console, env: str, algorithm: str, seeds: int, timesteps: int | None
+) -> None:
+    """Train with and without exploring starts, and with those that the solution tells."""
+    for starts, share, weights in (
+        ("the game's starts", 0.0, UNIFORM),
+        ("half exploring, uniform", 0.5, UNIFORM),
+        ("half exploring, by importance", 0.5, IMPORTANCE),
+    ):
+        rows, seen = {}, ""
+        for seed in range(seeds):
+            with tempfile.TemporaryDirectory() as out:
+                result = train(
+                    env, algorithm, seed=seed, timesteps=timesteps, folder=Path(out) / "run",
+                    exploring_starts=share, start_weights=weights, evaluations=1, progress=False,
+                )  # fmt: skip
+            seen = f" (saw the solution: {', '.join(result.saw)})" if result.saw else ""
+            gaps = (
+                (s.optimality_gap, s.worst_start_gap) for s in (*result.mode_scores, *result.scores)
+            )
+            rows[str(seed)] = [*chain.from_iterable(gaps), result.cpu_seconds]
+            # Models of Stable-Baselines3 refer to themselves, and a replay buffer has gigabytes.
+            gc.collect()
+        steps = f"{result.timesteps:,} steps"
+        show_figures(console, f"{env}, {algorithm}, {steps}, {starts}{seen}: exact gaps", rows)
 
 
 def show(console: Console, item: TaskRecord) -> None:
