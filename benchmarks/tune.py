@@ -5,8 +5,8 @@
 The zoo's own search scores a trial by a mean over evaluation episodes, whose noise decides between
 trials that are close. Here the objective is the exact gap of the greedy policy, and each point of
 the exact learning curve is told to the pruner. The best trial is printed as an entry of
-hyperparameters/<algorithm>.yml. Settings found in this way were chosen with the help of exact scores.
-A learner that has to do without the model could not have chosen them, and a table should say so.
+hyperparameters/<algorithm>.yml. Settings found in this way were chosen by exact scores, which a
+learner without the model could not have done, and a table that uses them should say so.
 """
 
 from __future__ import annotations
