@@ -20,7 +20,6 @@ from solvent.exact.kernels.chain import (
     factor_by_cut,
     find_cut,
     find_exits,
-    iterate,
     solve_by_cut,
     take,
 )
@@ -35,15 +34,6 @@ _inner: Any = inner  # of functions whose arguments have no types
 
 ROUNDS = 50
 """Rounds of either iteration after which a component is left."""
-
-APPROACHES = 1000
-"""Rounds after which an approach has failed; on a grid of a million states it takes hundreds."""
-
-GREEDY = 4
-"""Greedy sweeps before each evaluation that is not exact."""
-
-APPROACHED = 1e-11
-"""Advantages below this, in units of the largest change, are left to exact evaluation."""
 
 
 CANCELS = 1e-9
@@ -334,100 +324,3 @@ def _can_stay(component, barred, fixed, policy, kept):  # type: ignore[no-untype
             if not stays:
                 kept[i], changed = False, True
     return kept.any()
-
-
-@njit(cache=True, error_model="numpy")
-def approach(
-    edges: Transitions,
-    leaving: Floats,
-    r: Floats,
-    policy: Ints,
-    v: Floats,
-    tie: float,
-    rounding: float,
-    patience: int,
-) -> bool:
-    """Modified policy iteration: greedy sweeps over a component, each followed by an evaluation.
-
-    No evaluation is exact: it only makes what the sweeps have left ten times smaller (Puterman and
-    Shin 1978, "Modified Policy Iteration Algorithms for Discounted Markov Decision Problems"). So
-    what is found is where policy iteration may begin, and no more.
-
-    Args:
-        edges: What stays in the component.
-        leaving: [k] the probability with which each row leaves.
-        r: [k] the expected reward of each row, with the value of where it leaves to.
-        policy: [n] the row of each state with which to begin, then those that were found.
-        v: [n] the values with which to begin, then those that were found.
-        tie: Up to which difference advantages are equal, in units of what changes along rows.
-        rounding: Which residuals are rounding, in units of the terms that they are the sum of.
-        patience: After how many steps of an evaluation without progress to give up.
-
-    Returns:
-        Whether it came near.
-    """
-    row_start, edge_start, target, flow = edges
-    n = len(policy)
-    start, size = np.zeros(n + 1, np.int64), 0
-    for s in range(n):
-        most = 0
-        for k in range(row_start[s], row_start[s + 1]):
-            most = max(most, edge_start[k + 1] - edge_start[k])
-        size += most
-    to, chance = np.zeros(size, np.int64), np.zeros(size)
-    changing, last, right, within = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    work = np.zeros((7, n))
-    for _ in range(APPROACHES):
-        changed, largest, scale = False, 0.0, 0.0
-        for i in range(GREEDY * n):
-            # Up and down by turns: what one of them finds at once takes the other n sweeps.
-            s = i % n if i // n % 2 == 0 else n - 1 - i % n
-            here, now = v[s], policy[s]
-            best, rise, move = now, 0.0, 1.0
-            for turn in range(row_start[s + 1] - row_start[s] + 1):
-                # The policy's own row comes first: another one has to be better.
-                k = now if turn == 0 else row_start[s] + turn - 1
-                if turn > 0 and k == now:
-                    continue
-                moving, gain = leaving[k], r[k] - leaving[k] * here
-                change = abs(r[k]) + leaving[k] * abs(here)
-                for e in range(edge_start[k], edge_start[k + 1]):
-                    if target[e] != s:
-                        step = flow[e] * (v[target[e]] - here)
-                        gain += step
-                        change += abs(step)
-                        moving += flow[e]
-                scale = max(scale, change)
-                if moving > 0 and (turn == 0 or gain > rise + tie * change):
-                    best, rise, move = k, gain, moving
-            if best != now:
-                policy[s], changed = best, True
-            v[s] = here + rise / move
-            if i >= (GREEDY - 1) * n:
-                largest = max(largest, abs(rise))
-        if not np.isfinite(largest):
-            return False
-        if largest <= APPROACHED * scale:
-            if not changed:
-                return True
-            continue  # where values are small beside the largest, sweeps still see better rows
-        used = 0
-        for s in range(n):
-            k = policy[s]
-            last[s] = changing[s] = leaving[k]
-            right[s], within[s] = r[k], 0.1 * largest
-            for e in range(edge_start[k], edge_start[k + 1]):
-                if target[e] != s:
-                    to[used], chance[used] = target[e], flow[e]
-                    changing[s] += flow[e]
-                    used += 1
-            start[s + 1] = used
-            if not changing[s] > 0:
-                return False
-        residual = iterate(
-            start, to, chance, changing, last, 1.0, right, v, within, rounding, patience,
-            work,
-        )  # fmt: skip
-        if not residual <= 100 * rounding:
-            return False
-    return False
