@@ -12,7 +12,6 @@ from reduced_football import CHARTS, RULES
 
 from solvent.exact import solve_matrix_game
 from solvent.games.football.baselines.agent import (
-    PRORATED,
     Constants,
     agent_strategies,
     call_payoffs,
@@ -36,6 +35,11 @@ def packed(chart: Chart = CODED) -> PackedRules:
     return pack_rules(chart, Ruleset())
 
 
+PRORATED = Constants(
+    first_down=10, turnover=50, penalty=0, share=1, favourable_share=0.25, favourable_gain=5
+)
+
+
 def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> float:
     rules = packed()
     worth, _ = result_utilities(rules, constants)
@@ -48,7 +52,7 @@ def test_the_constants_are_those_that_match_the_printed_tables() -> None:
     fitted = Constants()
     assert (fitted.first_down, fitted.turnover, fitted.penalty) == (51.8, 261, -8)
     assert (fitted.share, fitted.favourable_share, fitted.favourable_gain) == (0.02, 0.3, 4)
-    assert fitted.favourable_to_go is None
+    assert not fitted.penalty_alone
 
 
 def test_yards_and_a_share_of_the_first_down() -> None:
@@ -63,13 +67,13 @@ def test_yards_and_a_share_of_the_first_down() -> None:
 
 def test_what_is_not_prorated_is_a_jump_at_the_first_down() -> None:
     jump = replace(PRORATED, share=0.25)
-    assert utility((2, 12, 80), "8", jump) == pytest.approx(8 + 10 * 0.25 * 8 / 12)
+    assert utility((2, 12, 80), "8", jump) == pytest.approx(8 + 10 * 0.25 * 8 / 12 + 2.5)
     assert utility((2, 9, 80), "10", jump) == pytest.approx(10 + 10)
     assert utility((2, 1, 80), "-4", jump) == pytest.approx(-4 - 10 * 0.25)
 
 
 def test_a_down_is_favourable_after_a_gain() -> None:
-    without = replace(PRORATED, favourable_to_go=None, favourable_gain=4)
+    without = replace(PRORATED, favourable_gain=4)
     for at, prorated in (((1, 10, 80), 10 * 4 / 10), ((2, 10, 80), 10 * 4 / 10)):
         assert utility(at, "4", without) == pytest.approx(4 + prorated + 2.5)
     assert utility((1, 10, 80), "-2", without) == pytest.approx(-2 - 2)
@@ -82,14 +86,6 @@ def test_a_down_is_favourable_after_a_gain() -> None:
     assert utility((2, 10, 80), "def5", without) == pytest.approx(5 + 5)
 
 
-def test_a_down_may_be_favourable_by_what_is_left_to_go() -> None:
-    assert utility((1, 10, 80), "5") == pytest.approx(5 + 5 + 2.5)
-    assert utility((2, 6, 80), "4") == pytest.approx(4 + 10 * 4 / 6 + 2.5)
-    assert utility((2, 7, 80), "4") == pytest.approx(4 + 10 * 4 / 7)
-    # A penalty on second down leaves a second down, which did not become favourable by a play.
-    assert utility((2, 6, 80), "def5") == pytest.approx(5 + 10 * 5 / 6)
-
-
 def test_a_penalty_has_a_constant_of_its_own() -> None:
     penalized = replace(PRORATED, penalty=-8)
     for code in ("off5", "def5", "def5f"):
@@ -99,6 +95,16 @@ def test_a_penalty_has_a_constant_of_its_own() -> None:
     # It counts when a penalty is weighed against a play.
     assert utility((1, 10, 80), "def5/12", penalized) == utility((1, 10, 80), "12")
     assert utility((1, 10, 80), "off10/7", penalized) == pytest.approx(-10 - 10 - 8)
+
+
+def test_a_penaltys_constant_may_be_all_that_it_counts() -> None:
+    alone = replace(PRORATED, penalty=-8, penalty_alone=True)
+    for code in ("off5", "def5", "def5f"):
+        assert utility((1, 10, 80), code, alone) == -8
+    assert utility((1, 10, 80), "5", alone) == utility((1, 10, 80), "5")
+    # The offended side takes the penalty where -8 is better for it.
+    assert utility((1, 10, 80), "def5/inc", alone) == utility((1, 10, 80), "inc")
+    assert utility((1, 10, 80), "off10/7", alone) == -8
 
 
 def test_a_touchdown_is_a_first_down_too() -> None:
@@ -205,11 +211,3 @@ def test_on_the_last_down_it_takes_the_best_of_three() -> None:
 def test_constants_are_numbers(value: Any) -> None:
     with pytest.raises(ValueError, match=r"turnover is .*; allowed are"):
         Constants(turnover=value)
-    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are"):
-        Constants(favourable_to_go=(5, value))
-
-
-@pytest.mark.parametrize("pair", [5, (5,), (1, 2, 3), [5, 2]])
-def test_yards_to_go_are_two(pair: Any) -> None:
-    with pytest.raises(ValueError, match=r"favourable_to_go is .*; allowed are None and pairs"):
-        Constants(favourable_to_go=pair)

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from claims import check_claims
 from reduced_football import MIXED, NO_CHOICE, RULES, random_chart, reduced, reduced_points
 
 from solvent.baselines import baseline_names
 from solvent.baselines.minimax_q import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.exact import best_response, policy_value, solve
+from solvent.exact import ImproperGameError, best_response, policy_value, solve
 from solvent.games import FootballStrategy, Pig, make_game
-from solvent.games.football.baselines.agent import PAPER, PRORATED, Constants, agent_strategies
+from solvent.games.football.baselines.agent import PAPER, Constants, agent_strategies
 from solvent.games.football.baselines.fit import (
     FITTED,
     TABLES,
@@ -211,7 +212,7 @@ def test_fitted_constants_are_near_those_of_the_page() -> None:
             favourable_share=0.2,
             favourable_gain=3,
         ),
-        replace(PRORATED, favourable_to_go=None, favourable_gain=5),
+        Constants(first_down=10, turnover=50, penalty=0, share=1, favourable_gain=5),
     ],
     ids=["jump", "prorated"],
 )
@@ -249,13 +250,99 @@ def test_the_distance_is_the_sum_of_all_differences() -> None:
     assert distance > 0.5
 
 
-def test_the_printed_tables() -> None:
-    # Their sums are those of the paper, which are not 1.
+def test_a_penaltys_two_readings_are_told_apart_by_the_strategies_of_one_situation() -> None:
+    rules, s = standard(), standard().index(TABLES[0])
+    readings = [PAPER, replace(PAPER, penalty_alone=True)]
+    made = [agent_strategies(rules, reading) for reading in readings]
+    apart = sum(np.abs(made[0][side][s] - made[1][side][s]).sum() for side in (0, 1))
+    said = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert f"differ by {100 * apart:.0f} percentage points in the situation of the tables" in said
+    for strategies_of in (0, 1):
+        for fitted_as in (0, 1):
+            found = made[strategies_of]
+            _, distance = fit_to_strategies(
+                rules, TABLES[0], found.offence[s, :20], found.defence[s], readings[fitted_as],
+                evaluations=100,
+            )  # fmt: skip
+            assert (distance < 1e-9) if strategies_of == fitted_as else (distance > 0.05)
+
+
+@pytest.mark.slow
+def test_what_other_constants_would_lose_is_on_the_page() -> None:
+    said = " ".join(PAGE.read_text(encoding="utf-8").split())
+    larger = {name: round(getattr(PAPER, name) * 261 / 50, 1)
+              for name in ("touchdown", "safety", "last_down")}  # fmt: skip
+    found = agent_strategies(standard(), replace(PAPER, **larger))
+    assert "With {}, {} and {} instead".format(*larger.values()) in said
+    lost = losses().of_offence(found), losses().of_defence(found)
+    assert f"the agent would lose {lost[0]:.3f} as offence and {lost[1]:.3f} as defence" in said
+    alone = agent_strategies(standard(), replace(PAPER, penalty_alone=True))
+    assert f"the agent loses {losses().of_offence(alone):.3f} as offence on our chart" in said
+    with pytest.raises(ImproperGameError):
+        losses().of_defence(alone)
+
+
+def rounding_of(table: tuple[float, ...], tenths: int) -> float:
+    """By how many points a printed table may miss 100%, some of its entries being in tenths."""
+    entries = sum(entry > 0 for entry in table)
+    return 0.05 * tenths + 0.005 * (entries - tenths)
+
+
+def called(chart: Chart) -> tuple[str, str]:
+    """How many of a chart's plays and defences the agent calls in some situation."""
+    found = agent_strategies(pack_rules(chart, Ruleset()))
+    plays = (found.offence[:, : chart.plays] > 0).any(axis=0).sum()
+    defences = (found.defence > 0).any(axis=0).sum()
+    return f"{plays} of {chart.plays}", f"{defences} of {chart.defences}"
+
+
+def test_the_page_judges_the_claims_of_the_paper() -> None:
+    charts = {name: load_chart(name) for name in ("standard", "cautious", "aerial", "dice")}
+    outcomes = [str(len(chart.results)) for chart in charts.values()]
+    found = {name: called(chart) for name, chart in charts.items()}
+    assert found["standard"] == found["cautious"] == found["aerial"]
+    (plays, defences), (few, fewer) = found["standard"], found["dice"]
     _, offence, defence = TABLES
-    assert sum(offence) == pytest.approx(0.9987)
-    assert sum(defence) == pytest.approx(1.0046)
-    assert np.argmax(offence) + 1 == 4
-    assert "ABCDEFGHIJ"[int(np.argmax(defence))] == "E"
+    play, letter = int(np.argmax(offence)) + 1, "ABCDEFGHIJ"[int(np.argmax(defence))]
+    yards = charts["standard"].cell(play, letter)[0][1].yards
+    stated = " ".join(PAGE.read_text(encoding="utf-8").split())
+    [(touchdown, turnover)] = re.findall(
+        r"touchdown ([\d.]+), turnover ([\d.]+), safety 16", stated
+    )
+    check_claims(
+        "games/football-strategy.md",
+        {
+            "the chart has over 60 unique outcomes": (
+                f"our charts have {', '.join(outcomes[:-1])} and {outcomes[-1]}"
+            ),
+            "so many that traditional methods fail": (
+                f"{standard().n_situations} situations without a clock are solved"
+            ),
+            "Table 1 is a distribution": (
+                f"its entries sum to {sum(offence):.2%}; rounding explains up to "
+                f"{rounding_of(offence, 2):.2f}"
+            ),
+            "Table 2 is a distribution": (
+                f"its entries sum to {sum(defence):.2%}; rounding explains up to "
+                f"{rounding_of(defence, 1):.3f}"
+            ),
+            "the likeliest calls meet in 4E, a gain of 5 yards": (
+                f"{play} with {max(offence):.2%} and {letter} with {max(defence):.2%}; "
+                f"{play}{letter} is {yards} on our chart"
+            ),
+            "every play and defence is called somewhere": (
+                f"{plays} plays and {defences} defences by our agent on `standard`, `cautious` and "
+                f"`aerial`; {few} and {fewer} on `dice`"
+            ),
+            "the turnover's constant should exceed the touchdown's": (
+                f"{turnover} and {touchdown} when fitted to exact values"
+            ),
+            'three games lost, each by less than a touchdown, show a level "competitive with the '
+            "world's top players\"": (
+                f"who wins {1 - 0.05 ** (1 / 3):.1%} of its games loses three in a row with 5%"
+            ),
+        },
+    )
 
 
 @pytest.mark.parametrize(
@@ -348,15 +435,15 @@ def test_the_page_states_what_the_published_agent_loses_per_drive() -> None:
     assert exploitable in " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
 
 
-def drive_changes() -> dict[str, tuple[str, str]]:
-    """The page's table of what changed in a drive, earlier and now, by the first column."""
-    lines = PAGE.read_text(encoding="utf-8").split("| a drive | with `PRORATED`", 1)[1]
+def drive_figures() -> dict[str, str]:
+    """The page's table of the agent in a drive, by its first column."""
+    lines = PAGE.read_text(encoding="utf-8").split("| a drive | points |", 1)[1]
     rows = {}
     for line in lines.splitlines()[2:]:
         if not line.startswith("|"):
             break
-        figure, earlier, now = (cell.strip() for cell in line.strip("|").split("|"))
-        rows[figure] = earlier, now
+        figure, points = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[figure] = points
     return rows
 
 
@@ -373,15 +460,9 @@ def on(situations: np.ndarray, agent: Strategies) -> Strategies:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("now", [False, True], ids=["prorated", "fitted to the tables"])
-def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> None:
-    stated = {figure: numbers[now] for figure, numbers in drive_changes().items()}
-    rules = standard()
-    agent = agent_strategies(rules, PAPER if now else PRORATED)
-    # The regression of an earlier version, on terms that were prorated, found these.
-    earlier = {"touchdown": 19.2, "turnover": 44.2, "safety": 21.1, "last_down": 47.9}
-    regression = fit_constants(rules) if now else replace(PRORATED, first_down=18.3, **earlier)
-    fitted = agent_strategies(rules, regression)
+def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
+    stated, rules = drive_figures(), standard()
+    agent, fitted = agent_strategies(rules), agent_strategies(rules, fit_constants(rules))
     last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     formation = on(rules.situation[:, 3:] == 1, agent)
     strategy = FootballStrategy("standard")
@@ -409,19 +490,16 @@ def test_the_page_states_what_the_constants_changed_in_a_drive(now: bool) -> Non
     }
     for figure, number in found.items():
         text = stated.pop(figure).replace("\N{MINUS SIGN}", "-")
-        # The constants of the earlier regression are rounded.
-        width = 0.5 if now or "constants" not in figure else 1.5
         last_digit = 10 ** -len(text.split(".")[1])
-        assert float(text) == pytest.approx(number, abs=width * last_digit), figure
+        assert float(text) == pytest.approx(number, abs=0.5 * last_digit), figure
     assert not stated
-    if now:
-        best = found["a best response gets from its defence"]
-        optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
-        experiments = " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
-        assert (
-            f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
-            f"the uniform policy {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
-        ) in experiments
+    best = found["a best response gets from its defence"]
+    optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
+    experiments = " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
+    assert (
+        f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
+        f"the uniform policy {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
+    ) in experiments
 
 
 @pytest.mark.slow

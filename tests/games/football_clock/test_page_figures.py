@@ -17,7 +17,6 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
-from solvent.games.football.baselines.agent import PAPER, PRORATED
 from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.average import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
@@ -128,23 +127,19 @@ Pairs = dict[tuple[str, str], tuple[str, str]]
 """Two figures each, by what it says before them, and against whom."""
 
 
-def changes() -> tuple[Pairs, Pairs]:
-    """Figures with the earlier constants and those of now, from the page of the game."""
+def agent_values() -> Pairs:
+    """The figures of the agent with a clock, from the page of the game."""
     page = (ROOT / "docs" / "games" / "football-strategy.md").read_text(encoding="utf-8")
-    earlier: Pairs = {}
-    now: Pairs = {}
+    found: Pairs = {}
     label = ""
     for line in page[page.index("| with a clock | against |") :].splitlines()[2:]:
         if not line.startswith("|"):
             break
-        name, against, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        name, against, cell = (cell.strip() for cell in line.strip("|").split("|"))
         label = name or label
-        for found, cell in zip((earlier, now), cells, strict=True):
-            if cell == "not measured":
-                continue
-            first, second = cell.replace("\N{MINUS SIGN}", "-").split(", ")
-            found[label, against] = first, second
-    return earlier, now
+        first, second = cell.replace("\N{MINUS SIGN}", "-").split(", ")
+        found[label, against] = first, second
+    return found
 
 
 def label_of(form: str, timeouts: int) -> str:
@@ -153,7 +148,7 @@ def label_of(form: str, timeouts: int) -> str:
 
 
 def test_what_is_possible_for_the_agent_is_the_value() -> None:
-    assert len(AGENT) == 10
+    assert len(AGENT) == 8
     for (form, timeouts, first), (possible, optimal, answer) in AGENT.items():
         assert answer < optimal < possible
         if (form, timeouts) in FOUND:
@@ -164,16 +159,11 @@ def test_what_is_possible_for_the_agent_is_the_value() -> None:
 
 
 def test_the_page_of_the_game_has_the_same_agent() -> None:
-    earlier, now = changes()
-    assert len(earlier) == len(AGENT) + 2 + len(MANAGED)
-    assert earlier.keys() - now.keys() == {
-        ("`full`", "optimal player"),
-        ("`full`", "best response"),
-    }
+    now = agent_values()
+    assert len(now) == len(AGENT) + 2 + len(MANAGED)
     for n, against in ((1, "optimal player"), (2, "best response")):
         for (form, timeouts, first), row in AGENT.items():
-            key = label_of(form, timeouts), against
-            assert float(now.get(key, earlier[key])[not first]) == row[n]
+            assert float(now[label_of(form, timeouts), against][not first]) == row[n]
     page = " ".join(PAGE.split())
     leads = [now[f"`second-half`, {lead} points ahead", "optimal player"] for lead in (4, 7)]
     (receives, kicks), (with_seven, kicks_with_seven) = leads
@@ -188,25 +178,14 @@ def test_the_page_of_experiments_has_the_same_agent() -> None:
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     experiments = " ".join(page.split())
 
-    def mean(found: Pairs, label: str, against: str) -> float:
-        first, second = found[label, against]
+    def mean(label: str, against: str) -> float:
+        first, second = agent_values()[label, against]
         return (float(first) + float(second)) / 2
 
-    second_half = re.search(
-        r"earlier agent has ([\d.]+) against the optimal player, the current agent ([\d.]+)\.",
-        experiments,
-    )
-    half = re.search(
-        r"A best response gets ([\d.]+) from it, and ([\d.]+) from the current agent\.",
-        experiments,
-    )
-    assert second_half is not None
-    assert half is not None
-    for n, found in enumerate(changes(), 1):
-        kickoffs = mean(found, "`second-half`", "optimal player")
-        assert float(second_half[n]) == pytest.approx(kickoffs, abs=1e-4)
-        given = mean(found, "`half`", "best response")
-        assert float(half[n]) == pytest.approx(-given, abs=0.006)
+    [second_half] = re.findall(r"the current agent ([\d.]+)\.", experiments)
+    assert float(second_half) == pytest.approx(mean("`second-half`", "optimal player"), abs=1e-4)
+    [half] = re.findall(r"and ([\d.]+) from the current agent\.", experiments)
+    assert float(half) == pytest.approx(-mean("`half`", "best response"), abs=0.006)
 
 
 @pytest.fixture(scope="module")
@@ -332,20 +311,12 @@ def test_the_end_of_a_game(solved: TimedSolution) -> None:
 @pytest.mark.slow
 @forms(RATED)
 def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
-    """With its constants of now and the earlier ones; with the whole game that takes longest."""
     layout, begin = solved.layout, place_of(solved.layout, solved.start)
     form, label = layout.form, label_of(layout.form, layout.clock.timeouts)
-    pairs: list[Players] = []
-    optimal = OptimalLayers(layout, solved.store.read)
-    managements = [5.0, ClockManagement().weight]
-    for constants, weight in zip((PRORATED, PAPER), managements, strict=True):
-        agent = AgentLayers(layout, constants, ClockManagement(weight=weight))
-        bare = AgentLayers(layout, constants, ClockManagement(threshold=0, onside=0))
-        pairs += [
-            (agent, optimal),
-            (agent, None),
-            *([(bare, optimal)] * (label == "`two-minutes`")),
-        ]
+    optimal, agent = OptimalLayers(layout, solved.store.read), AgentLayers(layout)
+    bare = AgentLayers(layout, management=ClockManagement(threshold=0, onside=0))
+    pairs: list[Players] = [(agent, optimal), (agent, None)]
+    pairs += [(bare, optimal)] * (label == "`two-minutes`")
     at_start: list[Floats] = []
 
     def keep(layer: Layer, values: Sequence[Floats]) -> None:
@@ -361,25 +332,20 @@ def test_the_agent_gets_what_the_pages_say(solved: TimedSolution) -> None:
         seats = 0.5 + float(mine), 0.5 - float(others)
         return seats if begin.player == 0 else seats[::-1]
 
-    per_agent = len(pairs) // 2
-    for found, first in zip(changes(), (0, per_agent), strict=True):
-        against = ("optimal player", "best response")
-        expected = {
-            (label, name): (results[first + n].first, results[first + n].second)
-            for n, name in enumerate(against)
-        }
-        if form == "second-half":
-            for lead in (4, 7):
-                expected[f"{label}, {lead} points ahead", against[0]] = ahead(lead, first)
-        if label == "`two-minutes`":
-            for name, lead, seat in zip(MANAGED, (1, 1, -1, 0), (1, 0, 0, 0), strict=True):
-                managed, bare = (ahead(lead, first + n)[seat] for n in (0, 2))
-                expected[f"{label}, {name}", against[0]] = managed, bare
-        for key, pair in expected.items():
-            if key not in found:
-                continue
-            for text, number in zip(found[key], pair, strict=True):
-                assert text == f"{number:.{len(text.split('.')[1])}f}", key
+    found, against = agent_values(), ("optimal player", "best response")
+    expected = {
+        (label, name): (results[n].first, results[n].second) for n, name in enumerate(against)
+    }
+    if form == "second-half":
+        for lead in (4, 7):
+            expected[f"{label}, {lead} points ahead", against[0]] = ahead(lead, 0)
+    if label == "`two-minutes`":
+        for name, lead, seat in zip(MANAGED, (1, 1, -1, 0), (1, 0, 0, 0), strict=True):
+            managed, bare_of_it = (ahead(lead, n)[seat] for n in (0, 2))
+            expected[f"{label}, {name}", against[0]] = managed, bare_of_it
+    for key, pair in expected.items():
+        for text, number in zip(found[key], pair, strict=True):
+            assert text == f"{number:.{len(text.split('.')[1])}f}", key
     if label == "`two-minutes`":
         values = solved.values(begin.layer)[begin.row]
         behind, tied, in_front = (float(values[layout.column(2, lead)]) for lead in (-1, 0, 1))

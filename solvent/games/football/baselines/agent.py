@@ -32,13 +32,20 @@ this package. They are matched best by
 
 with every probability within 1.3 percentage points, 5.0 points in the sum of both tables, and the
 same calls of positive probability on both sides; share 0 comes to 5.3. Prorating the whole bonus
-comes to 48.5 at best, and with :data:`PRORATED` to 184.6, one call being off by 35 points. So the
-printed agent values the first down by a jump. An owner of the chart repeats the fit by
-:func:`solvent.games.football.baselines.fit.fit_to_strategies`.
+comes to 48.5 at best. So the printed agent values the first down by a jump. An owner of the chart
+repeats the fit by :func:`solvent.games.football.baselines.fit.fit_to_strategies`. The tables do not
+depend on the other three constants, since no touchdown, safety or last down is near there:
+touchdown 40, safety 30 and last_down 20 are this project's.
 
-What the penalty's -8 counts for was not recorded with the fit; here it is added to the utility of a
-penalty's yards. The tables do not depend on the other three constants, since no touchdown, safety
-or last down is near there: touchdown 40, safety 30 and last_down 20 are this project's.
+**What -8 for a penalty means** was not recorded with the fit. It may be added to the utility of the
+penalty's yards, or be the whole utility of a penalty (`penalty_alone`). Without the printed chart
+the tables cannot tell: none of its five published cells is a penalty. With the chart they can. On
+the standard chart the two readings differ by 120 percentage points in the situation of the tables,
+and constants of the one that are fitted to strategies of the other stay more than 5 points away,
+while those of the right one match exactly. Until an owner of the chart decides, the agent adds, for
+two reasons. The paper modifies the chart "by adding (or subtracting) values to each table entry".
+And on the standard chart a best response keeps the defence of the other reading in place by
+penalties for ever, so that it has no exploitability.
 """
 
 from __future__ import annotations
@@ -74,11 +81,11 @@ class Constants:
         favourable_share: The share of `first_down` that is added for a favourable second or third
             down.
         favourable_gain: Yards gained from which on the down that follows is favourable.
-        favourable_to_go: If given, a second and a third down are favourable up to so many yards to
-            go, whatever was gained.
+        penalty_alone: Whether `penalty` is all that a penalty counts, its yards and what follows
+            from them included.
 
     Raises:
-        ValueError: If one is not a finite number, or `favourable_to_go` not a pair of them.
+        ValueError: If one of the others is not a finite number.
     """
 
     first_down: float = 51.8
@@ -90,21 +97,16 @@ class Constants:
     share: float = 0.02
     favourable_share: float = 0.30
     favourable_gain: float = 4.0
-    favourable_to_go: tuple[float, float] | None = None
+    penalty_alone: bool = False
 
     def __post_init__(self) -> None:
         """Check that all are numbers."""
         for item in fields(self)[:-1]:
-            _check_number(item.name, getattr(self, item.name))
-        pair = self.favourable_to_go
-        if pair is None:
-            return
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(
-                f"favourable_to_go is {shown(pair)}; allowed are None and pairs of numbers"
-            )
-        for value in pair:
-            _check_number("favourable_to_go", value)
+            value = getattr(self, item.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers")
+            if not np.isfinite(value):
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are finite numbers")
 
     @property
     def weights(self) -> Floats:
@@ -114,28 +116,7 @@ class Constants:
         return np.array((1.0, *bonus, *others))
 
 
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"{name} is {shown(value)}; allowed are numbers")
-    if not np.isfinite(value):
-        raise ValueError(f"{name} is {shown(value)}; allowed are finite numbers")
-
-
 PAPER = Constants()
-
-PRORATED = Constants(
-    first_down=10,
-    touchdown=40,
-    turnover=50,
-    safety=30,
-    last_down=20,
-    penalty=0,
-    share=1,
-    favourable_share=0.25,
-    favourable_to_go=(5, 2),
-)
-"""All of the first-down bonus prorated, with constants of this project: the default before Tables 1
-and 2 were fitted."""
 
 
 def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strategies:
@@ -230,7 +211,7 @@ def utility_terms(
 
     Args:
         rules: Chart and ruleset.
-        constants: Of which only what is favourable is looked at.
+        constants: Say what is favourable, and whether a penalty's constant stands alone.
         situations: Of which situations, by number.
 
     Returns:
@@ -276,15 +257,11 @@ def _branch_terms(
     # A penalty on first down leaves a first down, but what is left to go says that none was made.
     made = kept & (next_down == 1) & ((down > 1) | (next_to_go != to_go - yards))
     follows = kept & (down < next_down) & np.isin(next_down, (2, 3))
-    if constants.favourable_to_go is None:
-        favourable = follows & (yards >= constants.favourable_gain)
-    else:
-        second, third = constants.favourable_to_go
-        favourable = follows & (next_to_go <= np.where(next_down == 2, second, third))
+    favourable = follows & (yards >= constants.favourable_gain)
     prorated = np.where(kept & ~made, np.maximum(yards / to_go, -1.0), 0.0)
     penalized = np.array([result.kind in PENALTIES for result in rules.chart.results] + [False] * 2)
     last = down == rules.ruleset.downs
-    return [
+    terms = [
         yards,
         1.0 * (touchdown | made),
         prorated,
@@ -293,8 +270,10 @@ def _branch_terms(
         -1.0 * (~last & (lost | conceded)),
         -1.0 * safety,
         -1.0 * (last & (lost | conceded)),
-        1.0 * penalized[result],
     ]
+    if constants.penalty_alone:
+        terms = [term * ~penalized[result] for term in terms]
+    return [*terms, 1.0 * penalized[result]]
 
 
 def call_payoffs(rules: PackedRules, worth: Floats) -> Floats:
