@@ -1,4 +1,4 @@
-"""The notebooks run, show pictures, and have exercises that can be solved but are not."""
+"""The notebooks run, show pictures, state what they compute, and leave their exercises unsolved."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from exercise_solutions import SOLUTIONS, solution
+from notebook_claims import CLAIMS, POINTS
 
 import solvent
 from solvent.grading import Grade, find_exercise
@@ -20,7 +21,7 @@ from solvent.grading.exercises import exercise_points
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
-QUICK = ("02-value-and-policy-iteration", "10-write-your-own-game")
+QUICK = ("01-what-is-an-optimum", "02-value-and-policy-iteration", "10-write-your-own-game")
 LARGE = ("beat-the-agent", "optimal-defence")
 """Exercises with tables of 161,426 states."""
 
@@ -63,7 +64,7 @@ def pictures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize("file", EXECUTED)
-def test_a_notebook_runs_and_its_answers_are_not_the_solutions(
+def test_a_notebook_runs_and_says_what_it_computes_but_no_solution(
     file: Path, pictures: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     grades: list[Grade] = []
@@ -83,6 +84,14 @@ def test_a_notebook_runs_and_its_answers_are_not_the_solutions(
     assert [one.exercise for one in grades] == exercises_of(file)
     assert all(one.points < one.out_of for one in grades)
     assert all(one.exercise in one.text for one in grades)
+    monkeypatch.setattr(solvent, "grade", grade)
+    CLAIMS[file.stem](names, " ".join(" ".join(cells(file, "markdown")).split()))
+
+
+def test_the_points_that_a_notebook_states_are_those_of_the_exercise() -> None:
+    for name, points in POINTS.items():
+        exercise = find_exercise(name)
+        assert {gap: exercise.points_for(gap) for gap in points} == points
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in NOTEBOOKS])
