@@ -7,6 +7,7 @@ import runpy
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import pytest
 import solvent
 from solvent.exact import Solution
 from solvent.games import GymnasiumTable
-from solvent.model import TabularGame, TabularPolicy
+from solvent.games.blackjack.rules import OVER, STICK, Blackjack, Hand, dealers_natural
+from solvent.games.racetrack.rules import FINISHED, Car, Racetrack
+from solvent.model import Outcome, TabularGame, TabularPolicy
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
@@ -58,6 +61,45 @@ def cliff() -> tuple[float, Solution]:
     return solution.value, solution
 
 
+class Halves(Racetrack):
+    """The racetrack with another rule for a point halfway between two cells."""
+
+    def __init__(self, rounded: Callable[[Fraction], int]) -> None:
+        super().__init__()
+        object.__setattr__(self, "rounded", rounded)
+
+    def _drive(self, car: Car) -> list[tuple[Car, Fraction]]:
+        parts = max(car.up, car.right)
+        for part in range(1, parts + 1):
+            row = car.row - self.rounded(Fraction(car.up * part, parts))  # type: ignore[attr-defined]
+            column = car.column + self.rounded(Fraction(car.right * part, parts))  # type: ignore[attr-defined]
+            outside = row < 0 or column >= len(self.rows[0])
+            cell = "#" if outside else self.rows[row][column]
+            if cell == "F":
+                return [(FINISHED, Fraction(1))]
+            if cell == "#":
+                return [(start.state, start.probability) for start in self.initial()]
+        return [(car._replace(row=row, column=column) if parts else car, Fraction(1))]
+
+
+class DealersNatural(Blackjack):
+    """Blackjack in which a natural of the dealer's beats a 21 of three cards."""
+
+    def transition(self, state: Hand, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        found = super().transition(state, joint_action)
+        if joint_action != (STICK,) or state.natural or state.total != 21:
+            return found
+        natural = dealers_natural(state.dealer)
+        results = {one.reward: one.probability for one in found} | {-1: natural}
+        results[0] -= natural
+        return tuple(Outcome(p, OVER, reward) for reward, p in results.items() if p)
+
+
+def variation(game: Any) -> tuple[float, Solution]:
+    solution = solvent.solve(solvent.compile_game(game))
+    return solution.value, solution
+
+
 OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
     "gridworld, random policy, cell A": random_policy,
     "gridworld, optimum, cell A": lambda: at((0, 1), "gridworld"),
@@ -65,8 +107,13 @@ OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
     "gambler's problem, 50 of 100": lambda: at((50,), "gambler"),
     "Blackjack from the deal": lambda: from_the_start("blackjack"),
     "Blackjack, a natural is any 21": lambda: from_the_start("blackjack", natural=False),
+    "Blackjack, a dealer's natural beats a 21 of three cards": lambda: variation(DealersNatural()),
     "racetrack, left track": lambda: from_the_start("racetrack"),
     "racetrack, right track": lambda: from_the_start("racetrack", track="book-right"),
+    "racetrack, left track, halves down and to the left": lambda: variation(
+        Halves(lambda place: ceil(place - Fraction(1, 2)))
+    ),
+    "racetrack, left track, halves to the even one": lambda: variation(Halves(round)),
     "random walk, state C of five": lambda: at((3,), "random-walk"),
     "random walk, last of 19 states": lambda: at((19,), "random-walk", states=19, left=-1),
     "windy gridworld": lambda: from_the_start("windy-gridworld"),

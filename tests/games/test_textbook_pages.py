@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optimal_ranges import LOST, STEPS, WON, Counts, maximin_corners
 
 from solvent import best_response, make_game, policy_value, solve
 from solvent.exact import Solution, state_visitation
@@ -155,24 +156,42 @@ def test_the_trials_of_soccer() -> None:
     table = table_of("soccer")
     solution = solve(table)
     random = TabularPolicy.uniform(table, player=1)
-    optimal = solution.policies[0]
-    found = [
-        odds(table, optimal, random),
-        odds(table, best_response(table, random).policies[0], random),
-    ]
-    for row, (won, decided) in zip(
-        rows("games-for-two", "games against a random player"), found, strict=True
-    ):
-        assert row[3:] == [f"{won:.2%}", f"{decided:,.0f}"]
-    published = [
-        [number(cell.replace(",", "")) for cell in row[1:3]]
-        for row in rows("games-for-two", "games against a random player")
-    ]
-    # The best response: within four standard deviations of so many games, and its length of 2%.
-    won, decided = found[1]
-    spread = 100 * np.sqrt(won * (1 - won) / published[1][1])
-    assert abs(100 * won - published[1][0]) < 4 * spread
-    assert decided == pytest.approx(published[1][1], rel=0.02)
+    response = best_response(table, random)
+    episodes, live = Counts(table, random), ~table.terminal
+    played = WON + LOST
+    matrices = solution.action_values.reshape(-1, 5, 5)
+    optimal = list(map(maximin_corners, matrices, solution.values[live]))
+    after = np.zeros((table.n_states, 3))
+    after[live] = episodes.totals(response.policies[0].probabilities[live])
+    goals = (episodes.counted + episodes.next @ after[live]) @ (WON - LOST)
+    tied = [np.eye(5)[values >= values.max() - 1e-9] for values in goals]
+
+    def printed(corners: list[Any]) -> list[str]:
+        shares = [episodes.extreme(corners, WON, played, sign) for sign in (-1, 1)]
+        counts = [episodes.extreme(corners, 1e5 * played, STEPS, sign) for sign in (-1, 1)]
+        texts = [f"{share:.2%}" for share in shares], [f"{count:,.0f}" for count in counts]
+        return [" to ".join(dict.fromkeys(pair)) for pair in texts]
+
+    first, second = rows("games-for-two", "games against a random player")
+    # The published numbers of the optimal policy are within the range over all of them.
+    assert first[3:] == printed(optimal)
+    for cell, bounds in zip(first[1:3], first[3:], strict=True):
+        low, high = (number(bound.replace(",", "")) for bound in bounds.split(" to "))
+        assert low < number(cell.replace(",", "")) < high
+    # The corners are optimal: none loses more than the value to a best response.
+    corner = np.zeros((table.n_states, 5))
+    corner[live], corner[~live, 0] = [one[-1] for one in optimal], 1
+    policy = TabularPolicy.of(table, corner / corner.sum(axis=1, keepdims=True))
+    assert best_response(table, policy).value == pytest.approx(0, abs=1e-8)
+    # All best responses win as often, and as soon.
+    assert second[3:] == printed(tied)
+    published = [number(cell.replace(",", "")) for cell in second[1:3]]
+    # Within four standard deviations of so many games, and its length of 2%.
+    won, decided = odds(table, response.policies[0], random)
+    spread = 100 * np.sqrt(won * (1 - won) / published[1])
+    assert abs(100 * won - published[0]) < 4 * spread
+    assert decided == pytest.approx(published[1], rel=0.02)
     [challenged] = rows("games-for-two", "games against the best response")
-    won, _ = odds(table, optimal, best_response(table, optimal).policies[1])
+    optimum = solution.policies[0]
+    won, _ = odds(table, optimum, best_response(table, optimum).policies[1])
     assert challenged[2] == f"{won:.2%}"
