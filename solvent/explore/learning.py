@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -174,17 +173,14 @@ class Course:
         """
         counts, distances = zip(*((one.count, one.distance) for one in self.frames), strict=True)
         x = Axis(1, max(counts[-1], 10), logarithmic=self.along == "episodes")
-        panel = Panel(self.distance, self.distance, x, gap_axis(distances), self.along)
-        shown = [(c, d) for c, d in zip(counts, distances, strict=True) if isfinite(d)]
-        if shown:
-            xs, ys = zip(*shown, strict=True)
-            panel.line(xs, ys, "var(--series-0)", self.distance, dashed=False)
-            panel.dots(xs, ys, "var(--series-0)")
-        if isfinite(now.distance):
-            text = f"{self.along} {now.count}: {small(now.distance)}"
-            ring = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
-            mark = [now.count], [now.distance]
-            panel.line(*mark, "var(--series-1)", text, dashed=False, shape=ring)
+        y = gap_axis(distances, unbounded=True)
+        panel = Panel(self.distance, self.distance, x, y, self.along)
+        panel.line(counts, distances, "var(--series-0)", self.distance, dashed=False)
+        panel.dots(counts, distances, "var(--series-0)")
+        text = f"{self.along} {now.count}: {small(now.distance)}"
+        ring = "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
+        mark = [now.count], [now.distance]
+        panel.line(*mark, "var(--series-1)", text, dashed=False, shape=ring)
         return panel.drawn()
 
 

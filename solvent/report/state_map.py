@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from html import escape
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -276,27 +276,29 @@ def action_names(info: GameInfo) -> list[str]:
 def signs(names: Sequence[str], arrows: bool = False) -> list[str]:
     """A sign for each action: as many letters as tell it apart.
 
-    What all names begin with is left out, as in ``order 1`` and ``order 2``.
+    What all names begin with is left out, as in ``order 1`` and ``order 2``; of names with equally
+    many words, every word that all have at that place.
 
     Args:
         names: The names of the actions.
         arrows: Whether directions are arrows, since the signs stand on a board.
     """
     words = [name.split() for name in names]
-    common = 0
-    while len(names) > 1 and all(len(word) > common + 1 for word in words):
-        if len({word[common] for word in words}) > 1:
-            break
-        common += 1
-    short = [" ".join(word[common:]) for word in words]
-    letters = [_shortest(name, short) for name in short]
+    if len({len(own) for own in words}) > 1:
+        before = zip(*(own[:-1] for own in words), strict=False)
+        common = len(list(takewhile(lambda at: len(set(at)) == 1, before)))
+        words = [[" ".join(own[common:])] for own in words]
+    columns = list(zip(*words, strict=True))
+    columns = [column for column in columns if len(set(column)) > 1] or columns[-1:]
+    parts = [[_shortest(part, set(column)) for part in column] for column in columns]
+    letters = [" ".join(own) for own in zip(*parts, strict=True)]
     if arrows:
         return [ARROWS.get(name.lower(), own) for name, own in zip(names, letters, strict=True)]
     return letters
 
 
-def _shortest(name: str, names: Sequence[str]) -> str:
-    """The fewest letters with which no other name begins; initials where the name has two words."""
+def _shortest(name: str, names: Set[str]) -> str:
+    """The fewest letters with which no other name begins; all if another begins with the name."""
     for letters in range(1, len(name)):
         if sum(other.startswith(name[:letters]) for other in names) == 1:
             return name[:letters].strip()

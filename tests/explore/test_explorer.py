@@ -337,6 +337,17 @@ def test_what_learns_is_valued_exactly_and_gets_nearer(
     assert ("Player 1" in course.note) == (name == "greed")
 
 
+def test_a_policy_that_never_ends_is_drawn_at_infinity_and_not_left_out() -> None:
+    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    course = Course(cast(SolvedTable, solve(cliff)), "q-learning", 0)
+    frame = course.frame(3)
+    assert np.isinf([one.distance for one in course.frames]).all()
+    text = course.curve(frame)
+    [points] = re.findall(r'<polyline [^>]*points="([^"]* [^"]*)"', text)
+    assert len(points.split()) == 3
+    assert ">∞<" in text
+
+
 def test_a_slice_of_a_map_has_the_values_of_its_states() -> None:
     game, found = cast(SolvedTable, solved("greed")), explorer("greed").state_map
     names = [field.name for field in found.fields]

@@ -354,6 +354,7 @@ def test_signs_tell_actions_apart() -> None:
     assert signs(["left", "North", "stay"], arrows=True) == ["←", "↑", "s"]
     assert signs(["hold"]) == ["h"]
     assert signs(["a b", "a c d"]) == ["b", "c"]
+    assert signs(["up faster, right same", "up same, right faster"]) == ["f s", "s f"]
 
 
 def test_every_action_that_is_chosen_has_a_colour_of_its_own() -> None:

@@ -160,6 +160,13 @@ class Soccer:
             seen += [row / (HEIGHT - 1), column / (WIDTH - 1)]
         return np.array([*seen, state.ball == player, -1.0], np.float32)
 
+    def entries(self) -> dict[str, tuple[str, str]]:
+        """The names of the coordinates of both players."""
+        return {
+            seat: (f"row of player {player}", f"column of player {player}")
+            for player, seat in enumerate(("first", "second"))
+        }
+
     def explain(self, action: int, player: int) -> str:
         """Where an action leads."""
         return ("west", "east", "south", "north", "nowhere")[action] if player == 0 else (
