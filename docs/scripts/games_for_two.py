@@ -114,7 +114,7 @@ def bids() -> str:
     bids = first_bids(CARDS)
     panel = bar * CARDS + gap
     width, height = 40 + panel * len(bids), top + tall + 52
-    parts = [head(f"Optimal first bids in Goofspiel with {CARDS} cards", width, height)]
+    parts = [head(f"Chances of optimal first bids in Goofspiel with {CARDS} cards", width, height)]
     for k, (prize, chances) in enumerate(bids.items()):
         x = 40 + panel * k
         parts.append(
@@ -155,7 +155,7 @@ def soccer() -> str:
         value = solution.values[table.index[state]]
         parts.append(
             f'<text x="{x0 + cell * WIDTH / 2:.0f}" y="{top + cell * HEIGHT + 26}" '
-            f'text-anchor="middle">{name}: worth {value:.3f} to A</text>'
+            f'text-anchor="middle">{name}, A with the ball: value {value:.3f} to A</text>'
         )
         for row in GOAL_ROWS:
             for x, colour in ((x0 - 8, BLUE), (x0 + cell * WIDTH, ORANGE)):

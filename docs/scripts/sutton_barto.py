@@ -189,7 +189,9 @@ def random_walk() -> str:
     env, walk = TabularEnv(table, observation="index"), TabularPolicy.uniform(table)
     run = td(env, walk, alpha=0.1, initial=0.5, rng=np.random.default_rng(0))
     means = [np.full(5, 0.5), *(e.V[order] for e in islice(run, 100))]
-    learned = Panel("TD(0)", "estimated value", Axis(0, 1), Axis(0, 1), "state, from A to E")
+    learned = Panel(
+        "TD(0)", "estimated value", Axis(0, 1), Axis(0, 1), "states A to E, each at its true value"
+    )
     places = np.arange(1, 6) / 6
     learned.line(places, places, "#9aa4ac", "true values", dashed=False)
     shown = (0, 1, 10, 100)
@@ -406,7 +408,7 @@ def blackjack() -> str:
         parts.append(
             Board(
                 f"values, {ace}",
-                [[f"{v:.1f}".replace("-", "−") for v in row] for row in values],
+                [[f"{v:z.1f}".replace("-", "−") for v in row] for row in values],
                 [[shade(CIVIDIS, 0.4 + 0.6 * (v + 1) / 2) for v in row] for row in values],
                 cell=24,
             )
