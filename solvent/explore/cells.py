@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isfinite
+from types import MappingProxyType
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def slice_cells(
     value: Floats,
     across: int | None = None,
     up: int | None = None,
-    fixed: Mapping[int, int] | None = None,
+    fixed: Mapping[int, int] = MappingProxyType({}),
 ) -> tuple[Cells, dict[int, int]]:
     """A slice of a map: two fields vary, the others are fixed.
 
@@ -83,17 +84,15 @@ def slice_cells(
     others = [n for n in range(len(told)) if n not in (across, up)]
     inside = np.ones(len(found.value), bool)
     chosen: dict[int, int] = {}
-    for n in others:
-        if fixed and n in fixed:
+    for n in sorted(others, key=lambda n: n not in fixed):
+        if n in fixed:
             chosen[n] = fixed[n]
-            inside &= told[n].place == fixed[n]
-    for n in others:
-        if n not in chosen and inside.any():
+        elif inside.any():
             # The value that most of the cells have, of those with a start if there are any.
             begins = inside & found.start
             places = told[n].place[begins if begins.any() else inside]
             chosen[n] = int(np.bincount(places).argmax())
-            inside &= told[n].place == chosen[n]
+        inside &= told[n].place == chosen.get(n, 0)
     one_row = across == up
     rows = ("",) if one_row else tuple(map(field_text, told[up].values))
     columns = tuple(map(field_text, told[across].values))

@@ -241,26 +241,17 @@ class States:
         if self.table is None or self.table.n_states > MOST_STATES:
             return {}
         grouped: dict[tuple[str, ...], tuple[list[int], list[list[Any]]]] = {}
-        known: dict[Any, tuple[str, ...]] = {}
         for number, state in enumerate(self.table.states):
-            form = _form(state)
-            # The names of fields take longer to find than their values.
-            if form is None or form not in known:
-                names, values = self._apart(state)
-                own = tuple(names)
-                if form is not None:
-                    known[form] = own
-            else:
-                own, values = known[form], _plain_values(state)
-            numbers, rows = grouped.setdefault(own, ([], []))
+            names, values = self._apart(state)
+            numbers, rows = grouped.setdefault(tuple(names), ([], []))
             numbers.append(number)
             rows.append(values)
         return {
-            names: _Kind(
+            own: _Kind(
                 np.array(numbers),
-                dict(zip(names, map(_column, zip(*rows, strict=True)), strict=True)),
+                dict(zip(own, map(_column, zip(*rows, strict=True)), strict=True)),
             )
-            for names, (numbers, rows) in grouped.items()
+            for own, (numbers, rows) in grouped.items()
         }
 
     def _nearest(self, names: list[str], values: list[Any]) -> Any:
@@ -273,41 +264,6 @@ class States:
             number = list(column.values).index(field_text(value))
             agreeing += column.place == number
         return self.table.states[int(kind.states[int(agreeing.argmax())])]
-
-
-def _form(state: Any) -> Any:
-    """What states with the same fields have in common; None if that is not told so easily.
-
-    It is told of tuples whose parts are no dataclasses, and whose tuples hold nothing but values.
-    """
-    if not isinstance(state, tuple):
-        return None
-    lengths = []
-    for part in state:
-        if isinstance(part, tuple):
-            if hasattr(part, "_fields") or any(map(_has_fields, part)):
-                return None
-            lengths.append(len(part))
-        elif is_dataclass(part):
-            return None
-        else:
-            lengths.append(-1)
-    return type(state), tuple(lengths)
-
-
-def _has_fields(value: Any) -> bool:
-    return isinstance(value, tuple) or is_dataclass(value)
-
-
-def _plain_values(state: Any) -> list[Any]:
-    """The values of the fields of a state that has a form."""
-    values: list[Any] = []
-    for part in state:
-        if isinstance(part, tuple) and part:
-            values += part
-        else:
-            values.append(part)
-    return values
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
