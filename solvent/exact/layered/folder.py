@@ -6,8 +6,10 @@
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
-``unfinished/``       while there is work to do: the records so far, a line each, and, as
-                      ``supports``, what layers still to be solved are started from
+``samples.json``      states chosen at random with the values of all that follow them, at full
+                      precision (:mod:`~.samples`), in a folder that does not keep all values
+``unfinished/``       while there is work to do: the records so far, a line each, the samples so
+                      far, and, as ``supports``, what layers still to be solved are started from
 ====================  =============================================================================
 
 A layer appears whole or not at all, and its record only after it, so that a solve that is killed at
@@ -39,6 +41,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from math import prod
 from pathlib import Path
 from threading import Lock
@@ -51,6 +54,13 @@ from solvent.exact.layered.compact import pack, rounded_off, unpack
 from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
 from solvent.exact.layered.lock import NAME as LOCK
 from solvent.exact.layered.lock import FolderLock
+from solvent.exact.layered.samples import (
+    KeptSample,
+    read_samples,
+    sampled_places,
+    samples_text,
+    take_samples,
+)
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
 from solvent.exact.store import TEMPORARY, StoreError, remove_temporary, write_atomically
 from solvent.model.arrays import Floats
@@ -58,6 +68,9 @@ from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 _SHA = re.compile(r"[0-9a-f]{64}")
+
+SAMPLES = "samples.json"
+"""The file of the kept samples in a finished folder."""
 
 REMEMBERED_BYTES = 1 << 30
 """So much of what was unpacked from compact files is remembered by a folder that is read."""
@@ -259,6 +272,7 @@ class LayerFolder(LayerStore):
                 write_atomically(paths[-1], content, flush=False)
                 self._starts[layer] = start
                 self._start_checksums[layer] = hashlib.sha256(content).hexdigest()
+            paths += self._keep_samples(layer, values)
             content = _npy(values)
             paths.append(self.path(layer))
             write_atomically(paths[-1], content, flush=False)
@@ -283,11 +297,36 @@ class LayerFolder(LayerStore):
     def finish(self) -> None:
         self.check_complete()
         self._wait_for_disk()
+        self._gather_samples()
         records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_passed()
         self._starts.clear()
         shutil.rmtree(self._unfinished, ignore_errors=True)
+
+    @cached_property
+    def _sampled(self) -> dict[Layer, list[tuple[int, ...]]]:
+        return sampled_places(self.game)
+
+    def _keep_samples(self, layer: Layer, values: Floats) -> list[Path]:
+        """Write the samples of a layer while what it reads is there; returns their file, if any."""
+        if self.keep == "all" or layer not in self._sampled:
+            return []
+        taken = take_samples(self.game, self._sampled[layer], layer, values, self.read)
+        path = self._sample_path(layer)
+        write_atomically(path, samples_text(self.game, {layer: taken}).encode(), flush=False)
+        return [path]
+
+    def _gather_samples(self) -> None:
+        """Put the samples of all layers into one file; layers solved without them have none."""
+        samples: dict[Layer, list[KeptSample]] = {}
+        for layer in self.game.layers:
+            path = self._sample_path(layer)
+            if path.exists():
+                content = read_file(path, manifest.MOST_BYTES)
+                samples[layer] = [one for _, one in read_samples(self.game, content, str(path))]
+        if samples:
+            write_atomically(self.folder / SAMPLES, samples_text(self.game, samples).encode())
 
     def verify(self, layer: Layer) -> None:
         """Check what is kept of a layer: size, SHA-256, values.
@@ -366,6 +405,9 @@ class LayerFolder(LayerStore):
     @property
     def _journal(self) -> Path:
         return self._unfinished / "records.jsonl"
+
+    def _sample_path(self, layer: Layer) -> Path:
+        return self._unfinished / "samples" / f"{self.game.name(layer)}.json"
 
     def _start_path(self, layer: Layer) -> Path:
         return self._unfinished / "supports" / f"{self.game.name(layer)}.npy"

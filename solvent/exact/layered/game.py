@@ -220,6 +220,19 @@ class LayeredGame(ABC):
         """
         return stored
 
+    def state_at(self, place: Place) -> tuple[Any, Any] | None:
+        """Return the rules and the state whose value stands at a place, the reverse of `place`.
+
+        A game that has this can be checked state by state (:mod:`~.spot_check`).
+
+        Args:
+            place: A place in the values of any layer.
+
+        Returns:
+            None unless overridden.
+        """
+        return None
+
     # Its certificate
 
     @abstractmethod
