@@ -42,7 +42,7 @@ from typing import Any
 
 from solvent.model.data_files import find_data, read_data, text_of
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
-from solvent.model.registry import declared_names
+from solvent.model.registry import declared_names, names_a_place
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -115,6 +115,11 @@ class Task:
                 f"above 0"
             )
         for algorithm, count in self.seeds.items():
+            if names_a_place(str(algorithm)):
+                raise ValueError(
+                    f"{self.name}: seeds has {shown(algorithm)}; allowed are the names of "
+                    f"algorithms that a package declares; run your own with --algorithm"
+                )
             check_integer(count, f"{self.name}: the number of seeds of {algorithm}", 1, 10**6)
 
     def terms(self) -> dict[str, Any]:

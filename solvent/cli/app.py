@@ -803,6 +803,12 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="What `solve --out DIR` has solved."),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="With --in: run the code of a game that the results name by its file."
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
@@ -823,13 +829,15 @@ def report(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "
             "--solution DIR for a game that is solved layer by layer"
         )
+    if trust and results is None:
+        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
     if results is not None and ctx.args:
         raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
     subject, sections = (
         (results, ()) if results is not None else read_subject(game, solution, ctx.args)
     )
     with working("making the page"):
-        page = write_report(subject, out, sections=sections, summary=summary)
+        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
     typer.echo(f"report: {page}")
 
 

@@ -451,6 +451,27 @@ def names_a_place(name: str) -> bool:
     return ":" in name or name.endswith(".py") or _format(name) is not None
 
 
+def check_registered(name: str, what: str, *, trust: bool = False) -> None:
+    """Refuse a name from a file unless it is registered or its author is trusted.
+
+    A person who types the place of a game means it. A file may come from anybody, and importing
+    what it names would run its author's code.
+
+    Args:
+        name: The name that stands in the file.
+        what: What the name stands for, for messages: ``"game"``.
+        trust: Whether the author of the file may run code here.
+
+    Raises:
+        ValueError: If the name is the place of code or of a model, and `trust` is not given.
+    """
+    if names_a_place(name) and name not in game_specs() and not trust:
+        raise ValueError(
+            f"the {what} is {shown(name)}, which is no registered name but leads to code or to "
+            f"another file; pass --trust (trust=True in Python) if you trust the author"
+        )
+
+
 def _format(name: str) -> str | None:
     """Which of :data:`FORMATS` a name has; None if it has none."""
     if name.startswith(OPENSPIEL):
@@ -510,6 +531,7 @@ def _only_game(module: ModuleType, name: str) -> Any:
 
 def make_game(
     name: str,
+    /,
     *,
     modifiers: Mapping[str, Any] | None = None,
     discount: Any = None,
