@@ -150,6 +150,15 @@ def solve(
             "--verify", help="Check all files in DIR now.", rich_help_panel=LAYER_BY_LAYER
         ),
     ] = False,
+    spot_check: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Only solve N random states in DIR again, from the rules; the manifest is enough.",
+            rich_help_panel=LAYER_BY_LAYER,
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -173,7 +182,7 @@ def solve(
     from solvent.model import cached_table
 
     rules = read_game(game, ctx.args)
-    options = SolveOptions(out, threads, on, keep, plan=plan, verify=verify, force=force)
+    options = SolveOptions(out, threads, on, keep, plan, verify, spot_check, force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
     with solving(game) as progress:

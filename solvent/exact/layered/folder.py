@@ -184,6 +184,10 @@ class LayerFolder(LayerStore):
     def rounded_off(self, layer: Layer) -> float:
         return 0.0 if self.needs(layer) else rounded_off(self.largest(layer))
 
+    def value_at(self, place: Place) -> float:
+        sample = self.samples.get(place)
+        return super().value_at(place) if sample is None else sample.value
+
     def _check_read(self, layer: Layer) -> None:
         if self.keep != "compact" or not self.has(layer):
             super()._check_read(layer)
@@ -279,8 +283,8 @@ class LayerFolder(LayerStore):
                 write_atomically(paths[-1], content, flush=False)
                 self._starts[layer] = start
                 self._start_checksums[layer] = hashlib.sha256(content).hexdigest()
-            if self.keep != "all" and layer in self._sampled:
-                places = self._sampled[layer]
+            if self.keep != "all" and layer in self._to_sample:
+                places = self._to_sample[layer]
                 self._samples[layer] = take_samples(self.game, places, layer, values, self.read)
             content = _npy(values)
             paths.append(self.path(layer))
@@ -313,12 +317,17 @@ class LayerFolder(LayerStore):
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     @cached_property
-    def _sampled(self) -> dict[Layer, list[tuple[int, ...]]]:
-        return sampled_places(self.game)
+    def _to_sample(self) -> dict[Layer, list[tuple[int, ...]]]:
+        return sampled_places(self.game, starts=True)
+
+    @cached_property
+    def chosen(self) -> dict[Layer, list[tuple[int, ...]]]:
+        """The places of the kept samples that are chosen at random, by layer."""
+        return sampled_places(self.game, starts=False)
 
     @cached_property
     def samples(self) -> dict[Place, KeptSample]:
-        """The kept samples; none if all values are kept."""
+        """The kept samples by their places; none if all values are kept."""
         return {
             Place(layer, sample.at): sample
             for layer in self.game.layers
@@ -604,7 +613,7 @@ class LayerFolder(LayerStore):
                 f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
             )
         if "samples" in entries:
-            places = self._sampled.get(layer, [])
+            places = self.chosen.get(layer, [])
             self._samples[layer] = read_samples(self.game, places, layer, entries["samples"])
         self._records[layer] = LayerRecord(float(gap), games, constant)
         self._checksums[layer] = entries["sha256"]

@@ -6,7 +6,7 @@ since the values that they need are gone afterwards.
 
 Nobody can choose the states so that they look good: state ``i`` of the sample is number
 ``SHA-256(kind of game, "", i) mod n`` of all ``n`` values, in the order of the layers. The states
-in which the game begins are added.
+in which the game begins are added to these.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect
 from itertools import accumulate, product
 from math import prod
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,17 +63,19 @@ def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
     return [place for place in places if game.state_at(place) is not None]
 
 
-def start_places(game: LayeredGame) -> list[Place]:
-    """Return the places of the states in which a game begins."""
-    places = [game.place(outcome.state) for outcome in game.game.initial()]
-    return [place for place in places if place is not None]
+def sampled_places(game: LayeredGame, *, starts: bool) -> dict[Layer, list[tuple[int, ...]]]:
+    """Return the places of a game's sample by layer; none if no state is known by its place.
 
-
-def sampled_places(game: LayeredGame) -> dict[Layer, list[tuple[int, ...]]]:
-    """Return the places of a game's sample by layer; none if no state is known by its place."""
-    places = random_places(game, STATES)
+    Args:
+        game: The game.
+        starts: Whether to add the states in which the game begins.
+    """
+    places = {*random_places(game, STATES)}
+    if places and starts:
+        begins = [game.place(outcome.state) for outcome in game.game.initial()]
+        places.update(place for place in begins if place is not None)
     chosen: dict[Layer, list[tuple[int, ...]]] = {}
-    for layer, at in sorted({*places, *start_places(game)}) if places else ():
+    for layer, at in sorted(places):
         chosen.setdefault(layer, []).append(at)
     return chosen
 
@@ -132,24 +135,30 @@ def read_samples(
 
     Args:
         game: The game.
-        places: The chosen places in the layer.
+        places: The places in the layer that are chosen at random, of which samples have to be.
         layer: The layer.
         entries: The JSON that the record has.
 
     Raises:
-        ValueError: If they are not of these places, or a value is impossible.
+        ValueError: If a place has none, there is no such state, or a value is impossible.
     """
     most = max(map(game.bound, (*game.reads(layer), layer))) + SLACK
+    shape = game.shape(layer)
     try:
         samples = [
-            KeptSample(tuple(at), float(value), tuple(map(float, after)))
+            KeptSample(tuple(map(index, at)), float(value), tuple(map(float, after)))
             for at, value, after in entries
         ]
     except (TypeError, ValueError) as error:
         raise ValueError(f"samples is {shown(entries)}") from error
-    if [sample.at for sample in samples] != places:
+    if not {*places} <= {sample.at for sample in samples}:
         raise ValueError("samples are of other states than those that are chosen")
     for sample in samples:
+        inside = len(sample.at) == len(shape) and all(
+            0 <= at < length for at, length in zip(sample.at, shape, strict=True)
+        )
+        if not inside or game.state_at(Place(layer, sample.at)) is None:
+            raise ValueError(f"a sample is of {shown(sample.at)}, where no state stands")
         for value in (sample.value, *sample.successors):
             if not abs(value) <= most:
                 raise ValueError(f"a sample has the value {value:g}; possible are ±{most:g}")

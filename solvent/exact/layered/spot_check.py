@@ -25,14 +25,14 @@ from scipy.optimize import linprog
 
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, Place
-from solvent.exact.layered.samples import random_places, start_places, successors
+from solvent.exact.layered.samples import random_places, successors
 from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
 KINDS = ("start", "sample", "layer")
-"""From where the value of a checked state is: a state in which the game begins and a random one
-among the kept samples, and a random one in the files of the layers."""
+"""A kept sample of a state in which the game begins, a kept sample of a random state, and a random
+state in the files of the layers."""
 
 
 class CheckedState(NamedTuple):
@@ -70,21 +70,22 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
 
     Args:
         store: A finished solution, or only its manifest.
-        count: Number of states to draw: of the kept samples, to which the start is added, and of
-            all values if the files of all layers are there.
+        count: Number of states to draw: of the kept samples, beside the start, and of all values if
+            the files of all layers are there.
         seed: Any text, from which the choice follows.
 
     Raises:
         StoreError: If there are neither samples nor layers to check, or a file is damaged.
     """
-    starts = start_places(store.game)
-    samples = [place for place in store.samples if place not in starts]
+    starts, samples = [], []
+    for place in store.samples:
+        is_chosen = place.at in store.chosen.get(place.layer, ())
+        (samples if is_chosen else starts).append(place)
     samples = random.Random(seed).sample(samples, min(count, len(samples)))
     checked = [
         _check(store, place, kind, _kept_values(store, place).__getitem__)
         for kind, places in (("start", starts), ("sample", samples))
         for place in places
-        if place in store.samples
     ]
     if store.has_layers:
 
