@@ -451,8 +451,8 @@ def names_a_place(name: str) -> bool:
     return ":" in name or name.endswith(".py") or _format(name) is not None
 
 
-def check_registered(name: str, what: str, *, trust: bool = False) -> None:
-    """Refuse a name from a file unless it is registered or its author is trusted.
+def check_registered(name: str, what: str, *, trust: bool = False) -> str:
+    """Return a name from a file, which has to be registered unless its author is trusted.
 
     A person who types the place of a game means it. A file may come from anybody, and importing
     what it names would run its author's code.
@@ -470,6 +470,7 @@ def check_registered(name: str, what: str, *, trust: bool = False) -> None:
             f"the {what} is {shown(name)}, which is no registered name but leads to code or to "
             f"another file; pass --trust (trust=True in Python) if you trust the author"
         )
+    return name
 
 
 def _format(name: str) -> str | None:
