@@ -8,15 +8,14 @@ import pickle
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from gamebooks import changed
-from handed_in import Trap
+from handed_in import Trap, pickles
 from layered_games import shop, solve_in
 from submitted import SUITE, write_bench
 from typer.testing import CliRunner
@@ -247,20 +246,6 @@ def forget() -> None:
 
 
 # Files that are code
-
-
-def pickles(path: Path, mark: Path) -> Iterator[None]:
-    """Make a file a pickle, and then archives of NumPy's that have one in them."""
-    path.write_bytes(pickle.dumps(Trap(mark)))
-    yield
-    trap = np.array([Trap(mark)], object)
-    for arrays in ({"header": trap}, {"probabilities": trap}, {"header": np.zeros(3), "x": trap}):
-        with path.open("wb") as file:
-            np.savez(file, **arrays)
-        yield
-    with path.open("wb") as file:
-        np.save(file, trap)
-    yield
 
 
 def table() -> TabularGame:
