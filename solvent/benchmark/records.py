@@ -22,10 +22,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from solvent.benchmark.privilege import named
 from solvent.benchmark.suites import Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
@@ -365,6 +366,8 @@ def _agent(item: Any, where: str) -> AgentRecord:
         raise StoreError(
             f"{where}: folder is {shown(agent.folder)}; expected one within that of the results"
         )
+    if (shown_as := named(agent.algorithm, agent.hyperparameters)) != agent.algorithm:
+        return replace(agent, algorithm=shown_as, name=f"{shown_as} {agent.seed}")
     return agent
 
 

@@ -243,3 +243,19 @@ def suite_hash(tasks: Sequence[Task], model_hashes: Sequence[str]) -> str:
         for task, model_hash in zip(tasks, model_hashes, strict=True)
     )
     return hashlib.sha256("\n".join(terms).encode()).hexdigest()
+
+
+def suite_seeds(hash_of_suite: str, count: int) -> tuple[int, ...]:
+    """Return the seeds with which a suite is run; no one can choose them.
+
+    Args:
+        hash_of_suite: As :func:`suite_hash` returns it.
+        count: How many.
+    """
+    found: dict[int, None] = {}
+    number = 0
+    while len(found) < count:
+        digest = hashlib.sha256(f"{hash_of_suite} {number}".encode()).digest()
+        found[int.from_bytes(digest[:3])] = None
+        number += 1
+    return tuple(found)
