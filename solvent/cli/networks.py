@@ -19,7 +19,7 @@ from solvent.cli.printing import game_text
 from solvent.cli.tables import facts
 from solvent.exact import read_request
 from solvent.model import Game, TabularGame
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import load, spec_of
 from solvent.report.numbers import precise
 
@@ -139,9 +139,13 @@ def score_network(
             needs a solution.
         StoreError: If a file is missing, damaged or of another kind.
     """
-    game = game_of_request(read_request(file))
+    request = read_request(file)
+    game = game_of_request(request)
     if game is None:
-        raise ValueError(f"{file}: does not say on which game it was trained")
+        raise ValueError(
+            f"{file}: does not say on which game it was trained; its environment is "
+            f"{shown(request['environment'])}"
+        )
     if asked is not None:
         asked.info.check_same(game.info, str(file))
     player = load_network(file)
