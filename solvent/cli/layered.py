@@ -21,8 +21,9 @@ from solvent.cli.progress import working
 from solvent.cli.spot_check import show_spot_check
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.plan import Plan, make_plan
+from solvent.exact.layered.plan import Plan, make_plan, measure
 from solvent.exact.layered.resources import (
+    ResourceError,
     check_disk,
     check_memory,
     free_disk,
@@ -199,12 +200,24 @@ def _check_resources(layered: LayeredGame, store: LayerStore, options: SolveOpti
     try:
         check_memory(memory_bytes(layered, in_folder=in_folder, keep=store.keep))
         if options.out is not None:
-            check_disk(layered, options.out, store)
+            _check_disk(layered, options.out, store)
     except OSError as error:
         others = KEEPS[KEEPS.index(store.keep) + 1 :]
         by = [*([] if in_folder else ["--out DIR"]), *(["--keep start"] if others else [])]
         less = f"; with {' and '.join(by)} it takes less" if by else ""
         raise ValueError(f"{error}{less}; --force begins all the same") from error
+
+
+def _check_disk(layered: LayeredGame, out: Path, store: LayerStore) -> None:
+    """Raise unless a solution fits on the disk, compressed as far as a sample of it can be."""
+    try:
+        check_disk(layered, out, store)
+    except ResourceError:
+        if store.keep != "compact":
+            raise
+        with working("solving a sample"):
+            packed = measure(layered).packed
+        check_disk(layered, out, store, packed)
 
 
 def _solve(layered: LayeredGame, store: LayerStore, options: SolveOptions) -> int:

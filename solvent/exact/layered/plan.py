@@ -1,17 +1,23 @@
 """What solving a game will take, before it is begun: disk, memory, traffic, and time.
 
-Disk, memory and traffic follow from the shapes of the layers. The time is measured on a *sample*:
-a few blocks of some layers that the game names (:meth:`~.game.LayeredGame.samples`) are solved as
-they will be, one thread at work. The values that such a layer reads are not known yet, so the game
-makes them up (:meth:`~.game.LayeredGame.guess`).
+Disk, memory and traffic follow from the shapes of the layers. The time, and how far values can be
+compressed, are measured on a *sample*: a few blocks of some layers that the game names
+(:meth:`~.game.LayeredGame.samples`) are solved as they will be, one thread at work. The values that
+such a layer reads are not known yet, so the game makes them up (:meth:`~.game.LayeredGame.guess`).
+
+Blocks are compressed by themselves, which takes some more room than a layer in one piece.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
+from solvent.exact.layered.compact import pack
 from solvent.exact.layered.game import LayeredGame, LayerSample, WarmStart
 from solvent.exact.layered.resources import disk_bytes, memory_bytes, start_bytes, values_bytes
 from solvent.exact.layered.store import KEEPS
@@ -24,11 +30,13 @@ class Sample(NamedTuple):
         games: Matrix games that were solved for it.
         seconds: Of processor time that they took.
         core_seconds: Of processor time that the whole game will take, by that.
+        packed: Bytes that a value takes in a compact file, by that.
     """
 
     games: int
     seconds: float
     core_seconds: float
+    packed: float
 
 
 class Room(NamedTuple):
@@ -78,9 +86,10 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         in_folder: Whether layers are to be kept in a folder, not in memory.
         keep: What is to be kept, of :data:`~.store.KEEPS`.
     """
+    sample = measure(game)
     kept = {
         each: Room(
-            disk_bytes(game, keep=each) if in_folder else 0,
+            disk_bytes(game, keep=each, packed=sample.packed) if in_folder else 0,
             memory_bytes(game, in_folder=in_folder, keep=each),
         )
         for each in KEEPS
@@ -96,27 +105,31 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         kept=kept,
         sent=moved,
         returned=moved,
-        sample=measure(game),
+        sample=sample,
     )
 
 
 def measure(game: LayeredGame) -> Sample:
-    """Solve some blocks of some layers, and conclude from them how long all will take."""
-    games, seconds, core_seconds = 0, 0.0, 0.0
+    """Solve some blocks of some layers, and conclude from them what all will take."""
+    games, seconds, core_seconds, values, packed = 0, 0.0, 0.0, 0.0, 0.0
     for sample in game.samples():
         cost = _cost(game, sample)
         core_seconds += sample.stands_for * (cost.once + cost.blocks / sample.share)
         games += cost.games
         seconds += cost.once + cost.blocks
-    return Sample(games, seconds, core_seconds)
+        size = sample.stands_for * prod(game.shape(sample.layer))
+        values += size
+        packed += size * cost.packed
+    return Sample(games, seconds, core_seconds, packed / values)
 
 
 class _Cost(NamedTuple):
-    """Seconds of processor time, once a layer and for the blocks; and the games solved."""
+    """Seconds of processor time, once a layer and for the blocks; games; bytes of a value."""
 
     once: float
     blocks: float
     games: int
+    packed: float
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
@@ -135,5 +148,10 @@ def _cost(game: LayeredGame, sample: LayerSample) -> _Cost:
     problem = game.problem(sample.layer, game.guess)
     prepared = time.process_time()
     pairs = zip(sample.blocks, starts, strict=True)
-    games = sum(game.solve_block(problem, *pair).games for pair in pairs)
-    return _Cost(prepared - began, time.process_time() - prepared, games)
+    solved = [game.solve_block(problem, *pair) for pair in pairs]
+    seconds = time.process_time() - prepared
+    largest = max(float(np.abs(block.values).max()) for block in solved)
+    packed = sum(len(pack(block.values, largest)) for block in solved)
+    values = sum(block.values.size for block in solved)
+    games = sum(block.games for block in solved)
+    return _Cost(prepared - began, seconds, games, packed / values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from math import prod
+from math import ceil, prod
 from pathlib import Path
 
 from solvent.exact.layered.game import Layer, LayeredGame
@@ -11,6 +11,9 @@ from solvent.exact.layered.store import LayerStore
 
 FILE_OVERHEAD = 512
 """Bytes, about, that a layer takes on disk besides its numbers: its header and its record."""
+
+PACKED = 2.0
+"""Bytes that a value in a compact file takes at most, if nothing can be compressed."""
 
 PROGRAM = 200 << 20
 """Bytes, about, of the interpreter and what it has imported."""
@@ -74,21 +77,26 @@ def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
     return most
 
 
-def disk_bytes(game: LayeredGame, store: LayerStore | None = None, keep: str = "all") -> int:
+def disk_bytes(
+    game: LayeredGame,
+    store: LayerStore | None = None,
+    keep: str = "all",
+    packed: float = PACKED,
+) -> int:
     """That a solution's folder takes at most while it is solved, or what it takes still.
 
     Args:
         game: To be solved.
         store: With the layers that are there already, and what it keeps.
         keep: What is to be kept, where there is no store.
+        packed: Bytes of a value in a compact file.
     """
     keep = keep if store is None else store.keep
     left = game.layers if store is None else tuple(store.missing)
     if not left:
         return 0
     exact = sum(layer_bytes(game, layer) for layer in left)
-    # That it is compressed too is not counted on.
-    compact = exact // 4 if keep == "compact" else 0
+    compact = ceil(exact / 8 * packed) if keep == "compact" else 0
     values = exact if keep == "all" else window_bytes(game, store) + compact
     return values + FILE_OVERHEAD * len(left) + newest_starts_bytes(game)
 
@@ -115,18 +123,21 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
     return PROGRAM + game.problem_bytes + solved + kept
 
 
-def check_disk(game: LayeredGame, folder: Path, store: LayerStore | None = None) -> None:
+def check_disk(
+    game: LayeredGame, folder: Path, store: LayerStore | None = None, packed: float = PACKED
+) -> None:
     """Raise unless what is still to be written fits on the disk.
 
     Args:
         game: To be solved.
         folder: Where.
         store: With the layers that are there already.
+        packed: Bytes of a value in a compact file.
 
     Raises:
         ResourceError: If it does not.
     """
-    needed, free = disk_bytes(game, store), free_disk(folder)
+    needed, free = disk_bytes(game, store, packed=packed), free_disk(folder)
     if needed > free:
         raise ResourceError(
             f"{folder}: the solution takes {gigabytes(needed)} more, and {gigabytes(free)} are free"
