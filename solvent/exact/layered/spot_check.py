@@ -77,10 +77,9 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
     Raises:
         StoreError: If there are neither samples nor layers to check, or a file is damaged.
     """
-    starts, samples = [], []
-    for place in store.samples:
-        is_chosen = place.at in store.chosen.get(place.layer, ())
-        (samples if is_chosen else starts).append(place)
+    random_ones = {Place(layer, at) for layer, places in store.chosen.items() for at in places}
+    starts = [place for place in store.samples if place not in random_ones]
+    samples = [place for place in store.samples if place in random_ones]
     samples = random.Random(seed).sample(samples, min(count, len(samples)))
     checked = [
         _check(store, place, kind, _kept_values(store, place).__getitem__)

@@ -38,7 +38,7 @@ class InventoryLayers(LayeredGame):
     kind = "inventory"
 
     def __init__(self, game: Inventory) -> None:
-        self.game = game
+        self.game: Inventory = game
 
     @property
     def layers(self) -> Sequence[int]:

@@ -59,7 +59,7 @@ class YahtzeeLayers(LayeredGame):
     kind = "yahtzee"
 
     def __init__(self, game: Yahtzee) -> None:
-        self.game = game
+        self.game: Yahtzee = game
 
     @cached_property
     def rules(self) -> Rules:

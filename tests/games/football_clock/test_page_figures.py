@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from whole_games import FOLDERS, opened
 
 from solvent.exact.layered.compact import rounded_off
 from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
@@ -73,10 +75,28 @@ def test_sizes(form: str, timeouts: int) -> None:
 
 def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
     layers = FootballLayers(layout_of("full", 3))
-    assert f"the folder holds {gigabytes(disk_bytes(layers, keep='start'))}\nmore" in PAGE
+    assert f"the folder holds {gigabytes(disk_bytes(layers, keep='start'))} more" in PAGE
     off = f"{rounded_off(layers.bound(layers.layers[0])):.1e}".replace("e-0", "e-")
     assert f"by at most {off} of a chance" in PAGE
     assert f"takes {SIZES['full', 3][2]} if all is kept" in PAGE
+
+
+@pytest.mark.slow
+def test_the_plan_of_the_whole_game_that_is_kept_compact() -> None:
+    plan = make_plan(FootballLayers(layout_of("full", 3)), keep="compact")
+    assert f"`--plan` allows {gigabytes(plan.disk)} for both" in PAGE
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_the_evidence_has_the_figures_of_the_page(folder: Path) -> None:
+    """The value is the kept sample of the start; its bound follows from all recorded gaps."""
+    solution = opened(folder)
+    key = solution.game.form, solution.game.loaded_clock.timeouts
+    shown = f"{solution.value:.9f}", f"{solution.error:.1e}", f"{solution.largest_gap:.1e}"
+    assert [*shown] == FOUND[key]
+    counted = f"{solution.layered.n_states:,}", f"{len(solution.layered.layers):,}"
+    assert [*counted] == SIZES[key][:2]
+    assert f"{solution.store.games:,}" == TIMES[key][1]
 
 
 def test_all_tables_are_of_the_same_games() -> None:
