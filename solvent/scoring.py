@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import gymnasium as gym
 
     from solvent.exact import Solution
+    from solvent.training.extract import Extraction
 
 Played: TypeAlias = (
     "TabularGame | Game | gym.Env[Any, Any] | gym.vector.VectorEnv[Any, Any, Any] | str"
@@ -108,7 +109,6 @@ def score(
         batch_size=batch_size,
         name=name,
     )
-    table.check_is_for(subject.game)
     own = replace(table, model_hash=subject.left.model_hash)
     moved = moved if given is None else given
     left, whole = subject.left, subject.game
@@ -205,6 +205,7 @@ class _Subject:
         observation: What the environment shows; None if nothing says it.
         numbers: [S] of the states, by which an environment of Gymnasium's knows them.
         rows: How many states it numbers.
+        env: The environment, if one was named.
     """
 
     game: TabularGame
@@ -213,6 +214,7 @@ class _Subject:
     observation: str | None = None
     numbers: NDArray[np.int64] | None = None
     rows: int = 0
+    env: Any = None
 
 
 def _subject(game: Any, player: int | None) -> _Subject:
@@ -221,11 +223,7 @@ def _subject(game: Any, player: int | None) -> _Subject:
     if isinstance(game, TabularGame):
         return _Subject(game, game, player)
     if isinstance(game, str):
-        env = _made(game)
-        try:
-            return _of_env(env, player)
-        finally:
-            env.close()
+        return _of_env(_made(game), player)
     gym: Any = sys.modules.get("gymnasium")
     if gym is not None and isinstance(game, (gym.Env, gym.vector.VectorEnv)):
         return _of_env(game, player)
@@ -254,55 +252,22 @@ def _made(env_id: str) -> Any:
 
 
 def _of_env(env: Any, player: int | None) -> _Subject:
-    _check_wrappers(env)
+    from solvent.baselines.gate import check_wrappers
+
+    check_wrappers(env)
     native = env.unwrapped
     if hasattr(native, "game"):
         from solvent.envs.learned_seat import learned_seat
 
         learned = learned_seat(env, player)
-        return _Subject(learned.game, learned.left, learned.player, learned.observation)
+        return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)
     from solvent.model.gymnasium_table import GymnasiumTable
 
     rules = GymnasiumTable.from_env(env)
     table = cached_table(rules)
     states: Any = table.states
     numbers = np.array([state.number for state in states])
-    return _Subject(table, table, player, numbers=numbers, rows=len(rules.transitions))
-
-
-def _check_wrappers(env: Any) -> None:
-    """Refuse what changes observations or actions on the way."""
-    import gymnasium as gym
-
-    from solvent.envs.mask_observation import MaskObservation
-
-    changing: tuple[type, ...] = (
-        gym.ObservationWrapper,
-        gym.ActionWrapper,
-        gym.vector.VectorObservationWrapper,
-        gym.vector.VectorActionWrapper,
-        gym.wrappers.StickyAction,
-        # Gymnasium 1.2 has none.
-        getattr(gym.wrappers, "RepeatAction", gym.wrappers.StickyAction),
-    )
-    native, layer = env.unwrapped, env
-    while layer is not native:
-        if isinstance(layer, MaskObservation):
-            raise ValueError(
-                "MaskObservation around the environment puts the mask beside what is seen; pass "
-                "env.unwrapped, and with takes_mask=True a function of both: "
-                "lambda observations, mask: ..."
-            )
-        spaces = ("observation_space", "action_space")
-        if isinstance(layer, changing) or any(
-            getattr(layer, space) != getattr(layer.env, space) for space in spaces
-        ):
-            raise ValueError(
-                f"{type(layer).__name__} around the environment changes what is seen or played; "
-                f"pass env.unwrapped, and a function that does the same, or observation=, an array "
-                f"of what is seen in each state of env.unwrapped.game"
-            )
-        layer = layer.env
+    return _Subject(table, table, player, numbers=numbers, rows=len(rules.transitions), env=env)
 
 
 def _table(
@@ -322,11 +287,15 @@ def _table(
     if isinstance(policy, TabularPolicy):
         _refuse_given({**functions_only, "observation": observation}, "a TabularPolicy")
         _check_player(policy, subject)
+        policy.check_is_for(subject.game)
+        _replay(subject, policy)
         return policy.mode() if deterministic else policy, None
     player = subject.player or 0
     if _is_of_stable_baselines3(policy):
         _refuse_given(functions_only, "a model of Stable-Baselines3")
-        return _extracted(subject, policy, player, observation, deterministic, batch_size, name)
+        both = _extracted(subject, policy, player, observation, batch_size, name)
+        _replay(subject, both.sampled)
+        return (both.mode, both.illegal_mode) if deterministic else (both.sampled, both.illegal)
     # Compiled loops and Gymnasium take a while to import.
     from solvent.baselines.functions import tabulated
 
@@ -350,6 +319,8 @@ def _table(
         player=player,
         batch_size=batch_size,
         name=name or _name_of(policy),
+        env=subject.env,
+        rows=None if subject.env is None else _seen(subject, player, None),
     )
 
 
@@ -373,6 +344,14 @@ def _check_player(policy: TabularPolicy, subject: _Subject) -> None:
             f"policy {policy.name!r} is of player {policy.player}, but player {subject.player} is "
             f"scored here"
         )
+
+
+def _replay(subject: _Subject, policy: TabularPolicy) -> None:
+    """Replay episodes under a policy that is a table, if an environment was named."""
+    if subject.env is not None:
+        from solvent.baselines.gate import replay
+
+        replay(subject.env, subject.game, policy, _seen(subject, policy.player, None))
 
 
 def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None) -> NDArray[Any]:
@@ -426,10 +405,9 @@ def _extracted(
     model: Any,
     player: int,
     observation: str | NDArray[Any] | None,
-    deterministic: bool,
     batch_size: int,
     name: str | None,
-) -> tuple[TabularPolicy, Floats]:
+) -> Extraction:
     if subject.numbers is not None or not isinstance(observation, (str, type(None))):
         raise ValueError(
             "a model of Stable-Baselines3 that sees other observations than this package's is "
@@ -442,7 +420,7 @@ def _extracted(
         shown_there = subject.observation or "vector"
         space = model.observation_space
         observation = kind_that_fits(space, subject.game, player, shown_there)
-    both = extract(
+    return extract(
         model,
         subject.game,
         observation=observation,
@@ -450,4 +428,3 @@ def _extracted(
         batch_size=batch_size,
         name=name,
     )
-    return (both.mode, both.illegal_mode) if deterministic else (both.sampled, both.illegal)

@@ -6,8 +6,9 @@ many observations, so that its values are a table, and every number about it is 
 
 **What is not such a function.** A policy that depends on what it saw before (a recurrent network,
 stacked frames) or on something hidden has no table. Nor has one that draws its actions: its
-probabilities are the policy, and one draw of them is another. The first batch is therefore asked
-twice, and a function that does not repeat itself is refused.
+probabilities are the policy, and one draw of them is another. A network in training mode may depend
+on the batch. Every state is therefore asked again, in another order and in batches of other sizes,
+some in a batch of one, and a function that does not repeat itself is refused.
 
 **Illegal actions.** A function may choose an action that is illegal in a state. What becomes of it
 is part of the policy, and there are two customs: the environment plays the lowest legal action
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from solvent.baselines.gate import replay
 from solvent.model import TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_choice, check_integer, shown
@@ -38,6 +40,19 @@ ILLEGAL = ("remap", "mask", "raise")
 
 TOLERANCE = 1e-3
 """How far a row of probabilities may be from the sum 1; float32, and half precision, come near."""
+
+ROUNDING = 1e-4
+"""How far what is given for an observation may differ from batch to batch, since sums are not
+always added up in the same order: probabilities, or action values in units of the largest."""
+
+HALF = 100
+"""How many times as far in half precision."""
+
+NEAR_TIES = 10
+"""In how many states the action alone may change for that reason."""
+
+SINGLES = 64
+"""How many states are also asked about one by one."""
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
@@ -55,6 +70,8 @@ def tabulated(
     player: int = 0,
     batch_size: int = 8192,
     name: str = "policy",
+    env: Any = None,
+    rows: Array | None = None,
 ) -> tuple[TabularPolicy, Floats]:
     """Ask a function in every state in which a player is to act.
 
@@ -72,53 +89,220 @@ def tabulated(
         player: Whose policy it is, 0 or 1.
         batch_size: How many states are asked about at once.
         name: Of the policy.
+        env: The environment in which episodes are replayed; None if there is none.
+        rows: [S, ...] what `env` shows in each state; `observations` if left out.
 
     Returns:
         The policy, and the probability that was moved from illegal actions in each state, [S].
 
     Raises:
         ValueError: If an argument is none of these, the function gives something else, is no
-            function of what it is given, or chooses an illegal action that is not allowed.
+            function of what it is given, or chooses an illegal action that is not allowed; or as
+            for :func:`solvent.baselines.gate.replay`.
     """
     if outputs is not None:
         check_choice(outputs, "outputs", OUTPUTS)
     check_choice(illegal, "illegal", ILLEGAL)
     check_integer(player, "player", 0, 1)
     check_integer(batch_size, "batch_size", 1, 2**31 - 1)
-    mask = game.mask[player]
-    acting = np.flatnonzero(game.on_turn(player))
-    # Where it is the other's turn the player has one action, and is not asked.
-    probabilities = np.where(game.on_turn(player)[:, None], 0.0, mask)
-    moved = np.zeros(game.n_states)
-    with _evaluated(function) as asked:
-        for first in range(0, len(acting), batch_size):
-            states = acting[first : first + batch_size]
-            where = _Where(game, states, name)
-            arguments = [observations[states], *([mask[states]] if takes_mask else [])]
-            given = where.array(_called(asked, arguments))
-            if first == 0:
-                where.check_repeated(given, where.array(_called(asked, arguments)))
-            chosen = where.weights(given, outputs, mask[states], illegal, greedy=deterministic)
-            off = np.where(mask[states], 0.0, chosen)
-            if illegal == "raise":
-                where.check_legal(off)
-            moved[states] = off.sum(axis=1)
-            probabilities[states] = project(chosen, mask[states])
-    return TabularPolicy.of(game, probabilities, player=player, name=name), moved
+    with _evaluated(function) as called:
+        asked = Asked(
+            game,
+            called,
+            observations,
+            outputs=outputs,
+            illegal=illegal,
+            takes_mask=takes_mask,
+            player=player,
+            batch_size=batch_size,
+            name=name,
+        )
+        policy, moved = asked.policy(asked.weights(greedy=deterministic), name)
+        asked.pass_gate(policy, env, observations if rows is None else rows)
+    return policy, moved
 
 
-class _Where:
-    """Some states in which a function is asked, and checks of what it gives there."""
+class Asked:
+    """A function that has been asked in every state in which a player is to act.
 
-    def __init__(self, game: TabularGame, states: Ints, name: str) -> None:
-        self.game, self.states, self.name = game, states, name
+    Args:
+        game: The game.
+        function: Of n observations, and of the legal actions with `takes_mask`.
+        observations: [S, ...] what the player sees in each state.
+        outputs: What the function gives, as for :func:`tabulated`.
+        illegal: What becomes of illegal actions, as for :func:`tabulated`.
+        takes_mask: Whether the function is also given the legal actions, [n, A] bool.
+        predict: Chooses an action for each of n observations and masks, which has to be the best by
+            what the function gives; None if nothing does.
+        player: Whose policy it is, 0 or 1.
+        batch_size: How many states are asked about at once.
+        name: Of the policy.
 
-    def state(self, row: int) -> str:
-        """The state of a row, for messages."""
-        return shown(self.game.states[int(self.states[row])])
+    Attributes:
+        given: [S, A] probabilities, or action values, which are minus infinity where illegal
+            actions are masked; 1 for the only action where it is the other's turn.
 
-    def array(self, given: Any) -> Array:
-        """What a function gave, as an array of NumPy."""
+    Raises:
+        ValueError: If the function gives something else.
+    """
+
+    def __init__(
+        self,
+        game: TabularGame,
+        function: Function,
+        observations: Array,
+        *,
+        outputs: str | None = None,
+        illegal: str = "remap",
+        takes_mask: bool = False,
+        predict: Function | None = None,
+        player: int = 0,
+        batch_size: int = 8192,
+        name: str = "policy",
+    ) -> None:
+        self.game, self.player, self.mask, self.name = game, player, game.mask[player], name
+        self.function, self.predict, self.takes_mask = function, predict, takes_mask
+        self.observations, self.outputs, self.illegal = observations, outputs, illegal
+        self.acting = np.flatnonzero(game.on_turn(player))
+        self.size = max(1, min(batch_size, len(self.acting)))
+        self.half, self.near_ties = False, 0
+        self.given: Floats = self.mask.astype(np.float64)
+        for states in _batches(self.acting, self.size):
+            self.given[states] = self._ask(states, observations[states])
+        self.rounding = ROUNDING * (HALF if self.half else 1)
+        if outputs == "action_values":
+            sizes = np.abs(self.given[self.mask & np.isfinite(self.given)])
+            self.rounding *= sizes.max(initial=0.0)
+
+    def weights(self, *, greedy: bool = False) -> Floats:
+        """Return the probabilities [S, A] that are meant, of illegal actions too unless masked.
+
+        Args:
+            greedy: Whether the most probable action of each row is always played.
+
+        Raises:
+            ValueError: If an illegal action has a probability, and none may have.
+        """
+        weights = self.given.copy()
+        if greedy or self.outputs == "action_values":
+            best = self.given[self.acting].argmax(axis=1)
+            weights[self.acting] = np.eye(self.mask.shape[1])[best]
+        if self.illegal == "raise":
+            off = np.where(self.mask, 0.0, weights)[self.acting]
+            self._refuse(
+                self.acting,
+                (off > 0).any(axis=1),
+                "gives probability to an illegal action",
+                "illegal='remap' plays the lowest legal one instead, as the environments do, and "
+                "illegal='mask' chooses among legal ones only",
+                off,
+            )
+        return weights
+
+    def policy(self, weights: Floats, name: str) -> tuple[TabularPolicy, Floats]:
+        """Return weights [S, A] as a policy, and the probability moved from illegal actions [S]."""
+        policy = TabularPolicy.of(
+            self.game, project(weights, self.mask), player=self.player, name=name
+        )
+        return policy, np.where(self.mask, 0.0, weights).sum(axis=1)
+
+    def pass_gate(self, policy: TabularPolicy, env: Any, rows: Array) -> None:
+        """Ask again in every state, and in those that are met when episodes are replayed.
+
+        Args:
+            policy: What the function plays.
+            env: The environment in which episodes are replayed, or None.
+            rows: [S, ...] what `env` shows in each state.
+
+        Raises:
+            ValueError: If the function gives something else than before, or as for
+                :func:`solvent.baselines.gate.replay`.
+        """
+        mixed = np.random.default_rng(0).permutation(self.acting)
+        met = replay(env, self.game, policy, rows)
+        for asked, size in ((mixed, self.size // 3 | 1), (mixed[:SINGLES], 1), (met, SINGLES)):
+            for states in _batches(asked, size):
+                self._check(states)
+
+    def _check(self, states: Ints) -> None:
+        """Refuse a function that gives something else in some states than it gave before."""
+        seen, before = self.observations[states], self.given[states]
+        again = self._ask(states, seen)
+        same = np.isclose(again, before, rtol=0, atol=self.rounding).all(axis=1)
+        for row in np.flatnonzero(~same).tolist():
+            if not self._is_near_tie(states[row : row + 1]):
+                raise ValueError(
+                    f"{self.name} gave {shown(before[row].tolist())} and then "
+                    f"{shown(again[row].tolist())} for the same observation, of state "
+                    f"{shown(self.game.states[states[row]])}: it depends on the batch, on what it "
+                    f"was asked before, or on chance. Hand on probabilities or logits, not actions "
+                    f"that are drawn; put a network into evaluation mode (.eval()), which switches "
+                    f"off dropout and the statistics of a batch; a policy of the history has no "
+                    f"table"
+                )
+        if self.predict is not None:
+            chosen = self.predict(seen, self.mask[states])
+            self._refuse(
+                states,
+                before.max(axis=1) - before[np.arange(len(states)), chosen] > self.rounding,
+                "plays by its predict another action than its network's best",
+                "pass what it plays as a function: "
+                "lambda seen: model.predict(seen, deterministic=True)[0]",
+                chosen,
+            )
+
+    def _is_near_tie(self, state: Ints) -> bool:
+        """Whether an action in one state [1] changes with its observation as rounding changes it.
+
+        Of two actions that are equally good but for rounding, a batch of another size may have the
+        other one.
+        """
+        seen = self.observations[state]
+        if self.outputs != "actions" or seen.dtype.kind != "f":
+            return False
+        self.near_ties += 1
+        near = {int(self._ask(state, seen * factor).argmax()) for factor in (0.999, 1.0, 1.001)}
+        return self.near_ties <= NEAR_TIES and len(near) > 1
+
+    def _ask(self, states: Ints, seen: Array) -> Floats:
+        """What the function gives for observations, [n, A], in the form of :attr:`given`."""
+        given, legal = self._called(states, seen), self.mask[states]
+        if self.outputs is None:
+            actions = given.ndim == 1 and given.dtype.kind in "iu"
+            self.outputs = "actions" if actions else "probabilities"
+        self.half |= given.dtype.itemsize == 2
+        if self.outputs == "actions":
+            return self._actions(states, given, legal)
+        if given.shape != legal.shape:
+            raise ValueError(
+                f"{self.name} gave an array of shape {given.shape} for {len(seen)} observations; "
+                f"expected are {self.outputs} of shape {legal.shape}, a column for each action of "
+                f"{self.game.info.name}, or {len(seen)} whole numbers, which are actions"
+            )
+        values = given.astype(np.float64)
+        if self.outputs == "probabilities":
+            return self._probabilities(states, values, legal)
+        if self.illegal == "mask":
+            values = np.where(legal, values, -np.inf)
+        self._refuse(
+            states,
+            np.isnan(values).any(axis=1) | ~np.isfinite(values.max(axis=1)),
+            f"gives {self.outputs} without a finite largest one",
+            "allowed are numbers, and minus infinity for what is never chosen",
+            given,
+        )
+        return np.asarray(softmax(values, axis=1)) if self.outputs == "logits" else values
+
+    def _called(self, states: Ints, seen: Array) -> Array:
+        """What the function gives for observations, as an array of NumPy."""
+        try:
+            given = self.function(seen, *([self.mask[states]] if self.takes_mask else []))
+        except Exception as error:
+            error.add_note(
+                f"(It was given {len(seen)} observations of shape {seen.shape[1:]} and type "
+                f"{seen.dtype}; another kind is had by observation='vector', 'onehot' or 'index'.)"
+            )
+            raise
         if isinstance(given, (tuple, dict)):
             what = f"{len(given)} things" if isinstance(given, tuple) else "a dictionary"
             raise ValueError(
@@ -131,136 +315,74 @@ class _Where:
             raise ValueError(
                 f"{self.name} gave {shown(given)} of type {array.dtype}; expected are numbers"
             )
-        return array
+        # Of one observation some functions drop the axis.
+        return array[None] if len(seen) == 1 and array.shape in ((), self.mask.shape[1:]) else array
 
-    def check_repeated(self, given: Array, again: Array) -> None:
-        """Refuse a function that draws what it gives."""
-        if given.shape == again.shape:
-            # Sums on some devices are not in the same order each time.
-            same = np.isclose(given, again, rtol=1e-3, atol=1e-5, equal_nan=True)
-            if given.dtype.kind in "iu":
-                same = given == again
-            if same.all():
-                return
-            row = int(np.flatnonzero(~same.reshape(len(same), -1).all(axis=1))[0])
-            found = f"{shown(given[row].tolist())} and then {shown(again[row].tolist())}"
-        else:
-            row, found = 0, f"arrays of shape {given.shape} and then {again.shape}"
-        raise ValueError(
-            f"{self.name} gave {found} for the same observation, of state {self.state(row)}; "
-            f"hand on probabilities or logits instead of actions that are drawn, and switch off "
-            f"dropout and noise (a policy of the history has no table)"
-        )
-
-    def weights(
-        self, given: Array, outputs: str | None, legal: Bools, illegal: str, *, greedy: bool
-    ) -> Floats:
-        """The probabilities that are meant, [n, A]; over legal actions if they are masked."""
-        n, width = legal.shape
-        if outputs is None:
-            outputs = "actions" if given.ndim == 1 and given.dtype.kind in "iu" else "probabilities"
-        if outputs == "actions":
-            return self._actions(given, legal, masked=illegal == "mask")
-        if given.shape != (n, width):
-            raise ValueError(
-                f"{self.name} gave an array of shape {given.shape} for {n} observations; expected "
-                f"are {outputs} of shape ({n}, {width}), a column for each action of "
-                f"{self.game.info.name}, or {n} whole numbers, which are actions"
-            )
-        values = given.astype(np.float64)
-        if outputs == "probabilities":
-            self._check_probabilities(values)
-            if illegal == "mask":
-                values = np.where(legal, values, 0.0)
-                self._refuse(
-                    ~(values.sum(axis=1) > 0),
-                    "gives no probability to a legal action",
-                    "illegal='remap' plays the lowest legal action there, as the environments do",
-                )
-            greatest = values
-            values = values / values.sum(axis=1, keepdims=True)
-        else:
-            if illegal == "mask":
-                values = np.where(legal, values, -np.inf)
-            self._refuse(
-                np.isnan(values).any(axis=1) | ~np.isfinite(values.max(axis=1)),
-                f"gives {outputs} without a finite largest one",
-                "allowed are numbers, and minus infinity for what is never chosen",
-                given,
-            )
-            greatest = values
-            if outputs == "logits":
-                values = np.asarray(softmax(values, axis=1))
-        if greedy or outputs == "action_values":
-            return np.asarray(np.eye(width)[greatest.argmax(axis=1)])
-        return values
-
-    def _actions(self, given: Array, legal: Bools, *, masked: bool) -> Floats:
+    def _actions(self, states: Ints, given: Array, legal: Bools) -> Floats:
+        """Whole numbers as rows with a 1."""
         n, width = legal.shape
         if given.shape != (n,) or given.dtype.kind not in "iu":
             raise ValueError(
                 f"{self.name} gave an array of shape {given.shape} and type {given.dtype} for {n} "
                 f"observations; actions are whole numbers of shape ({n},)"
             )
-        self._refuse((given < 0) | (given >= width), "takes an action", f"there are {width}", given)
-        chosen: Floats = np.eye(width)[given]
-        if masked:
+        wrong = (given < 0) | (given >= width)
+        self._refuse(states, wrong, "takes an action", f"there are {width}", given)
+        if self.illegal == "mask":
             self._refuse(
+                states,
                 ~legal[np.arange(n), given],
                 "takes an illegal action",
                 "an action cannot be masked afterwards: hand on probabilities, logits or action "
                 "values, or let the function take the mask (takes_mask=True)",
                 given,
             )
-        return chosen
+        return np.asarray(np.eye(width)[given])
 
-    def _check_probabilities(self, values: Floats) -> None:
-        total = values.sum(axis=1)
+    def _probabilities(self, states: Ints, values: Floats, legal: Bools) -> Floats:
+        """Probabilities divided by their sum, over legal actions if these are masked."""
         hint = "say outputs='logits' or outputs='action_values' if that is what they are"
         self._refuse(
+            states,
             ~(values >= 0).all(axis=1),
             "gives probabilities that are negative or not numbers",
             hint,
             values,
         )
+        total = values.sum(axis=1)
         far = ~(np.abs(total - 1) <= TOLERANCE)
-        if far.any():
-            row = int(far.argmax())
-            self._refuse(
-                far,
-                f"gives probabilities that sum to {total[row]:.6g}, not to 1 within {TOLERANCE:g}",
-                f"divide each row by its sum, or {hint}",
-                values,
-            )
-
-    def check_legal(self, off: Floats) -> None:
-        """Refuse what is chosen of illegal actions, [n, A]."""
         self._refuse(
-            (off > 0).any(axis=1),
-            "gives probability to an illegal action",
-            "illegal='remap' plays the lowest legal one instead, as the environments do, and "
-            "illegal='mask' chooses among legal ones only",
-            off,
+            states,
+            far,
+            f"gives probabilities that sum to {total[far.argmax()]:.6g}, not to 1 within "
+            f"{TOLERANCE:g}",
+            f"divide each row by its sum, or {hint}",
+            values,
         )
+        if self.illegal == "mask":
+            values = np.where(legal, values, 0.0)
+            self._refuse(
+                states,
+                ~(values.sum(axis=1) > 0),
+                "gives no probability to a legal action",
+                "illegal='remap' plays the lowest legal action there, as the environments do",
+            )
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
 
-    def _refuse(self, wrong: Any, problem: str, fix: str, given: Array | None = None) -> None:
+    def _refuse(
+        self, states: Ints, wrong: Any, problem: str, fix: str, given: Array | None = None
+    ) -> None:
+        """Refuse a function for the first of some states in which it is wrong."""
         if wrong.any():
             row = int(wrong.argmax())
+            state = shown(self.game.states[states[row]])
             what = "" if given is None else f": {shown(given[row].tolist())}"
-            raise ValueError(f"{self.name} {problem} in state {self.state(row)}{what}; {fix}")
+            raise ValueError(f"{self.name} {problem} in state {state}{what}; {fix}")
 
 
-def _called(function: Function, arguments: list[Array]) -> Any:
-    """What a function gives; if it fails, with a note of what it was given."""
-    try:
-        return function(*arguments)
-    except Exception as error:
-        seen = arguments[0]
-        error.add_note(
-            f"(It was given {len(seen)} observations of shape {seen.shape[1:]} and type "
-            f"{seen.dtype}; another kind is had by observation='vector', 'onehot' or 'index'.)"
-        )
-        raise
+def _batches(states: Ints, size: int) -> Iterator[Ints]:
+    for first in range(0, len(states), size):
+        yield states[first : first + size]
 
 
 @contextmanager

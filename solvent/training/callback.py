@@ -157,7 +157,8 @@ class ExactEvalCallback(CurveCallback):
     For any learner of Stable-Baselines3 whose network :func:`~solvent.training.extract.extract`
     takes, under ``VecNormalize`` with its statistics of the moment. Evaluations happen between a
     learning step and the next collection of transitions, and draw no random numbers: training is
-    the same with and without them.
+    the same with and without them. At the first one the network has to pass the gate
+    (:mod:`solvent.baselines.gate`).
 
     Args:
         game: The table that the training environments sample.
@@ -193,9 +194,17 @@ class ExactEvalCallback(CurveCallback):
         self.observation = observation
         self.player = player
         self.solution = solution or cached_solution(game)
+        self._gate = True
 
     def _measure(self) -> dict[str, Any]:
-        policies = extract(self.model, self.game, observation=self.observation, player=self.player)
+        policies = extract(
+            self.model,
+            self.game,
+            observation=self.observation,
+            player=self.player,
+            gate=self._gate,
+        )
+        self._gate = False
         sampled = recorded_score(self.game, policies.sampled, self.solution)
         mode = recorded_score(self.game, policies.mode, self.solution)
         self.logger.record("exact/worst_start_gap", sampled.worst_start_gap)
@@ -228,7 +237,8 @@ class SelfPlayEvalCallback(ExactEvalCallback):
 
     def _measure(self) -> dict[str, Any]:
         figures: dict[str, Any] = {"value": 0, "gap": 0, "mode_value": 0, "mode_gap": 0}
-        seats = extract_seats(self.model, self.game, observation=self.observation)
+        seats = extract_seats(self.model, self.game, observation=self.observation, gate=self._gate)
+        self._gate = False
         for seat, policies in enumerate(seats):
             for prefix, policy in (("", policies.sampled), ("mode_", policies.mode)):
                 gap = learned_exploitability(self.game, policy, self.solution)

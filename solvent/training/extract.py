@@ -11,19 +11,22 @@ not may choose any, and the environment plays the lowest legal action in the pla
 one: its table is projected in the same way, and the probability that was moved is reported.
 
 What the network is asked is what it was given in training, which :mod:`solvent.training.seen`
-checks.
+checks. It then passes the gate (:mod:`solvent.baselines.gate`) as any function does, and what it
+gives is compared with the model's own ``predict`` in every state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from scipy.special import softmax
 from stable_baselines3 import DQN
@@ -34,19 +37,24 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 from torch.distributions import Categorical
 
+from solvent.baselines.functions import Asked
+from solvent.baselines.gate import check_wrappers
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.envs.spaces import kind_that_fits
-from solvent.model import TabularGame, TabularPolicy, project
-from solvent.model.arrays import Bools, Floats
+from solvent.envs.spaces import kind_that_fits, observed
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.training.masked_dqn import MaskedDQN, MaskedReplayBuffer
 from solvent.training.normalization import Normalization
 from solvent.training.role_conditioning import with_roles, without_roles
-from solvent.training.seen import inputs, refuse_changes
+from solvent.training.seen import inputs
 
 SEATS = (0, 1)
 
 OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
 """Networks of action values, of which the largest is chosen; QR-DQN's are means of quantiles."""
+
+LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
+"""The packages of whose models it is known that they play what their networks give."""
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 """What may stand between the layers of a network that is kept as plain arrays."""
@@ -118,6 +126,7 @@ def extract(
     batch_size: int = 8192,
     name: str | None = None,
     normalization: Normalization | VecNormalize | None = None,
+    gate: bool = True,
 ) -> Extraction:
     """Evaluate a network on every state of a game.
 
@@ -132,24 +141,19 @@ def extract(
         normalization: The statistics of ``VecNormalize``, if it was trained under that and comes
             from a file, which does not hold them. The statistics of its own environment are used
             unasked, as they are now.
+        gate: Whether the network passes the gate; False where it passed before, as in a training.
 
     Raises:
-        ValueError: If the network is of another kind, depends on the past, or was trained on
-            other observations, other actions or another game.
+        ValueError: If the network is of another kind, depends on the past, was trained on other
+            observations, other actions or another game, or plays something else.
     """
-    mask = game.mask[player]
-    sampled = _probabilities(
-        model, _action_probabilities, game, observation, player, batch_size, normalization
-    )
-    best = np.eye(mask.shape[1])[sampled.argmax(axis=1)]
-    mode = np.where(game.on_turn(player)[:, None], best, mask)
-    name = name or type(model).__name__
-    return Extraction(
-        TabularPolicy.of(game, project(sampled, mask), player=player, name=name),
-        TabularPolicy.of(game, project(mode, mask), player=player, name=f"{name} (mode)"),
-        np.where(mask, 0.0, sampled).sum(axis=1),
-        np.where(mask, 0.0, mode).sum(axis=1),
-    )
+    asked, rows = _asked(model, game, observation, player, batch_size, normalization, name)
+    sampled, illegal = asked.policy(asked.weights(), asked.name)
+    mode, illegal_mode = asked.policy(asked.weights(greedy=True), f"{asked.name} (mode)")
+    if gate:
+        asked.pass_gate(sampled, model.env, rows)
+        _check_own(model)
+    return Extraction(sampled, mode, illegal, illegal_mode)
 
 
 def extract_seats(
@@ -158,6 +162,7 @@ def extract_seats(
     *,
     observation: str | None = None,
     name: str | None = None,
+    gate: bool = True,
 ) -> tuple[Extraction, Extraction]:
     """The policies of a network that learned both seats, in seat 0 and in seat 1.
 
@@ -168,6 +173,7 @@ def extract_seats(
         observation: What the network sees: ``"vector"``, ``"onehot"`` or ``"index"``; what fits
             its observation space if left out, ``"vector"`` before the others.
         name: Of the policies; that of the algorithm's class if left out.
+        gate: Whether the network passes the gate, as for :func:`extract`.
 
     Raises:
         ValueError: As for :func:`extract`.
@@ -177,7 +183,9 @@ def extract_seats(
     learned = with_roles(game, apart=chooses == len(first) + len(second))
 
     def own(player: int) -> Extraction:
-        found = extract(model, learned, observation=observation, player=player, name=name)
+        found = extract(
+            model, learned, observation=observation, player=player, name=name, gate=gate
+        )
         return replace(
             found, sampled=without_roles(found.sampled, game), mode=without_roles(found.mode, game)
         )
@@ -226,18 +234,13 @@ def extract_boltzmann(
             f"have action values"
         )
 
-    def softened(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
-        return np.asarray(softmax(_action_values(model, seen, legal) / temperature, axis=1))
-
-    probabilities = _probabilities(
-        model, softened, game, observation, player, batch_size, normalization
-    )
-    return TabularPolicy.of(
-        game,
-        project(probabilities, game.mask[player]),
-        player=player,
-        name=name or f"{type(model).__name__} (temperature {temperature:g})",
-    )
+    name = name or f"{type(model).__name__} (temperature {temperature:g})"
+    asked, rows = _asked(model, game, observation, player, batch_size, normalization, name)
+    weights = asked.weights()
+    weights[asked.acting] = softmax(asked.given[asked.acting] / temperature, axis=1)
+    policy, _ = asked.policy(weights, asked.name)
+    asked.pass_gate(policy, model.env, rows)
+    return policy
 
 
 def network_player(
@@ -258,63 +261,93 @@ def network_player(
         name: What to call it.
 
     Raises:
-        ValueError: If the network is of another kind, depends on the past, or sees something
-            else than its game shows.
+        ValueError: If the network is of another kind, depends on the past, sees something else
+            than its game shows, or its ``predict`` plays something else than these arrays.
     """
-    refuse_changes(model)
+    check_wrappers(model.env)
+    _check_kind(model)
+    _check_own(model)
     policy = model.policy
     if isinstance(policy, DQNPolicy):
         modules = list(policy.q_net.q_net)
     elif isinstance(policy, QRDQNPolicy):
         modules = list(policy.quantile_net.quantile_net)
-    elif isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy)):
-        modules = [*policy.mlp_extractor.policy_net, policy.action_net]
     else:
-        raise ValueError(
-            f"the network is a {type(policy).__name__}; allowed are those of PPO, A2C, TRPO, "
-            f"MaskablePPO, DQN and QR-DQN"
-        )
+        assert isinstance(policy, (ActorCriticPolicy, MaskableActorCriticPolicy))
+        modules = [*policy.mlp_extractor.policy_net, policy.action_net]
     rule = "mode" if mode or isinstance(policy, OF_ACTION_VALUES) else "sampled"
     network = _network(modules)
     if isinstance(policy, QRDQNPolicy):
         network = _mean_of_quantiles(network, policy.n_quantiles)
+    seen = np.random.default_rng(0).random((64, len(network.weights[0])), np.float32)
+    outputs, legal = network(seen), np.ones((64, len(network.biases[-1])), bool)
+    chosen = outputs[np.arange(64), _predicted(model, seen, legal)]
+    if not np.allclose(chosen, outputs.max(axis=1), rtol=1e-4, atol=1e-4):
+        raise ValueError(
+            f"{name} plays other actions than the last layers of its network say: allowed are a "
+            f"network of these layers alone and its own predict"
+        )
     return NetworkPlayer(network, rule, masked, observation, name)
 
 
-Weights = Callable[[BaseAlgorithm, NDArray[np.generic], Bools], Floats]
-"""Weights of the actions, [n, A], from a network, n observations and the legal actions."""
-
-
-def _probabilities(
+def _asked(
     model: BaseAlgorithm,
-    weigh: Weights,
     game: TabularGame,
     observation: str | None,
     player: int,
     batch_size: int,
     normalization: Normalization | VecNormalize | None,
-) -> Floats:
-    """A network's weights in all states in which the player acts, as probabilities, [S, A]."""
-    mask = game.mask[player]
-    _check_kind(model, mask)
+    name: str | None,
+) -> tuple[Asked, NDArray[Any]]:
+    """A network that has been asked in all states, and what its environment shows there."""
+    _check_kind(model)
+    width, actions = game.mask[player].shape[1], getattr(model.action_space, "n", None)
+    if actions != width:
+        raise ValueError(f"the network chooses among {actions} actions, the game has {width}")
     if observation is None:
         observation = kind_that_fits(model.observation_space, game, player)
-    seen = inputs(model, game, observation, player, normalization)
-    acting = np.flatnonzero(game.on_turn(player))
-    # Where it is the other's turn the player has one action, and is not asked.
-    probabilities = np.where(game.on_turn(player)[:, None], 0.0, mask)
-    was_training = model.policy.training
+    given = inputs(model, game, observation, player, normalization)
+    # As it plays; the learner's next step puts it back into training mode.
     model.policy.set_training_mode(False)
-    with torch.no_grad():
-        for first in range(0, len(acting), batch_size):
-            batch = acting[first : first + batch_size]
-            # float64 before dividing, so that the rows sum to 1 as exactly as floats can.
-            weights = weigh(model, seen[batch], mask[batch]).astype(np.float64)
-            probabilities[batch] = weights / weights.sum(axis=1, keepdims=True)
-    model.policy.set_training_mode(was_training)
-    return probabilities
+    values = isinstance(model.policy, OF_ACTION_VALUES)
+    asked = Asked(
+        game,
+        partial(_action_values if values else _action_probabilities, model),
+        given,
+        outputs="action_values" if values else "probabilities",
+        takes_mask=True,
+        predict=partial(_predicted, model),
+        player=player,
+        batch_size=batch_size,
+        name=name or type(model).__name__,
+    )
+    return asked, observed(game, player, observation)
 
 
+def _check_own(model: BaseAlgorithm) -> None:
+    """Refuse a model that chooses actions in a way that is not its library's.
+
+    Raises:
+        ValueError: If a method is another, even if it plays the same deterministic policy.
+    """
+    for method in (model.predict, model.policy.predict, model.policy._predict):
+        if getattr(method, "__module__", "").partition(".")[0] not in LIBRARIES:
+            raise ValueError(
+                f"{type(model.policy).__name__} has a {method.__name__} of its own, so that its "
+                f"network's outputs are not what it plays; pass that as a function, "
+                f"lambda seen: model.predict(seen, deterministic=True)[0]"
+            )
+
+
+def _predicted(model: BaseAlgorithm, seen: NDArray[Any], legal: Bools) -> Ints:
+    """The actions that ``predict`` chooses, [n]."""
+    told: Any = {}
+    if isinstance(model, MaskedDQN) or isinstance(model.policy, MaskableActorCriticPolicy):
+        told = {"action_masks": legal}
+    return np.asarray(model.predict(seen, deterministic=True, **told)[0])
+
+
+@torch.no_grad()
 def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Q of a network of action values, [n, A]; of MaskedDQN minus infinity where illegal."""
     policy = model.policy
@@ -328,12 +361,10 @@ def _action_values(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools
     return np.where(legal, q, -np.inf) if isinstance(model, MaskedDQN) else q
 
 
+@torch.no_grad()
 def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Weights of the actions, [n, A]; the network's mode has the largest, the first on ties."""
     policy = model.policy
-    if isinstance(policy, OF_ACTION_VALUES):
-        greedy: Floats = np.eye(legal.shape[1])[_action_values(model, seen, legal).argmax(axis=1)]
-        return greedy
     observation = policy.obs_to_tensor(seen)[0]
     if isinstance(policy, MaskableActorCriticPolicy):
         distribution = policy.get_distribution(observation, action_masks=legal).distribution
@@ -347,7 +378,13 @@ def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal
     return probabilities
 
 
-def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
+def _check_kind(model: BaseAlgorithm) -> None:
+    """Refuse a learner whose policy is not of a known kind."""
+    if isinstance(model.policy, RecurrentActorCriticPolicy):
+        raise ValueError(
+            f"the network is a {type(model.policy).__name__}, which depends on what it saw before, "
+            f"so that it is no table of the game's states; train one without memory"
+        )
     kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, *OF_ACTION_VALUES)
     if not isinstance(model.policy, kinds):
         raise ValueError(
@@ -360,11 +397,6 @@ def _check_kind(model: BaseAlgorithm, mask: Bools) -> None:
         if told != isinstance(model, MaskedDQN):
             one, other = ("MaskedDQN", "DQN") if told else ("DQN", "MaskedDQN")
             raise ValueError(f"the network was trained by {one}, but loaded as one of {other}")
-    actions = getattr(model.action_space, "n", None)
-    if actions != mask.shape[1]:
-        raise ValueError(
-            f"the network chooses among {actions} actions, the game has {mask.shape[1]}"
-        )
 
 
 def _mean_of_quantiles(network: Network, n_quantiles: int) -> Network:

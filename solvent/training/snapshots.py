@@ -218,7 +218,9 @@ class TableSelfPlayEnv(SelfPlayEnv):
     def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
         game, name = self._native.game, f"self at {timesteps}"
         policies = tuple(
-            extract(learner, game, observation=self._observation, player=seat, name=name).sampled
+            extract(
+                learner, game, observation=self._observation, player=seat, name=name, gate=False
+            ).sampled
             for seat in SEATS
         )
         weights = learner.policy.state_dict()

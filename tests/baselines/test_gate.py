@@ -1,0 +1,320 @@
+"""Whatever plays something else than its table is refused, whichever way it is passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import wrappers
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+from gymnasium.wrappers import vector
+from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, OwnEnv, Wrap
+
+import solvent
+from solvent.baselines.functions import SINGLES
+from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
+from solvent.model import TabularGame, TabularPolicy, compile_game
+
+COMBAT = "solvent/FFCombat-v0"
+
+
+def logits(seen: Any) -> Any:
+    """A policy that is a function of the observation."""
+    return np.stack((np.zeros(len(seen)), 4 * seen[:, 4] - 1), axis=1)
+
+
+class Standardised:
+    """Standardises by the batch, as BatchNorm does in training mode."""
+
+    def __call__(self, seen: Any) -> Any:
+        return logits((seen - seen.mean(axis=0)) / (seen.std(axis=0) + 1e-5))
+
+
+class RunningMean:
+    """Subtracts the mean of all observations so far."""
+
+    def __init__(self) -> None:
+        self.sum, self.count = 0.0, 0
+
+    def __call__(self, seen: Any) -> Any:
+        self.sum, self.count = self.sum + seen.sum(axis=0), self.count + len(seen)
+        return logits(seen - self.sum / self.count)
+
+
+class Counter:
+    """Plays something else after some calls."""
+
+    def __init__(self, calls: int) -> None:
+        self.calls = calls
+
+    def __call__(self, seen: Any) -> Any:
+        self.calls -= 1
+        return logits(seen) if self.calls >= 0 else -logits(seen)
+
+
+class LateDraws:
+    """Draws its actions from the second batch on."""
+
+    def __init__(self) -> None:
+        self.random, self.calls = np.random.default_rng(0), 0
+
+    def __call__(self, seen: Any) -> Any:
+        self.calls += 1
+        late = self.calls > 2
+        return self.random.integers(0, 2, len(seen)) if late else np.zeros(len(seen), int)
+
+
+@pytest.mark.parametrize("outputs", ["logits", "action_values"])
+@pytest.mark.parametrize("illegal", ["remap", "mask"])
+def test_large_numbers_for_what_is_never_played_hide_nothing(outputs: str, illegal: str) -> None:
+    with pytest.raises(ValueError, match="for the same observation, of state Combat"):
+        solvent.score(
+            COMBAT,
+            lambda seen, mask: np.where(mask, logits(seen - seen.mean(axis=0)), -1e9),
+            outputs=outputs,
+            illegal=illegal,
+            takes_mask=True,
+        )
+
+
+class OneStateAlone:
+    """Plays something else in one state, but only among few others."""
+
+    def __call__(self, seen: Any) -> Any:
+        given = logits(seen)
+        given[(seen == seen[:1]).all(axis=1) & (len(seen) < 2), 1] += 1
+        return given
+
+
+@pytest.mark.parametrize("kind", [Standardised, RunningMean, LateDraws, OneStateAlone])
+@pytest.mark.parametrize("batch_size", [8192, 50])
+def test_a_function_of_more_than_the_observation_is_refused_with_a_state(
+    kind: Callable[[], Any], batch_size: int
+) -> None:
+    outputs = None if kind is LateDraws else "logits"
+    with pytest.raises(ValueError, match=r"and then .* for the same observation, of state Combat"):
+        solvent.score(COMBAT, kind(), outputs=outputs, batch_size=batch_size)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5, 4 + SINGLES, 40 + SINGLES])
+def test_a_function_that_changes_after_some_calls_is_refused(calls: int) -> None:
+    with pytest.raises(ValueError, match="for the same observation, of state Combat"):
+        solvent.score(COMBAT, Counter(calls), outputs="logits")
+
+
+def test_every_state_is_asked_again_in_another_order_and_another_size() -> None:
+    game = compile_game(solvent.make_game("ff-combat"))
+    asked: list[Any] = []
+
+    def f(seen: Any) -> Any:
+        asked.append(seen[:, 0])
+        return np.zeros(len(seen), int)
+
+    solvent.policy_from(game, f, observation="onehot", batch_size=100)
+    solvent.policy_from(game, lambda seen: f(seen[:, None]), observation="index", batch_size=100)
+    acting = np.flatnonzero(game.on_turn(0))
+    numbers = asked[len(asked) // 2 :]
+    first, singles = -(-len(acting) // 100), numbers[-SINGLES:]
+    again = numbers[first:-SINGLES]
+    np.testing.assert_array_equal(np.concatenate(numbers[:first]), acting)
+    np.testing.assert_array_equal(np.sort(np.concatenate(again)), acting)
+    assert (np.concatenate(again) != acting).mean() > 0.9
+    assert {len(one) for one in again[:-1]} == {33}
+    assert {len(one) for one in singles} == {1}
+
+
+def test_batch_norm_is_refused_in_training_mode_and_scored_in_evaluation_mode() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Linear(5, 16), torch.nn.BatchNorm1d(16), torch.nn.ReLU(), torch.nn.Linear(16, 2)
+    )
+
+    def actor(seen: Any) -> Any:
+        return net(torch.as_tensor(seen))
+
+    with pytest.raises(ValueError, match=r"evaluation mode \(\.eval\(\)\)"):
+        solvent.score(COMBAT, actor, outputs="logits")
+    net.eval()
+    whole = solvent.score(COMBAT, actor, outputs="logits")
+    parts = solvent.score(COMBAT, actor, outputs="logits", batch_size=7)
+    assert whole.value == pytest.approx(parts.value, abs=1e-6)
+    assert solvent.score(COMBAT, net.train(), outputs="logits").value == whole.value
+
+
+class Rounded:
+    """Adds an error to its logits that depends on the batch, as sums in another order do."""
+
+    def __init__(self, size: float, dtype: Any, outputs: str) -> None:
+        self.random, self.size = np.random.default_rng(0), size
+        self.dtype, self.outputs = dtype, outputs
+
+    def __call__(self, seen: Any) -> Any:
+        given = (seen @ np.array([[0.0, 1], [0, -1], [0, 1], [0, 0.5], [0, 2]])).astype(float)
+        given += self.size * self.random.uniform(-1, 1, given.shape)
+        return given.argmax(axis=1) if self.outputs == "actions" else given.astype(self.dtype)
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype", "outputs"),
+    [
+        (1e-6, np.float32, "logits"),
+        (1e-6, np.float32, "action_values"),
+        (1e-3, np.float16, "logits"),
+        (1e-7, np.int64, "actions"),
+    ],
+)
+def test_rounding_that_depends_on_the_batch_passes(size: float, dtype: Any, outputs: str) -> None:
+    exact = solvent.score(COMBAT, Rounded(0, float, outputs), outputs=outputs).value
+    found = solvent.score(COMBAT, Rounded(size, dtype, outputs), outputs=outputs).value
+    assert found == pytest.approx(exact, abs=0.02)
+
+
+def test_an_action_that_ties_but_for_rounding_may_be_either(small: TabularGame) -> None:
+    tied = small.observation[0][np.flatnonzero(small.on_turn(0))[7]]
+    random, flips = np.random.default_rng(0), []
+
+    def f(seen: Any) -> Any:
+        difference = (seen - tied) @ np.array([1, 2, 3, 4, 5.0]) + random.uniform(-1e-7, 1e-7)
+        flips.extend(difference[(seen == tied).all(axis=1)] > 0)
+        return (difference > 0).astype(int)
+
+    solvent.score(small, f)
+    assert 0 < np.mean(flips) < 1
+    # A number of a state cannot be moved a little, so that nothing tells a tie from chance.
+    with pytest.raises(ValueError, match="for the same observation, of state Combat"):
+        solvent.score(small, lambda at: f(small.observation[0][at]), observation="index")
+
+
+@pytest.fixture(scope="module")
+def small() -> TabularGame:
+    """A combat of a few hundred states, in some of which testing luck is illegal."""
+    rules = solvent.make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3])
+    return compile_game(rules)
+
+
+class OwnVector(gym.vector.VectorWrapper):  # type: ignore[type-arg]
+    def step(self, actions: Any) -> Any:
+        return self.env.step(1 - actions)
+
+
+@pytest.mark.parametrize("name", REFUSED | DICTIONARIES)
+def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
+    name: str, small: TabularGame
+) -> None:
+    for outer in (lambda env: env, wrappers.RecordEpisodeStatistics):
+        env = outer((REFUSED | DICTIONARIES)[name](TabularEnv(small)))
+        for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
+            with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of what"):
+                solvent.score(env, policy)
+
+
+def test_a_vector_wrapper_that_is_not_known_is_refused(small: TabularGame) -> None:
+    for wrapped in (
+        OwnVector(TabularVectorEnv(small, 4)),
+        vector.TransformObservation(TabularVectorEnv(small, 4), lambda seen: seen),
+    ):
+        for env in (wrapped, vector.RecordEpisodeStatistics(wrapped)):
+            with pytest.raises(ValueError, match=f"^{type(wrapped).__name__} is not known"):
+                solvent.score(env, lambda seen: np.zeros(len(seen), int))
+    passed = vector.RecordEpisodeStatistics(TabularVectorEnv(small, 4))
+    expected = solvent.score(small, logits, outputs="logits")
+    assert solvent.score(passed, logits, outputs="logits") == expected
+
+
+@pytest.mark.parametrize("wrap", HARMLESS)
+def test_harmless_wrappers_pass_and_nothing_is_played_in_them(
+    wrap: Wrap, small: TabularGame
+) -> None:
+    env, twin = (wrap(TabularEnv(small)) for _ in range(2))
+    seen, other = env.reset(seed=3)[0], twin.reset(seed=3)[0]
+    found = solvent.score(env, logits, outputs="logits")
+    assert found == solvent.score(small, logits, outputs="logits")
+    for action in (0, 1, 0):
+        np.testing.assert_array_equal(seen, other)
+        if env.unwrapped.episode.over:
+            break
+        seen, other = env.step(action)[0], twin.step(action)[0]
+
+
+def test_one_that_draws_or_writes_passes_and_writes_nothing(tmp_path: Any) -> None:
+    env = gym.make("FrozenLake-v1", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
+    recorded = wrappers.RecordVideo(env, str(tmp_path / "videos"), episode_trigger=lambda _: True)
+    assert solvent.score(recorded, np.zeros(16, int)).value == 0
+    assert not list((tmp_path / "videos").iterdir())
+
+
+def test_in_an_environment_of_ones_own_the_table_is_scored(small: TabularGame) -> None:
+    assert solvent.score(OwnEnv(small).game, logits, outputs="logits").value > 0
+
+
+class MirroredLake(FrozenLakeEnv):
+    """Plays left for right; its table does not."""
+
+    def step(self, action: Any) -> Any:
+        return super().step([2, 1, 0, 3][action])
+
+
+class ElsewhereLake(FrozenLakeEnv):
+    """Begins in another square than its table says."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        _, info = super().reset(**kwargs)
+        self.s = 14
+        return 14, info
+
+
+class MisnumberedLake(FrozenLakeEnv):
+    def step(self, action: Any) -> Any:
+        seen, *rest = super().step(action)
+        return 15 - seen, *rest
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (MirroredLake(), r"MirroredLake is in state \d+, where by its own table .* one of \["),
+        (ElsewhereLake(), r"is in state 14, where by its own table it has to be in one of \[0\]"),
+        (MisnumberedLake(), r"MisnumberedLake shows 1[0-9] in state .*scored for \d"),
+        (gym.make("Taxi-v4", fickle_passenger=True), "TaxiEnv is in state .* by its own table"),
+    ],
+)
+def test_a_toy_text_environment_that_does_not_follow_its_table_is_refused(
+    env: Any, message: str
+) -> None:
+    states = env.unwrapped.observation_space.n
+    for policy in (np.zeros(states, int), lambda seen: np.zeros(len(seen), int)):
+        with pytest.raises(ValueError, match=message):
+            solvent.score(env, policy)
+
+
+def test_the_environment_may_change_what_is_legal_no_more_than_what_is_seen() -> None:
+    pytest.importorskip("sb3_contrib")
+    from sb3_contrib.common.wrappers import ActionMasker
+
+    env = gym.make(COMBAT)
+    told = ActionMasker(env, lambda env: env.unwrapped.action_masks())  # type: ignore[attr-defined]
+    expected = solvent.score(COMBAT, logits, outputs="logits", illegal="mask")
+    assert solvent.score(told, logits, outputs="logits", illegal="mask") == expected
+    other = ActionMasker(env, lambda env: np.array([True, True]))
+    with pytest.raises(ValueError, match=r"ActionMasker allows the actions .* in state Combat"):
+        solvent.score(other, logits, outputs="logits", illegal="mask")
+
+
+def test_seats_and_opponents_are_replayed() -> None:
+    greed = compile_game(solvent.make_game("greed", limit=9, sides=4))
+    pool = [tuple(TabularPolicy.uniform(greed, player=p) for p in (1, 0))]
+    for env in (
+        SeatEnv(greed, pool[0][0]),
+        SeatEnv(greed, pool[0][1], seat=1),
+        SeatEnv(greed, pool, seat="random", illegal="raise"),
+    ):
+        policy = solvent.policy_from(
+            env, lambda seen: np.zeros(len(seen), int), player=env.seats[0]
+        )
+        assert policy.player == env.seats[0]

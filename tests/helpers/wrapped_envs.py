@@ -1,0 +1,110 @@
+"""Wrappers around an environment: those that a score refuses, and those that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import wrappers
+
+from solvent.envs import MaskObservation, TabularEnv
+from solvent.envs.spaces import observations
+
+Wrap = Callable[[Any], Any]
+
+
+class Permuted(gym.ObservationWrapper[Any, Any, Any]):
+    """Shows the next row of the table, the first one instead of the last."""
+
+    def observation(self, observation: Any) -> Any:
+        env: Any = self.unwrapped
+        kinds = (observations(env.game, 0, kind) for kind in ("vector", "onehot"))
+        rows = next(rows for rows in kinds if rows.shape[1:] == observation.shape)
+        [at] = np.flatnonzero((rows == observation).all(axis=1))
+        return rows[(at + 1) % len(rows)]
+
+
+class Flipped(gym.Wrapper[Any, Any, Any, Any]):
+    def step(self, action: Any) -> Any:
+        return self.env.step(1 - action)
+
+
+class Late(gym.Wrapper[Any, Any, Any, Any]):
+    """Shows the observation before."""
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.last, info = self.env.reset(**kwargs)
+        return self.last, info
+
+    def step(self, action: Any) -> Any:
+        observation, *rest = self.env.step(action)
+        observation, self.last = self.last, observation
+        return observation, *rest
+
+
+class OwnLimit(wrappers.TimeLimit):
+    step = Late.step  # type: ignore[assignment]
+    reset = Late.reset  # type: ignore[assignment]
+
+
+class OwnReward(gym.RewardWrapper[Any, Any]):
+    def reward(self, reward: Any) -> Any:
+        return 2 * reward
+
+
+class OwnEnv(TabularEnv):
+    """An environment of this package's whose actions are others."""
+
+    def step(self, action: Any) -> Any:
+        return super().step(1 - action)
+
+
+def replaced(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
+    """An environment whose method was replaced, with the class that it had."""
+    step = env.step
+    env.step = lambda action: step(1 - action)  # type: ignore[method-assign]
+    return env
+
+
+REFUSED: dict[str, Wrap] = {
+    "Permuted": Permuted,
+    "Flipped": Flipped,
+    "Late": Late,
+    "OwnLimit": lambda env: OwnLimit(env, 50),
+    "OwnReward": OwnReward,
+    "OwnEnv": lambda env: OwnEnv(env.game, observation=env.episode.observation),
+    "OrderEnforcing": lambda env: replaced(wrappers.OrderEnforcing(env)),
+    "TabularEnv": replaced,
+    "TransformObservation": lambda env: wrappers.TransformObservation(env, lambda o: o, None),
+    "RescaleObservation": lambda env: wrappers.RescaleObservation(
+        env, np.float32(0), np.float32(1)
+    ),
+    "NormalizeObservation": wrappers.NormalizeObservation,
+    "FrameStackObservation": lambda env: wrappers.FrameStackObservation(env, 2),
+    "DelayObservation": lambda env: wrappers.DelayObservation(env, 1),
+    "TimeAwareObservation": lambda env: wrappers.TimeAwareObservation(wrappers.TimeLimit(env, 50)),
+    "MaxAndSkipObservation": lambda env: wrappers.MaxAndSkipObservation(env, 2),
+    "TransformAction": lambda env: wrappers.TransformAction(env, lambda a: 1 - a, env.action_space),
+    "StickyAction": lambda env: wrappers.StickyAction(env, 0.5),
+}
+"""Wrappers by the name of the layer that is refused."""
+
+if hasattr(wrappers, "RepeatAction"):
+    # Gymnasium 1.2 has none.
+    REFUSED["RepeatAction"] = lambda env: wrappers.RepeatAction(env, 2)
+
+DICTIONARIES: dict[str, Wrap] = {"MaskObservation": MaskObservation}
+"""Likewise, for what Stable-Baselines3 needs another policy class for."""
+
+HARMLESS: list[Wrap] = [
+    wrappers.OrderEnforcing,
+    wrappers.PassiveEnvChecker,
+    wrappers.RecordEpisodeStatistics,
+    wrappers.NormalizeReward,
+    lambda env: wrappers.ClipReward(env, -1, 1),
+    lambda env: wrappers.TransformReward(env, lambda reward: 2 * reward),
+    lambda env: wrappers.TimeLimit(env, 3),
+    lambda env: wrappers.Autoreset(wrappers.RecordEpisodeStatistics(env)),
+]
