@@ -353,7 +353,12 @@ TRAININGS = (
     Training("maskable_ppo", lambda to: train(to, FF, "maskable_ppo", FIGHT)),
     Training("dqn", lambda to: train(to, FF, "dqn", FIGHT)),
     Training("masked_dqn", lambda to: train(to, FF, "masked_dqn", FIGHT)),
-    Training("ppo, stakes", lambda to: train(to, FF, "ppo", FIGHT, exploring_starts=0.5)),
+    Training(
+        "ppo, stakes",
+        lambda to: train(
+            to, FF, "ppo", FIGHT, exploring_starts=0.5, start_weights="importance"
+        ),
+    ),
     Training("ppo on a seat", lambda to: train(to, GREED_ID, "ppo", {"limit": 8, "sides": 3})),
     Training(
         "maskable_ppo on a seat, several opponents",
