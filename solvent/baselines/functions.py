@@ -106,7 +106,7 @@ def tabulated(
     check_integer(player, "player", 0, 1)
     check_integer(batch_size, "batch_size", 1, 2**31 - 1)
     with _evaluated(function) as called:
-        asked = Asked(
+        asked = QueriedFunction(
             game,
             called,
             observations,
@@ -122,7 +122,7 @@ def tabulated(
     return policy, moved
 
 
-class Asked:
+class QueriedFunction:
     """A function that has been asked in every state in which a player is to act.
 
     Args:

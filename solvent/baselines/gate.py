@@ -6,7 +6,7 @@ something else:
 1. **Wrappers.** Only wrappers that are known to leave observations and actions as they are may
    stand between the policy and its game (:data:`HARMLESS`). A subclass of one is not known.
 2. **Repetition.** The policy is asked again in every state, in another order and in batches of
-   other sizes (:class:`solvent.baselines.functions.Asked`).
+   other sizes (:class:`solvent.baselines.functions.QueriedFunction`).
 3. **Replay.** A few hundred episodes are played in copies of the environment. Each observation is
    compared with the table's, each transition of a toy-text environment with the dictionary that it
    publishes, and the policy is asked once more in the states that were met.
@@ -94,7 +94,7 @@ def _known(layer: Any) -> bool:
     if _inside(layer):
         return (package, name) == ("stable_baselines3", "VecNormalize") and not layer.norm_obs
     # The innermost one is our own, has a dictionary of transitions (replay), or is refused later.
-    return package == "solvent" or not hasattr(layer, "game")
+    return package == "solvent" or not hasattr(getattr(layer, "unwrapped", layer), "game")
 
 
 def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any]) -> Ints:

@@ -37,7 +37,7 @@ from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
 from torch.distributions import Categorical
 
-from solvent.baselines.functions import Asked
+from solvent.baselines.functions import QueriedFunction
 from solvent.baselines.gate import check_wrappers
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.spaces import kind_that_fits, observed
@@ -298,7 +298,7 @@ def _asked(
     batch_size: int,
     normalization: Normalization | VecNormalize | None,
     name: str | None,
-) -> tuple[Asked, NDArray[Any]]:
+) -> tuple[QueriedFunction, NDArray[Any]]:
     """A network that has been asked in all states, and what its environment shows there."""
     _check_kind(model)
     width, actions = game.mask[player].shape[1], getattr(model.action_space, "n", None)
@@ -310,7 +310,7 @@ def _asked(
     # As it plays; the learner's next step puts it back into training mode.
     model.policy.set_training_mode(False)
     values = isinstance(model.policy, OF_ACTION_VALUES)
-    asked = Asked(
+    asked = QueriedFunction(
         game,
         partial(_action_values if values else _action_probabilities, model),
         given,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -15,6 +17,7 @@ from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, OwnEnv, Wrap
 
 import solvent
 from solvent.baselines.functions import SINGLES
+from solvent.baselines.gate import HARMLESS as KNOWN
 from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
@@ -210,6 +213,14 @@ def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
         for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
             with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of what"):
                 solvent.score(env, policy)
+
+
+def test_the_page_names_every_harmless_wrapper() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "score-your-own.md").read_text("utf-8")
+    listed = page.split("Harmless are ")[1].split("but not")[0]
+    known = {name for names in KNOWN.values() for name in names.split()}
+    known -= {"PatchedTimeLimit", "NetworkSelfPlayEnv", "TableSelfPlayEnv"}
+    assert set(re.findall("`(.*?)`", listed)) == known
 
 
 def test_a_vector_wrapper_that_is_not_known_is_refused(small: TabularGame) -> None:

@@ -61,6 +61,24 @@ class OwnEnv(TabularEnv):
         return super().step(1 - action)
 
 
+class Proxy(gym.Env[Any, Any]):
+    """Wraps an environment without being a wrapper."""
+
+    def __init__(self, env: Any) -> None:
+        self.inner = env
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+
+    @property
+    def unwrapped(self) -> Any:
+        return self.inner
+
+    def reset(self, **kwargs: Any) -> Any:
+        return self.inner.reset(**kwargs)
+
+    def step(self, action: Any) -> Any:
+        return self.inner.step(1 - action)
+
+
 def replaced(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     """An environment whose method was replaced, with the class that it had."""
     step = env.step
@@ -75,6 +93,7 @@ REFUSED: dict[str, Wrap] = {
     "OwnLimit": lambda env: OwnLimit(env, 50),
     "OwnReward": OwnReward,
     "OwnEnv": lambda env: OwnEnv(env.game, observation=env.episode.observation),
+    "Proxy": Proxy,
     "OrderEnforcing": lambda env: replaced(wrappers.OrderEnforcing(env)),
     "TabularEnv": replaced,
     "TransformObservation": lambda env: wrappers.TransformObservation(env, lambda o: o, None),
