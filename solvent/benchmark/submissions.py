@@ -420,10 +420,8 @@ def _saw(agent: AgentRecord) -> bool:
 
 def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
     """Refuse a task that has not each seed once, or contradicts the card."""
-    seeds = [agent.seed for agent in task.agents]
-    if missing := sorted(set(card.seeds) - set(seeds)):
-        raise StoreError(f"{where}: {shown(task.name)} lacks seed {missing[0]} of the card")
-    if len(seeds) != len(card.seeds):
+    seeds = sorted(agent.seed for agent in task.agents)
+    if seeds != list(card.seeds):
         raise StoreError(
             f"{where}: {shown(task.name)} has the seeds {shown(seeds)}; the card says "
             f"{shown(list(card.seeds))}"

@@ -14,9 +14,9 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
-from solvent.benchmark.card import PROVED, STATED, Card
+from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.citation import bibtex
-from solvent.benchmark.records import SuiteRecord, TaskRecord
+from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
@@ -39,32 +39,28 @@ class Place:
     """A submission on the board.
 
     Attributes:
-        name: What it is called on the page: the algorithm, and a number if several have that name.
-        card: What it says of itself.
-        doubts: What should make a reader ask.
+        name: Its name on the page: the algorithm, and a number if several have that name.
+        submission: The submission.
         judged: Over all tasks, by the policies that runs are compared by.
         greedy: Over all tasks, by the greedy policies.
         sampled: Over all tasks, by the policies as sampled.
-        steps: Of all its runs, as stated.
-        cpu_seconds: Of all its runs, as stated.
     """
 
     name: str
-    card: Card
-    doubts: tuple[str, ...]
+    submission: Submission
     judged: Row
     greedy: Row
     sampled: Row
-    steps: int
-    cpu_seconds: float
 
+    @property
+    def agents(self) -> list[AgentRecord]:
+        """The runs on all tasks."""
+        return [agent for task in self.submission.tasks for agent in task.agents]
 
-@dataclass(frozen=True, slots=True)
-class TaskBoard:
-    """A task with the rows of every submission, each of the judged, greedy and sampled policy."""
-
-    task: TaskRecord
-    rows: tuple[tuple[Row, ...], ...]
+    @property
+    def given_more(self) -> bool:
+        """Whether more than samples was given to the learner."""
+        return self.submission.card.uses_model or self.submission.card.saw_solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +70,19 @@ class Board:
     Attributes:
         suite: The suite.
         tables: The places under each heading, the best first.
-        tasks: In the order of the suite.
+        tasks: The tasks in the order of the suite. With each come the rows of every place, of its
+            judged, greedy and sampled policies.
         improvements: Of every two submissions.
         profiles: The chart of the performance profiles, or empty.
         marks: Of each name.
-        citation: An entry for a bibliography.
     """
 
     suite: SuiteRecord
     tables: tuple[tuple[str, tuple[Place, ...]], ...]
-    tasks: tuple[TaskBoard, ...]
+    tasks: tuple[tuple[TaskRecord, tuple[tuple[Row, ...], ...]], ...]
     improvements: dict[tuple[str, str], Improvement]
     profiles: str
     marks: dict[str, Mark]
-    citation: str
 
     @property
     def names(self) -> list[str]:
@@ -135,7 +130,7 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
         lstrip_blocks=True,
     )
     environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals["two_digits"] = "{:.2f}".format
+    environment.globals |= {"two_digits": "{:.2f}".format, "bibtex": bibtex}
     return environment.get_template("leaderboard.html.j2").render(
         boards=boards_of(submissions),
         least_seeds=LEAST_SEEDS,
@@ -183,28 +178,28 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> Board:
     ]
     summary = summarize(tasks, suite)
     places = sorted(
-        (_place(name, one, summary) for name, one in zip(names, submissions, strict=True)),
+        (
+            Place(name, one, *_rows(summary, name, None))
+            for name, one in zip(names, submissions, strict=True)
+        ),
         key=lambda place: (_largest_first(place.judged.iqm), place.name),
     )
-    tables = []
-    for more, heading in KINDS.items():
-        own = tuple(p for p in places if (p.card.uses_model or p.card.saw_solution) == more)
-        if own:
-            tables.append((heading, own))
+    tables = [
+        (heading, tuple(place for place in places if place.given_more == more))
+        for more, heading in KINDS.items()
+    ]
     in_order = [place.name for _, own in tables for place in own]
     marks = algorithm_marks(names)
     panel = profile_panel(tasks, marks)
     return Board(
         suite=suite,
-        tables=tuple(tables),
+        tables=tuple(table for table in tables if table[1]),
         tasks=tuple(
-            TaskBoard(task, tuple(_rows(summary, name, task.name) for name in in_order))
-            for task in tasks
+            (task, tuple(_rows(summary, name, task.name) for name in in_order)) for task in tasks
         ),
         improvements={(one.first, one.second): one for one in summary.improvements},
         profiles="" if panel is None else panel.drawn(),
         marks=marks,
-        citation=bibtex(suite),
     )
 
 
@@ -219,22 +214,8 @@ def _names(submissions: Sequence[Submission]) -> list[str]:
     return names
 
 
-def _place(name: str, submission: Submission, summary: Summary) -> Place:
-    agents = [agent for task in submission.tasks for agent in task.agents]
-    judged, greedy, sampled = _rows(summary, name, None)
-    return Place(
-        name,
-        submission.card,
-        submission.doubts,
-        judged,
-        greedy,
-        sampled,
-        sum(agent.timesteps for agent in agents),
-        sum(agent.cpu_seconds for agent in agents),
-    )
-
-
 def _rows(summary: Summary, name: str, task: str | None) -> tuple[Row, ...]:
+    """The judged, the greedy and the sampled row of a name."""
     found = (summary.row(name, task, policy) for policy in POLICIES)
     return tuple(row for row in found if row is not None)
 

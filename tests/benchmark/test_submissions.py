@@ -210,7 +210,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "another suite": (both_hashes, "was made for the suite small 000000000000; this one is"),
     "a missing seed": (
         edit("results.json", lambda c: c["tasks"][1]["agents"].pop(3)),
-        f"'{GREED}' lacks seed 3 of the card",
+        f"'{GREED}' has the seeds [0, 1, 2, 4",
     ),
     "a seed twice": (
         edit("results.json", lambda c: c["tasks"][1]["agents"].append(c["tasks"][1]["agents"][0])),
