@@ -11,10 +11,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
+from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     GameCheckError,
     GameInfo,
+    GymnasiumTable,
     Outcome,
     check_game,
     checks,
