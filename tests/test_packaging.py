@@ -115,7 +115,15 @@ def test_a_script_imports_what_there_is(script: Path) -> None:
 
 def test_the_core_has_few_dependencies() -> None:
     names = {Requirement(line).name for line in PYPROJECT["project"]["dependencies"]}
-    assert names == {"gymnasium", "lazy-loader", "numba", "numpy", "pettingzoo", "scipy"}
+    assert names == {
+        "filelock",
+        "gymnasium",
+        "lazy-loader",
+        "numba",
+        "numpy",
+        "pettingzoo",
+        "scipy",
+    }
 
 
 def test_the_extra_that_an_error_names_brings_the_module() -> None:
