@@ -19,8 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from solvent import make_game
 from solvent.exact import Solution, score, solve
-from solvent.games import make_game
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import train
 

@@ -1,8 +1,7 @@
-"""The names that this package puts into the registries of Gymnasium and PettingZoo.
+"""Registers the environments of all known games with Gymnasium and PettingZoo.
 
-They stand in the specs of the games. What makes an environment is named here, and imported when one
-is made: registering imports neither games nor environments. It waits until Gymnasium or PettingZoo
-is imported (``solvent/__init__.py``), which takes longer than all else in ``import solvent``.
+Their names and parameters stand in the specs of the games. Registering imports no game's rules or
+environment: an environment is named here, and imported when one is made.
 """
 
 from __future__ import annotations
@@ -10,6 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from typing import Any, Literal
+
+import gymnasium as gym
+import pettingzoo
 
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.model.registry import GROUP, broken_games, game_specs
@@ -23,8 +25,6 @@ def register_envs() -> None:
 
 def register_gymnasium() -> None:
     """Register what Gymnasium makes, and warn of each game that cannot be."""
-    import gymnasium as gym
-
     failed = dict(broken_games())
     for env_id, entry in ENVIRONMENTS.items():
         if env_id in gym.registry:
@@ -46,8 +46,6 @@ def register_gymnasium() -> None:
 
 def register_pettingzoo() -> None:
     """Register what PettingZoo makes, if it has a registry, as it has from version 1.27 on."""
-    import pettingzoo
-
     if not hasattr(pettingzoo, "aec_registry"):
         return
     for game, spec in game_specs().items():
@@ -60,8 +58,6 @@ def register_pettingzoo() -> None:
 def _register_pettingzoo(
     api: Literal["aec", "parallel"], game: str, parameters: Mapping[str, Any]
 ) -> None:
-    import pettingzoo
-
     registry = pettingzoo.aec_registry if api == "aec" else pettingzoo.parallel_registry
     if f"solvent/{game}-v0" not in registry:
         pettingzoo.register(

@@ -20,7 +20,7 @@ from numba.core.event import trigger_event
 from rich.console import Console
 from typer.testing import CliRunner
 
-from solvent import __version__
+from solvent import GAMES, __version__, make_game
 from solvent.cli import progress
 from solvent.cli.app import app
 from solvent.cli.listing import ALGORITHMS
@@ -40,7 +40,6 @@ from solvent.exact import (
     score,
     solve,
 )
-from solvent.games import GAMES, make_game
 from solvent.model import TabularPolicy, compile_game, registry
 from solvent.model.progress import Progress
 from solvent.model.registry import Command, GameSpec

@@ -15,13 +15,13 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from solvent import GAMES, make_game
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.cli.app import app
 from solvent.cli.parameters import parse_parameters
 from solvent.cli.printing import show_results, show_solution
 from solvent.cli.tables import show_blocks, show_rows
 from solvent.exact import save_policy, solve
-from solvent.games import GAMES, make_game
 from solvent.games.football.chart_files import SHIPPED
 from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
 from solvent.model.registry import game_specs

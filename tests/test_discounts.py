@@ -18,8 +18,14 @@ from solvent.baselines import baseline_names, baselines_of, make_baseline
 from solvent.baselines.baseline import Baseline
 from solvent.cli.app import app
 from solvent.exact import policy_value, save_policy, score, solve
-from solvent.games import GymnasiumTable
-from solvent.model import DISCOUNT_END, TabularGame, TabularPolicy, compile_game, discounted
+from solvent.model import (
+    DISCOUNT_END,
+    GymnasiumTable,
+    TabularGame,
+    TabularPolicy,
+    compile_game,
+    discounted,
+)
 from solvent.model import registry as games
 from solvent.model.discount import undiscounted
 from solvent.model.registry import Environment, GameSpec, make_game, spec_of

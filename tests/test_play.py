@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from solvent import make_game
 from solvent.exact import SolvedGame, best_response, solve
-from solvent.games import FightingFantasy, Pig, make_game
+from solvent.games import FightingFantasy, Pig
 from solvent.model import Game, GameInfo, Outcome, TabularGame, TabularPolicy, compile_game
 from solvent.model.registry import game_specs
 from solvent.play import Record, play

@@ -86,7 +86,7 @@ def test_the_optima_of_the_readme_are_the_solvers() -> None:
     [("FrozenLake", "FrozenLake-v1"), ("Taxi", "Taxi-v4"), ("CliffWalking", "CliffWalking-v1")],
 )
 def test_the_optima_of_other_environments_are_the_solvers(name: str, env: str) -> None:
-    from solvent.games import GymnasiumTable
+    from solvent.model import GymnasiumTable
 
     found = re.search(rf"{name} (−?[\d./]+)", TEXT)
     assert found is not None

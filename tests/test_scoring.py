@@ -148,7 +148,7 @@ def test_the_squares_of_a_frozen_lake_have_gymnasiums_numbers() -> None:
         assert found.value == pytest.approx(14 / 17, abs=1e-12)
         assert found.optimality_gap == pytest.approx(0, abs=1e-12)
     env = gym.make("FrozenLake-v1")
-    table = solvent.compile_game(solvent.games.GymnasiumTable.from_env(env))
+    table = solvent.compile_game(solvent.model.GymnasiumTable.from_env(env))
     policy = solvent.policy_from(env, LAKE)
     assert solvent.locate_gap(table, policy).gap == pytest.approx(0, abs=1e-12)
     with pytest.raises(ValueError, match=r"array of shape \(15,\); FrozenLake-v1 has 16 states"):
@@ -157,7 +157,7 @@ def test_the_squares_of_a_frozen_lake_have_gymnasiums_numbers() -> None:
 
 def test_numbers_that_are_never_reached_are_in_a_table_too() -> None:
     # Taxi numbers 500 states, of which 404 are met.
-    table = solvent.compile_game(solvent.games.GymnasiumTable.from_env(gym.make("Taxi-v4")))
+    table = solvent.compile_game(solvent.model.GymnasiumTable.from_env(gym.make("Taxi-v4")))
     best = solvent.solve(table).policies[0].probabilities.argmax(axis=1)
     numbered = np.zeros(500, int)
     for state, action in zip(table.states, best, strict=True):

@@ -15,8 +15,8 @@ from typing import Any
 from solvent import compile_game, solve
 from solvent.baselines.regret_matching import RegretMatching
 from solvent.games import Goofspiel, RockPaperScissors, Soccer
-from solvent.games.rock_paper_scissors.rules import THROWS
-from solvent.games.soccer.rules import ACTIONS, GOAL_ROWS, HEIGHT, PLAYING, STEPS, WIDTH, Pitch
+from solvent.games.rock_paper_scissors import THROWS
+from solvent.games.soccer import ACTIONS, GOAL_ROWS, HEIGHT, PLAYING, STEPS, WIDTH, Pitch
 
 FOLDER = Path(__file__).parents[1] / "textbook"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from solvent import compile_game, solve
 from solvent.games import EquipmentReplacement, Inventory
-from solvent.games.equipment_replacement.rules import REPLACE
+from solvent.games.equipment_replacement import REPLACE
 
 FOLDER = Path(__file__).parents[1] / "textbook"
 

@@ -22,14 +22,13 @@ import numpy as np
 
 import solvent
 from solvent.envs import TabularEnv
-from solvent.games import GymnasiumTable
-from solvent.games.blackjack.rules import HIT, STICK
+from solvent.games.blackjack import HIT, STICK
 from solvent.games.car_rental.rules import MOST_MOVED
-from solvent.games.dyna_maze.rules import MAZE
-from solvent.games.dyna_maze.rules import MOVES as STEPS
-from solvent.games.racetrack.rules import ACTIONS, BOOK
-from solvent.games.windy_gridworld.rules import COLUMNS, PICTURE, WIND
-from solvent.model import TabularGame, TabularPolicy
+from solvent.games.dyna_maze import MAZE
+from solvent.games.dyna_maze import MOVES as STEPS
+from solvent.games.racetrack import ACTIONS, BOOK
+from solvent.games.windy_gridworld import COLUMNS, PICTURE, WIND
+from solvent.model import GymnasiumTable, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report import panel
 from solvent.report.colours import ALGORITHMS, CIVIDIS, SHAPES, VIRIDIS, shade

@@ -111,7 +111,8 @@ def make_baseline(
         return baseline.make(game, player)
 
     spec = spec_of(game)
-    if spec is None or spec.baselines is None or names_files(game.info):
+    own = spec is not None and (spec.baselines or "").startswith("solvent.")
+    if not own or names_files(game.info):
         return made()
     identity = {
         "what": "baseline",
@@ -122,7 +123,6 @@ def make_baseline(
     }
     return kept(
         identity,
-        [spec.baselines.partition(".")[0].partition(":")[0]],
         made,
         lambda policy: Packed({"name": policy.name}, {"probabilities": policy.probabilities}),
         lambda packed: TabularPolicy(

@@ -153,7 +153,7 @@ def _reached(native: Any, seen: Any, branches: Iterable[tuple[int, float]]) -> i
     if number not in possible:
         raise ValueError(
             f"{type(native).__name__} is in state {number}, where by its own table it has to be in "
-            f"one of {sorted(possible)}; pass the table that is meant, solvent.games.GymnasiumTable"
+            f"one of {sorted(possible)}; pass the table that is meant, solvent.model.GymnasiumTable"
         )
     return number
 

@@ -224,7 +224,6 @@ def _joint(game: TabularGame) -> _Joint:
     """What does not depend on the seat, kept on disk if it took long."""
     return kept(
         {"what": "joint actions", "model": game.model_hash},
-        (),
         lambda: _build_joint(game),
         lambda joint: Packed({}, vars(joint)),
         lambda packed: _Joint(**packed.arrays),

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from solvent.exact import kernels
-from solvent.lazy import renamed_attribute
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
@@ -57,9 +56,6 @@ class MatrixGameSolution:
     column_strategy: Floats
     duality_gap: float
 
-    row_mix = renamed_attribute("row_mix", "row_strategy")
-    column_mix = renamed_attribute("column_mix", "column_strategy")
-
 
 @dataclass(frozen=True, eq=False)
 class MatrixGames:
@@ -78,9 +74,6 @@ class MatrixGames:
     column_strategy: Floats
     duality_gap: Floats
     solved_by: Ints
-
-    row_mix = renamed_attribute("row_mix", "row_strategy")
-    column_mix = renamed_attribute("column_mix", "column_strategy")
 
     def __len__(self) -> int:
         """G."""

@@ -24,7 +24,6 @@ from solvent.exact.components import components
 from solvent.exact.rational import RationalSolution, row_value
 from solvent.exact.solution import Solution
 from solvent.exact.tree_solution import Number
-from solvent.lazy import renamed_attribute
 from solvent.model import RationalGame, TabularGame
 
 
@@ -43,8 +42,6 @@ class DecisionGroup:
     importance: Number
     visits: Number
     actions: tuple[tuple[int, Number], ...]
-
-    worth = renamed_attribute("worth", "importance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +75,6 @@ class OptimalOccupancy:
             if self.row[s] < 0:
                 ends[group(self.table.states[s])] += p
         return sorted(ends.items(), key=lambda end: (-end[1], repr(end[0])))
-
-    stakes = renamed_attribute("stakes", "decisions")
 
     def decisions(self, group: Callable[[Any], Hashable], most: int = 10) -> list[DecisionGroup]:
         """The most important decisions.

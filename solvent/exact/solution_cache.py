@@ -38,7 +38,7 @@ def cached_solution(
         return solve_table(game, tolerance=tolerance, progress=progress)
 
     identity = {"what": "solution", "model": game.model_hash, "tolerance": tolerance}
-    return kept(identity, (), solved, _packed, lambda packed: _unpacked(game, packed))
+    return kept(identity, solved, _packed, lambda packed: _unpacked(game, packed))
 
 
 FIGURES = ("value", "lower", "upper", "method")

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
-from solvent.lazy import warn_renamed
-
 Number: TypeAlias = Fraction | float
 """A Fraction in exact arithmetic, else a float."""
 
@@ -62,12 +60,6 @@ class DecisionImportance(NamedTuple):
     def importance(self) -> Number:
         """What the second best choice would cost, seen from the start."""
         return self.visits * self.loss
-
-    @property
-    def worth(self) -> Number:
-        """The earlier name of `importance`, which warns."""
-        warn_renamed("worth", "importance")
-        return self.importance
 
 
 @dataclass(eq=False, slots=True)

@@ -12,27 +12,9 @@ Flask (the extra ``web``) is the library: pure Python, no files from other serve
 client for tests.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from solvent.lazy import attach
-
-if TYPE_CHECKING:
-    from solvent.explore.app import make_app
-    from solvent.explore.explorer import Explorer
-    from solvent.explore.export import write_map, write_replay
-    from solvent.explore.server import serve
-
-_HOMES = {
-    "Explorer": "solvent.explore.explorer",
-    "make_app": "solvent.explore.app",
-    "serve": "solvent.explore.server",
-    "write_map": "solvent.explore.export",
-    "write_replay": "solvent.explore.export",
-}
+from solvent.explore.app import make_app
+from solvent.explore.explorer import Explorer
+from solvent.explore.export import write_map, write_replay
+from solvent.explore.server import serve
 
 __all__ = ["Explorer", "make_app", "serve", "write_map", "write_replay"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = attach(__name__, _HOMES)

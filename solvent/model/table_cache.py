@@ -1,9 +1,9 @@
-"""Tables of games that are compiled once and read by every later process.
+"""A disk cache of compiled tables.
 
-The hash of a model is known only when its table is there. So a table is found by where its game
-comes from: the class, its fields, and all files of its package. It is kept if these say everything:
-the class is a frozen dataclass of a package, as it stands in its files, and no field names a file.
-Games of a script, a notebook or a single module are compiled every time.
+The hash of a model is known only once its table is compiled, so a table is found by its class and
+the class's fields. Only games of this package are kept, whose code is part of the key
+(:func:`solvent.model.cache.code_version`); a class with a replaced method and a game with a field
+that names a file are compiled every time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from solvent.model.cache import Packed, kept
@@ -42,28 +41,28 @@ def cached_table(game: Game, *, progress: OnProgress | None = None) -> TabularGa
     identity = game_identity(game)
     if identity is None:
         return compile_game(game, progress=progress)
-    package = str(identity["class"]).partition(".")[0]
     return kept(
         {"what": "table", **identity},
-        [package],
         lambda: compile_game(game, progress=progress),
         lambda table: _packed(game, table),
-        lambda packed: _unpacked(game, packed, package),
+        lambda packed: _unpacked(game, packed),
     )
 
 
 def game_identity(game: Game) -> dict[str, Any] | None:
-    """What tells a game from every other, together with the files of its package.
+    """Return what tells a game from every other one of this package.
 
     Args:
         game: The rules.
 
     Returns:
-        JSON-able; None if nothing tells it for certain.
+        JSON-able data; None if the game is not of this package or nothing tells it for certain.
     """
     kind = type(game)
     module = sys.modules.get(kind.__module__)
-    if getattr(module, kind.__qualname__, None) is not kind or not _as_written(kind):
+    if not kind.__module__.startswith("solvent.") or not _as_written(kind):
+        return None
+    if getattr(module, kind.__qualname__, None) is not kind:
         return None
     if any(_names_a_file(value) for value in vars(game).values()):
         return None
@@ -73,38 +72,28 @@ def game_identity(game: Game) -> dict[str, Any] | None:
         return None
 
 
+_FUNCTION_OF = {
+    property: "fget",
+    cached_property: "func",
+    classmethod: "__func__",
+    staticmethod: "__func__",
+}
+"""The attribute in which a kind of method holds its function."""
+
+
 def _as_written(kind: type) -> bool:
-    """Whether nobody has replaced a method or a property of a class."""
-    return all(
-        _is_written(name, value, base)
-        for base in kind.__mro__
-        if base.__module__.partition(".")[0] not in sys.stdlib_module_names
-        for name, value in vars(base).items()
-    )
-
-
-def _is_written(name: str, value: Any, base: type) -> bool:
-    """Whether an attribute of a class is plain, or code of the file in which the class stands."""
-    match value:
-        case FunctionType() if name.startswith("__"):  # Some are made by dataclasses.
-            own = value.__module__
-            return own == base.__module__ or own.partition(".")[0] in sys.stdlib_module_names
-        case property():
-            parts = [value.fget, value.fset, value.fdel]
-        case cached_property():
-            parts = [value.func]
-        case staticmethod() | classmethod():
-            parts = [value.__func__]
-        case _ if not name.startswith("__") and (callable(value) or hasattr(value, "__get__")):
-            parts = [value]
-        case _:
-            return True
-    # Whoever wraps a function may give it the names of that, but not its file.
-    file = getattr(sys.modules.get(base.__module__), "__file__", None)
-    return all(
-        part is None or (isinstance(part, FunctionType) and part.__code__.co_filename == file)
-        for part in parts
-    )
+    """Whether every method of a class is still the one that its own file defines."""
+    for base in kind.__mro__:
+        if base.__module__.partition(".")[0] in sys.stdlib_module_names:
+            continue
+        file = sys.modules[base.__module__].__file__
+        for name, value in vars(base).items():
+            if name.startswith("__") or not (callable(value) or hasattr(value, "__get__")):
+                continue
+            inner = getattr(value, _FUNCTION_OF.get(type(value), ""), value)
+            if getattr(getattr(inner, "__code__", None), "co_filename", "") != file:
+                return False
+    return True
 
 
 def names_files(info: GameInfo) -> bool:
@@ -161,13 +150,13 @@ def _packed(game: Game, table: TabularGame) -> Packed | None:
     return Packed({"states": states, "model_hash": table.model_hash}, arrays)
 
 
-def _unpacked(game: Game, packed: Packed, package: str) -> TabularGame | None:
+def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
     """The table that was kept; None if its states cannot be made."""
     header, arrays = packed
     count = len(arrays["initial"])
     own = {name: array for name, array in arrays.items() if name.startswith("states_")}
     try:
-        states = PackedStates(header["states"], own, count, package)
+        states = PackedStates(header["states"], own, count, "solvent")
     except UnpackableError:
         return None
     observation = [arrays[name] for name in sorted(arrays) if name.startswith("observation_")]

@@ -7,93 +7,44 @@ NumPy. Those that must be fast have compiled twins in :mod:`solvent.baselines`, 
 be equal.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from solvent.lazy import attach
-
-if TYPE_CHECKING:
-    from solvent.tabular.bandits import Bandit, gradient_bandit, simple_bandit, ucb
-    from solvent.tabular.dynamic_programming import (
-        lookahead,
-        modified_policy_iteration,
-        policy_evaluation,
-        policy_iteration,
-        value_iteration,
-    )
-    from solvent.tabular.estimate import Estimate, draw, epsilon_greedy, sample_average, softmax
-    from solvent.tabular.exact_curves import Curves, curves, measure
-    from solvent.tabular.monte_carlo import (
-        importance_sampling,
-        monte_carlo_control,
-        monte_carlo_prediction,
-        off_policy_control,
-        off_policy_prediction,
-    )
-    from solvent.tabular.payoffs import matrix_game
-    from solvent.tabular.policy_gradient import reinforce
-    from solvent.tabular.temporal_difference import (
-        double_q_learning,
-        dyna_q,
-        expected_sarsa,
-        n_step_td,
-        q_learning,
-        sarsa,
-        td,
-        td_lambda,
-    )
-    from solvent.tabular.two_players import (
-        fictitious_play,
-        minimax_q,
-        mirror_descent,
-        regret_matching,
-        regret_matching_plus,
-        replicator_dynamics,
-        shapley_iteration,
-    )
-
-_HOMES = {
-    "Bandit": "solvent.tabular.bandits",
-    "Curves": "solvent.tabular.exact_curves",
-    "Estimate": "solvent.tabular.estimate",
-    "curves": "solvent.tabular.exact_curves",
-    "double_q_learning": "solvent.tabular.temporal_difference",
-    "draw": "solvent.tabular.estimate",
-    "dyna_q": "solvent.tabular.temporal_difference",
-    "epsilon_greedy": "solvent.tabular.estimate",
-    "expected_sarsa": "solvent.tabular.temporal_difference",
-    "fictitious_play": "solvent.tabular.two_players",
-    "gradient_bandit": "solvent.tabular.bandits",
-    "importance_sampling": "solvent.tabular.monte_carlo",
-    "lookahead": "solvent.tabular.dynamic_programming",
-    "matrix_game": "solvent.tabular.payoffs",
-    "measure": "solvent.tabular.exact_curves",
-    "minimax_q": "solvent.tabular.two_players",
-    "mirror_descent": "solvent.tabular.two_players",
-    "modified_policy_iteration": "solvent.tabular.dynamic_programming",
-    "monte_carlo_control": "solvent.tabular.monte_carlo",
-    "monte_carlo_prediction": "solvent.tabular.monte_carlo",
-    "n_step_td": "solvent.tabular.temporal_difference",
-    "off_policy_control": "solvent.tabular.monte_carlo",
-    "off_policy_prediction": "solvent.tabular.monte_carlo",
-    "policy_evaluation": "solvent.tabular.dynamic_programming",
-    "policy_iteration": "solvent.tabular.dynamic_programming",
-    "q_learning": "solvent.tabular.temporal_difference",
-    "regret_matching": "solvent.tabular.two_players",
-    "regret_matching_plus": "solvent.tabular.two_players",
-    "reinforce": "solvent.tabular.policy_gradient",
-    "replicator_dynamics": "solvent.tabular.two_players",
-    "sample_average": "solvent.tabular.estimate",
-    "sarsa": "solvent.tabular.temporal_difference",
-    "shapley_iteration": "solvent.tabular.two_players",
-    "simple_bandit": "solvent.tabular.bandits",
-    "softmax": "solvent.tabular.estimate",
-    "td": "solvent.tabular.temporal_difference",
-    "td_lambda": "solvent.tabular.temporal_difference",
-    "ucb": "solvent.tabular.bandits",
-    "value_iteration": "solvent.tabular.dynamic_programming",
-}
+from solvent.tabular.bandits import Bandit, gradient_bandit, simple_bandit, ucb
+from solvent.tabular.dynamic_programming import (
+    lookahead,
+    modified_policy_iteration,
+    policy_evaluation,
+    policy_iteration,
+    value_iteration,
+)
+from solvent.tabular.estimate import Estimate, draw, epsilon_greedy, sample_average, softmax
+from solvent.tabular.exact_curves import Curves, curves, measure
+from solvent.tabular.monte_carlo import (
+    importance_sampling,
+    monte_carlo_control,
+    monte_carlo_prediction,
+    off_policy_control,
+    off_policy_prediction,
+)
+from solvent.tabular.payoffs import matrix_game
+from solvent.tabular.policy_gradient import reinforce
+from solvent.tabular.temporal_difference import (
+    double_q_learning,
+    dyna_q,
+    expected_sarsa,
+    n_step_td,
+    q_learning,
+    sarsa,
+    td,
+    td_lambda,
+)
+from solvent.tabular.two_players import (
+    fictitious_play,
+    minimax_q,
+    mirror_descent,
+    regret_matching,
+    regret_matching_plus,
+    replicator_dynamics,
+    shapley_iteration,
+)
 
 __all__ = [
     "Bandit",
@@ -136,6 +87,3 @@ __all__ = [
     "ucb",
     "value_iteration",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -1,8 +1,5 @@
 """Learning and scoring: networks trained on a game, and exact numbers about them."""
 
-import warnings
-from typing import Any
-
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, load_model
 from solvent.training.callback import (
@@ -40,11 +37,3 @@ __all__ = [
     "train",
     "train_self_play",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The former names."""
-    if name == "SelfPlayResult":
-        warnings.warn("SelfPlayResult is now TrainingResult", DeprecationWarning, stacklevel=2)
-        return TrainingResult
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

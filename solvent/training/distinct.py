@@ -38,9 +38,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecEnv
-from torch import Tensor
-
-from solvent.training.layers import ActorCritic, is_plain
+from torch import Tensor, nn
 
 Array = NDArray[Any]
 
@@ -54,7 +52,7 @@ class DistinctObservations:
     Where actions are masked, an observation is one with its legal actions.
 
     Args:
-        network: That collects the rollout.
+        policy: The policy that collects the rollout.
 
     Attributes:
         log_probabilities: [U, A] the logarithm of the probability of each action, for each of the
@@ -63,8 +61,8 @@ class DistinctObservations:
         values: [U, 1] what the critic says of each.
     """
 
-    def __init__(self, network: ActorCritic) -> None:
-        self._network = network
+    def __init__(self, policy: ActorCriticPolicy) -> None:
+        self._policy = policy
         self._numbers: dict[bytes, int] = {}
         self._seen: list[tuple[Tensor, ...]] = []
         self.log_probabilities = self.probabilities = self.values = torch.empty(0)
@@ -90,26 +88,30 @@ class DistinctObservations:
         return tuple(map(torch.cat, zip(*self._seen, strict=True)))
 
     def _add(self, seen: Tensor, *legal: Tensor) -> None:
-        seen = seen.float()
-        log_policy = log_probabilities(self._network.actor(seen), *legal)
-        found = (log_policy, log_policy.exp(), self._network.critic(seen))
+        log_policy, value = evaluate(self._policy, seen.float(), *legal)
+        found = (log_policy, log_policy.exp(), value)
         if self._seen:
             known = (self.log_probabilities, self.probabilities, self.values)
             found = tuple(map(torch.cat, zip(known, found, strict=True)))  # type: ignore[assignment]
         self.log_probabilities, self.probabilities, self.values = found
-        self._seen.append((seen, *legal))
+        self._seen.append((seen.float(), *legal))
 
 
-def log_probabilities(logits: Tensor, legal: Tensor | None = None) -> Tensor:
-    """The logarithms of the probabilities of actions, [U, A].
+def evaluate(
+    policy: ActorCriticPolicy, seen: Tensor, legal: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return the logarithms of the probabilities of all actions, [U, A], and the values, [U, 1].
 
     Args:
-        logits: [U, A] what the actor says.
+        policy: The network.
+        seen: [U, D] observations.
         legal: [U, A] the legal actions, where actions are masked.
     """
+    actor, critic = policy.mlp_extractor(policy.extract_features(seen))
+    logits = policy.action_net(actor)
     if legal is not None:
         logits = logits.masked_fill(~legal, ILLEGAL)
-    return torch.log_softmax(logits, dim=1)
+    return torch.log_softmax(logits, dim=1), policy.value_net(critic)
 
 
 def _keys(arrays: tuple[Array, ...]) -> list[bytes]:
@@ -190,13 +192,13 @@ class _OncePerObservation(OnPolicyAlgorithm):
         return (
             self.device.type == "cpu"
             and type(self.policy) in (ActorCriticPolicy, MaskableActorCriticPolicy)
+            and self.policy.share_features_extractor
             and type(self.policy.features_extractor) is FlattenExtractor
             and isinstance(self.observation_space, spaces.Box)
             and len(self.observation_space.shape) == 1
             and isinstance(self.action_space, spaces.Discrete)
             and self.clip_range_vf is None
             and self.target_kl is None
-            and is_plain(self.policy)
         )
 
     @torch.no_grad()
@@ -227,8 +229,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
             )
         rollout_buffer.reset()
         callback.on_rollout_start()
-        network = ActorCritic(self.policy)
-        found = DistinctObservations(network)
+        found = DistinctObservations(self.policy)
         numbers = []
         for _ in range(n_rollout_steps):
             seen: Any = self._last_obs
@@ -248,7 +249,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
             for i, info in zip(over, ended, strict=True):
                 if info.get("TimeLimit.truncated", False):
                     last = torch.from_numpy(info["terminal_observation"][None]).float()
-                    rewards[i] += self.gamma * network.critic(last).item()
+                    rewards[i] += self.gamma * self.policy.predict_values(last).item()
             rollout_buffer.add(
                 seen,
                 chosen.numpy(),
@@ -259,29 +260,26 @@ class _OncePerObservation(OnPolicyAlgorithm):
                 **masks,
             )
             self._last_obs, self._last_episode_starts = new_obs, dones  # type: ignore[assignment]
-        values = network.critic(torch.from_numpy(new_obs).float())
+        values = self.policy.predict_values(torch.from_numpy(new_obs).float())
         rollout_buffer.compute_returns_and_advantage(values, dones)
         self._rollout = found, torch.stack(numbers).numpy()
         callback.update_locals(locals())
         callback.on_rollout_end()
         return True
 
-    @torch.no_grad()
     def train(self) -> None:
         """Update the network by the last rollout, as :meth:`stable_baselines3.PPO.train` does.
 
         The figures that it logs are means over the last epoch.
         """
         if self._rollout is None:
-            with torch.enable_grad():
-                super().train()
+            super().train()
             return
         (found, numbers), self._rollout = self._rollout, None
         buffer, old = self.rollout_buffer, found.log_probabilities
         self._update_learning_rate(self.policy.optimizer)
         clip = self.clip_range(self._current_progress_remaining)
-        network = ActorCritic(self.policy, learning=True)
-        seen, *legal = found.tensors()
+        tensors = found.tensors()
         # In the order of Stable-Baselines3, so that the minibatches are the same.
         which, action, advantage, returns = (
             buffer.swap_and_flatten(array)[:, 0]
@@ -297,59 +295,66 @@ class _OncePerObservation(OnPolicyAlgorithm):
             order = np.random.permutation(len(which))  # noqa: NPY002  # Its generator, too.
             for start in range(0, len(order), self.batch_size):
                 at = order[start : start + self.batch_size]
-                n, gain = len(at), advantage[at]
-                if self.normalize_advantage and n > 1:
+                gain = advantage[at]
+                if self.normalize_advantage and len(at) > 1:
                     gain = (gain - gain.mean()) / (gain.std(ddof=1) + 1e-8)
                 batch = sums(which[at], action[at], gain, returns[at], old.shape[1])
-                samples = batch.samples[:, None]
-                rows = seen[batch.used]
-
-                log_policy = log_probabilities(
-                    network.actor(rows), *(mask[batch.used] for mask in legal)
-                )
-                policy = log_policy.exp()
-                log_ratio = log_policy - old[batch.used]
-                ratio = log_ratio.exp()
-                term = policy * log_policy
-                entropy = -term.sum(dim=1, keepdim=True)
-                inside = batch.gained * (ratio <= 1 + clip) + batch.lost * (ratio >= 1 - clip)
-                change = ratio * inside / -n
-                change -= policy * change.sum(dim=1, keepdim=True)
-                change += self.ent_coef / n * samples * (term + policy * entropy)
-                network.actor.backward(change)
-
-                error = network.critic(rows) - batch.mean_return[:, None]
-                weighted = samples * error
-                network.critic.backward(2 * self.vf_coef / n * weighted)
-                network.step(self.max_grad_norm)
-
+                seen = (tensor[batch.used] for tensor in tensors)
+                log_policy, value = evaluate(self.policy, *seen)
+                found_losses = losses(batch, len(at), log_policy, old[batch.used], value, clip)
+                gained, error, entropy = found_losses[:3]
+                loss = -gained - self.ent_coef * entropy + self.vf_coef * error
+                self.policy.optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+                self.policy.optimizer.step()
                 if epoch == self.n_epochs - 1:
-                    gained = batch.gained * ratio.clamp(max=1 + clip)
-                    lost = batch.lost * ratio.clamp(min=1 - clip)
-                    outside = batch.pairs * ((ratio - 1).abs() > clip)
-                    divergence = batch.pairs * (ratio - 1 - log_ratio)
-                    losses = (gained + lost, weighted * error, samples * entropy)
-                    totals = [term.sum().item() for term in (*losses, outside, divergence)]
-                    totals[1] += batch.spread
-                    figures.append([total / n for total in totals])
+                    figures.append([figure.item() for figure in (*found_losses, loss)])
             self._n_updates += 1
-        network.write_back()
 
-        gain, error, entropy, outside, divergence = np.mean(figures, axis=0)
-        loss = -gain - self.ent_coef * entropy + self.vf_coef * error
+        means = np.mean(figures, axis=0) * (-1, 1, -1, 1, 1, 1)
+        names = "policy_gradient_loss value_loss entropy_loss clip_fraction approx_kl loss"
         explained = explained_variance(buffer.values.flatten(), buffer.returns.flatten())
-        for name, figure in (
-            ("entropy_loss", -entropy),
-            ("policy_gradient_loss", -gain),
-            ("value_loss", error),
-            ("approx_kl", divergence),
-            ("clip_fraction", outside),
-            ("loss", loss),
-            ("explained_variance", explained),
-            ("clip_range", clip),
+        for name, figure in zip(
+            (*names.split(), "explained_variance", "clip_range"),
+            (*means, explained, clip),
+            strict=True,
         ):
             self.logger.record(f"train/{name}", figure)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+
+
+def losses(
+    batch: Sums, n: int, log_policy: Tensor, old: Tensor, value: Tensor, clip: float
+) -> tuple[Tensor, ...]:
+    """Return the means over a minibatch that PPO weighs and logs.
+
+    Args:
+        batch: The sums over the minibatch.
+        n: The number of samples.
+        log_policy: [U, A] log probabilities of the policy that learns.
+        old: [U, A] those of the policy that collected the rollout.
+        value: [U, 1] the critic's values.
+        clip: The clip range.
+
+    Returns:
+        The clipped gain, the squared error of the value, the entropy, the share of samples whose
+        ratio is outside the clip range, and the approximate divergence from the old policy.
+    """
+    log_ratio = log_policy - old
+    ratio = log_ratio.exp()
+    gained = batch.gained * ratio.clamp(max=1 + clip) + batch.lost * ratio.clamp(min=1 - clip)
+    error = batch.samples * (value[:, 0] - batch.mean_return) ** 2
+    entropy = -batch.samples[:, None] * log_policy.exp() * log_policy
+    outside = batch.pairs * ((ratio - 1).abs() > clip)
+    divergence = batch.pairs * (ratio - 1 - log_ratio)
+    return (
+        gained.sum() / n,
+        (error.sum() + batch.spread) / n,
+        entropy.sum() / n,
+        outside.sum() / n,
+        divergence.sum() / n,
+    )
 
 
 class DistinctPPO(_OncePerObservation, PPO):

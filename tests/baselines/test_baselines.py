@@ -12,9 +12,9 @@ import pytest
 from solvent.baselines import all_baselines, baseline_names, baseline_policies, make_baseline
 from solvent.benchmark.baseline_scores import score_baselines
 from solvent.exact import exploitability, scoring, solve
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
+from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
-from solvent.model import compile_game
+from solvent.model import GymnasiumTable, compile_game
 
 PIG = compile_game(Pig(target=8))
 COMBAT = compile_game(FightingFantasy(stamina=4, opponent_stamina=5, luck=3))

@@ -8,8 +8,8 @@ from random_tables import random_table
 
 from solvent.envs import TabularEnv
 from solvent.exact import solve
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
-from solvent.model import TabularPolicy, against, compile_game
+from solvent.games import FightingFantasy, Pig
+from solvent.model import GymnasiumTable, TabularPolicy, against, compile_game
 
 COMBAT = FightingFantasy(stamina=5, opponent_stamina=4, luck=2)
 

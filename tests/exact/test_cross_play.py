@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvent import exact
+from solvent import make_game
 from solvent.exact import best_response, cross_play_matrix, policy_value, solve
-from solvent.games import make_game
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 
@@ -65,12 +64,3 @@ def test_policies_in_the_wrong_seat_and_games_for_one_are_refused(game: TabularG
     combat = compile_game(make_game("ff-combat", stamina=4, opponent_stamina=4, luck=3))
     with pytest.raises(ValueError, match="ff-combat is a game for one"):
         cross_play_matrix(combat, [], [])
-
-
-@pytest.mark.parametrize(
-    ("earlier", "present"),
-    [("cross_table", "cross_play_matrix"), ("best_play", "optimal_occupancy")],
-)
-def test_earlier_names_of_the_package_warn(earlier: str, present: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"{earlier} is {present} now"):
-        assert getattr(exact, earlier) is getattr(exact, present)

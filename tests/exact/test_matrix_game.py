@@ -46,11 +46,3 @@ def test_nashpy_agrees() -> None:
 def test_what_is_no_matrix_game_is_refused(payoff: np.ndarray) -> None:
     with pytest.raises(ValueError, match="finite matrix"):
         solve_matrix_game(payoff)
-
-
-def test_earlier_names_of_strategies_warn() -> None:
-    game = solve_matrix_game(np.array([[2.0, 0.0], [-1.0, 3.0]]))
-    with pytest.warns(DeprecationWarning, match="row_mix is row_strategy now"):
-        assert game.row_mix is game.row_strategy
-    with pytest.warns(DeprecationWarning, match="column_mix is column_strategy now"):
-        assert game.column_mix is game.column_strategy

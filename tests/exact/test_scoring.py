@@ -245,7 +245,7 @@ def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
 def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None:
     import gymnasium as gym
 
-    from solvent.games import GymnasiumTable
+    from solvent.model import GymnasiumTable
 
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
@@ -273,7 +273,7 @@ def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
     """The best way along the cliff, with one square elsewhere where the policy runs into a wall."""
     import gymnasium as gym
 
-    from solvent.games import GymnasiumTable
+    from solvent.model import GymnasiumTable
 
     table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
     solution = solve(table)
@@ -292,7 +292,7 @@ def test_a_trap_behind_the_start_is_noticed() -> None:
     """From the start play ends or gets caught in a state that the policy never leaves."""
     import gymnasium as gym
 
-    from solvent.games import GymnasiumTable
+    from solvent.model import GymnasiumTable
 
     lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
     chances = TabularPolicy.uniform(lake).probabilities.copy()

@@ -24,8 +24,8 @@ from solvent.exact import (
     solve,
     solve_linear_program,
 )
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
-from solvent.model import GameInfo, Outcome, TabularPolicy, compile_game
+from solvent.games import FightingFantasy, Pig
+from solvent.model import GameInfo, GymnasiumTable, Outcome, TabularPolicy, compile_game
 
 games = st.builds(
     random_games.RandomGame,

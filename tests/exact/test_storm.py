@@ -14,8 +14,15 @@ import pytest
 from random_games import RandomGame
 
 import solvent
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
-from solvent.model import TabularGame, TabularPolicy, against, compile_game, to_storm
+from solvent.games import FightingFantasy, Pig
+from solvent.model import (
+    GymnasiumTable,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+    to_storm,
+)
 
 stormpy = pytest.importorskip("stormpy")
 

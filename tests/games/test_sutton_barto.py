@@ -17,10 +17,9 @@ import pytest
 
 import solvent
 from solvent.exact import Solution
-from solvent.games import GymnasiumTable
-from solvent.games.blackjack.rules import OVER, STICK, Blackjack, Hand, dealers_natural
-from solvent.games.racetrack.rules import FINISHED, Car, Racetrack
-from solvent.model import Outcome, TabularGame, TabularPolicy
+from solvent.games.blackjack import OVER, STICK, Blackjack, Hand, dealers_natural
+from solvent.games.racetrack import FINISHED, Car, Racetrack
+from solvent.model import GymnasiumTable, Outcome, TabularGame, TabularPolicy
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
@@ -322,7 +321,7 @@ def test_weighted_importance_sampling_has_less_error_at_first() -> None:
 def test_from_the_right_of_the_line_the_car_begins_anew_on_purpose() -> None:
     table, solution = solved("racetrack")
     line = [table.index[31, column, 0, 0] for column in range(3, 9)]
-    from solvent.games.racetrack.rules import ACTIONS
+    from solvent.games.racetrack import ACTIONS
 
     for state in line[:-1]:
         [best] = SCRIPT["best_actions"](table, solution.values, state)

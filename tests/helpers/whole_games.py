@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from solvent import make_game
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solution import LayeredSolution
-from solvent.games import make_game
 from solvent.games.football_clock.layers import FootballLayers
 
 FOLDERS = sorted((Path(__file__).parents[2] / "docs" / "evidence").iterdir())

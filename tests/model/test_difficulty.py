@@ -12,8 +12,9 @@ import gymnasium as gym
 import pytest
 
 import solvent  # noqa: F401 (registers the environments)
+from solvent import make_game
 from solvent.exact import score, solve
-from solvent.games import FightingFantasy, Greed, Pig, make_game
+from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.fighting_fantasy.rules import TEST, Combat, luck_succeeds
 from solvent.model import (
     Outcome,

@@ -27,10 +27,11 @@ from solvent.exact import (
     state_visitation,
 )
 from solvent.exact.matrix_game import solve_matrix_game
-from solvent.games import FightingFantasy, Greed, GymnasiumTable, Pig
+from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import (
     DISCOUNT_END,
     GameInfo,
+    GymnasiumTable,
     TabularGame,
     TabularPolicy,
     against,

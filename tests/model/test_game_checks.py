@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from solvent.exact import solve
-from solvent.games import FightingFantasy, GymnasiumTable, Pig
+from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     GameCheckError,
     GameInfo,
+    GymnasiumTable,
     Outcome,
     check_game,
     checks,

@@ -11,8 +11,8 @@ import pytest
 from random_games import RandomGame
 
 import solvent
-from solvent.games import Greed, GymnasiumTable, Pig
-from solvent.model import TabularPolicy, policy_from_openspiel, to_openspiel
+from solvent.games import Greed, Pig
+from solvent.model import GymnasiumTable, TabularPolicy, policy_from_openspiel, to_openspiel
 
 pyspiel = pytest.importorskip("pyspiel")
 

@@ -8,8 +8,8 @@ import gymnasium as gym
 import pytest
 
 import solvent
-from solvent.games import FightingFantasy, Greed, GymnasiumTable, Pig, TimedFootball
-from solvent.model import WINS, WINS_OR_TIES, ValueScale
+from solvent.games import FightingFantasy, Greed, Pig, TimedFootball
+from solvent.model import WINS, WINS_OR_TIES, GymnasiumTable, ValueScale
 
 
 @pytest.mark.parametrize(

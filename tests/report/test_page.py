@@ -13,13 +13,13 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from solvent import make_game
 from solvent.baselines import GENERIC, baseline_policies
 from solvent.benchmark.baseline_scores import score_baselines
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_results, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
-from solvent.games import GymnasiumTable, make_game
-from solvent.model import compile_game
+from solvent.model import GymnasiumTable, compile_game
 from solvent.report import page as page_module
 from solvent.report import write_report
 from solvent.report.numbers import small

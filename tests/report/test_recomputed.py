@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent import make_game
 from solvent.benchmark.records import read_results
 from solvent.exact import StoreError, load_policy, save_policy, solve
-from solvent.games import make_game
 from solvent.model import TabularPolicy, compile_game
 from solvent.report.page import render
 from solvent.report.solved import SolvedTask, solve_task

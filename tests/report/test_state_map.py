@@ -18,8 +18,8 @@ from two_players import OneShot
 
 from solvent import make_game
 from solvent.exact import SolvedTable, locate_gap, solve
-from solvent.games.gridworld.rules import JUMPS
-from solvent.games.windy_gridworld.rules import WIND
+from solvent.games.gridworld import JUMPS
+from solvent.games.windy_gridworld import WIND
 from solvent.model import GameInfo, Outcome, TabularPolicy
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.report import state_map

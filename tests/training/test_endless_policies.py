@@ -11,8 +11,7 @@ import pytest
 
 from solvent.exact import StoreError
 from solvent.exact.learning_curve import read_curve
-from solvent.games import GymnasiumTable
-from solvent.model import discounted
+from solvent.model import GymnasiumTable, discounted
 from solvent.training import train
 
 CLIFF = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))

@@ -20,7 +20,7 @@ from solvent.training.hyperparameters import EXPLORING, prepare, tuned
 
 DEFAULT = Path(hyperparameters.__file__).with_name("default.yml")
 GAMES = Path(solvent.__file__).parent / "games"
-FILES = sorted(GAMES.glob("*/hyperparameters/*.yml"))
+FILES = sorted(GAMES.glob("**/hyperparameters/*.yml"))
 
 
 def entries(file: Path) -> dict[str, dict[str, Any]]:

@@ -30,8 +30,15 @@ from wrapped_envs import HARMLESS, REFUSED, Late, Wrap
 import solvent
 from solvent.envs import SeatVectorEnv, TabularEnv, TabularVectorEnv
 from solvent.exact import StoreError, policy_value
-from solvent.games import FightingFantasy, Greed, GymnasiumTable
-from solvent.model import TabularGame, TabularPolicy, against, compile_game, legal_action_table
+from solvent.games import FightingFantasy, Greed
+from solvent.model import (
+    GymnasiumTable,
+    TabularGame,
+    TabularPolicy,
+    against,
+    compile_game,
+    legal_action_table,
+)
 from solvent.training import (
     ALGORITHMS,
     ExactEvalCallback,

@@ -1,15 +1,16 @@
 """Solutions of layered games that took long are kept on disk (:mod:`solvent.model.cache`).
 
-Layers are made by code. So they are found by the parameters of the game and the files of its
-package, and they lie there as ``solvent solve --out`` writes them. They are read into memory, where
-they were solved: the folder may be removed, or another process need its room, while they are used.
-What takes more than the whole cache is not kept.
+Layers are made by code. So only games of this package are kept, found by their parameters and the
+version of the code. They lie there as ``solvent solve --out`` writes them, and are read into
+memory: the folder may be removed, or another process need its room, while they are used. What takes
+more than the whole cache is not kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import shutil
 import time
@@ -50,7 +51,7 @@ def cached_layers(
         opened: Any = spec.ask("opened", place, dict(game.info.parameters))
         if isinstance(opened, LayeredSolution):
             opened = replace(opened, store=store)
-        cache.mark_used(place)
+        os.utime(place)
         return opened  # type: ignore[no-any-return]
     began = time.process_time()
     solved = make()
@@ -65,12 +66,13 @@ def _place(layered: LayeredGame) -> Path | None:
     """The folder of a game's layers; None if they are not kept."""
     if values_bytes(layered) > cache.MOST_BYTES:
         return None
-    package = type(layered).__module__.partition(".")[0]
+    if not type(layered).__module__.startswith("solvent."):
+        return None
     try:
         text = json.dumps([layered.kind, dict(layered.identity)], sort_keys=True)
     except (TypeError, ValueError):  # Objects have no text that tells them from each other.
         return None
-    return cache.entry_path({"what": "layers", "of": text}, [package])
+    return cache.entry_path({"what": "layers", "of": text})
 
 
 def _in_memory(place: Path, layered: LayeredGame) -> LayerStore:

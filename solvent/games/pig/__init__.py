@@ -1,15 +1,1 @@
 """Pig, the jeopardy dice game: its rules."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from solvent.lazy import attach
-
-if TYPE_CHECKING:
-    from solvent.games.pig.rules import Pig
-
-__all__ = ["Pig"]
-
-if not TYPE_CHECKING:
-    __getattr__, __dir__ = attach(__name__, dict.fromkeys(__all__, "solvent.games.pig.rules"))

@@ -214,7 +214,7 @@ def test_a_layer_without_a_record_is_solved_again(
 
 def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> None:
     with LayerFolder.create(half_done, layers):
-        with pytest.raises(StoreError, match=rf"process {os.getpid()} is at work on it"):
+        with pytest.raises(StoreError, match="another process is at work on it"):
             LayerFolder.create(half_done, layers)
         assert not (half_done / "manifest.json.tmp").exists()
     LayerFolder.create(half_done, layers).close()
@@ -223,7 +223,7 @@ def test_a_second_solver_is_refused(half_done: Path, layers: StartedLayers) -> N
 def test_the_lock_of_a_process_that_is_gone_does_not_hold(
     half_done: Path, layers: StartedLayers, original: Path
 ) -> None:
-    (half_done / NAME).write_text("process 1", encoding="utf-8")
+    (half_done / NAME).touch()
     solve_in(half_done, layers)
     assert contents(half_done) == contents(original)
 

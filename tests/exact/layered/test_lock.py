@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import signal
 import subprocess
 import sys
@@ -58,7 +56,7 @@ def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Pat
     with writer(folder) as process:
         with pytest.raises(StoreError) as caught:
             FolderLock(folder)
-        told = f"{folder}: process {process.pid} is at work on it; wait until it is done"
+        told = f"{folder}: another process is at work on it; wait until it is done"
         assert str(caught.value) == told
         left = {path.name for path in folder.iterdir()} - {NAME, "kept.txt", ".hidden.file"}
         assert len(left) == 1
@@ -91,31 +89,18 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
         FolderLock(tmp_path / "file" / "below")
 
 
-@pytest.mark.parametrize("content", ["precious", "process 12 and more", "process "])
-def test_a_file_that_is_no_lock_is_left_as_it_is(content: str, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text(content)
-    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock; move it elsewhere"):
-        FolderLock(tmp_path)
-    assert (tmp_path / NAME).read_text() == content
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has links and pipes of Unix")
-@pytest.mark.parametrize("to", ["precious", "empty", "missing"])
-def test_what_a_link_in_the_place_of_a_lock_leads_to_is_left(to: str, tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("process 1")
-    (tmp_path / "empty").touch()
+@pytest.mark.skipif(sys.platform == "win32", reason="has links of Unix")
+def test_a_file_in_the_place_of_the_lock_is_left(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("precious")
+    with FolderLock(tmp_path):
+        pass
+    assert (tmp_path / NAME).read_text() == "precious"
     folder = tmp_path / "folder"
     folder.mkdir()
-    (folder / NAME).symlink_to(tmp_path / to)
-    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock"):
+    (folder / NAME).symlink_to(tmp_path / NAME)
+    with pytest.raises(StoreError, match=r"folder: cannot be written to"):
         FolderLock(folder)
-    assert {path.name for path in tmp_path.iterdir()} == {"precious", "empty", "folder"}
-    assert (tmp_path / "precious").read_text() == "process 1"
-    assert (tmp_path / "empty").read_text() == ""
-    (folder / NAME).unlink()
-    os.mkfifo(folder / NAME)
-    with pytest.raises(StoreError, match=rf"{NAME}: is not the file of a lock"):
-        FolderLock(folder)
+    assert (tmp_path / NAME).read_text() == "precious"
 
 
 def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
@@ -128,27 +113,3 @@ def test_only_unfinished_files_of_our_own_are_removed(tmp_path: Path) -> None:
         assert {path.name for path in tmp_path.iterdir()} == {NAME, ours, *others}
         remove_temporary(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == others
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has locks of Unix")
-def test_a_lock_that_the_system_does_not_give_is_not_another_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr("fcntl.flock", refuse)
-    with pytest.raises(StoreError, match=rf"{NAME}: cannot be locked \(No locks available\)$"):
-        FolderLock(tmp_path)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has locks of Unix")
-def test_what_stands_in_a_locked_file_is_not_repeated(tmp_path: Path) -> None:
-    import fcntl
-
-    with (tmp_path / NAME).open("w") as file:
-        file.write("<b>\n" * 1000)
-        file.flush()
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(StoreError, match=rf"^{tmp_path}: another process is at work on it;"):
-            FolderLock(tmp_path)

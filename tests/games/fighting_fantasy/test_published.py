@@ -20,9 +20,9 @@ from claims import check_claims
 from combat_paper import paper
 
 import solvent  # noqa: F401 (registers the environments)
+from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Score, score, solve, state_visitation
-from solvent.games import make_game
 from solvent.games.fighting_fantasy.formulas import (
     victory_with_constant_luck,
     victory_without_luck,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent import make_game
 from solvent.benchmark.records import read_results
 from solvent.exact import solve
-from solvent.games import make_game
 from solvent.games.fighting_fantasy.report import ABSENT, grid_of, loss_by_stamina
 from solvent.games.fighting_fantasy.rules import TEST, Combat
 from solvent.model import compile_game

@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import solvent  # noqa: F401 (registers the environments)
+from solvent import make_game
 from solvent.exact import solve, state_visitation
-from solvent.games import FightingFantasy, make_game
+from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,

@@ -13,11 +13,12 @@ import pytest
 from claims import check_claims
 from reduced_football import MIXED, NO_CHOICE, RULES, random_chart, reduced, reduced_points
 
+from solvent import make_game
 from solvent.baselines import baseline_names
 from solvent.baselines.minimax_q import MinimaxQ
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, best_response, policy_value, solve
-from solvent.games import FootballStrategy, Pig, make_game
+from solvent.games import FootballStrategy, Pig
 from solvent.games.football.baselines.agent import PAPER, Constants, agent_strategies
 from solvent.games.football.baselines.fit import (
     FITTED,

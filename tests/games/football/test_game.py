@@ -16,10 +16,10 @@ import pettingzoo
 import pytest
 from reduced_football import CHART, CHARTS, MIXED, NO_CHOICE, RULES, reduced, reduced_points
 
+from solvent import make_game
 from solvent.envs import SeatEnv
 from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.exact import Solution, solve
-from solvent.games import make_game
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import SHIPPED, json_text, load_chart
 from solvent.games.football.expected_points import (

@@ -12,8 +12,8 @@ import pytest
 from reduced_football import MIXED, RULES
 from typer.testing import CliRunner
 
+from solvent import make_game
 from solvent.cli.app import app
-from solvent.games import make_game
 from solvent.games.football.chart import Chart
 from solvent.games.football.chart_files import chart_bytes, load_chart
 from solvent.games.football.expected_points import read_expected_points, shipped_expected_points

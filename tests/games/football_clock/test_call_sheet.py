@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from timed_football import CHART, SMALL, tiny
 
+from solvent import make_game
 from solvent.exact import Solution, solve
-from solvent.games import make_game
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import (

@@ -18,10 +18,10 @@ import pytest
 from timed_football import CLOCK, RULES, SMALL, tiny
 from typer.testing import CliRunner
 
+from solvent import make_game
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
 from solvent.exact.layered import resources
-from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
 from solvent.games.football_clock.baselines.scores import network_layers
 from solvent.games.football_clock.solver.solution import TimedSolution

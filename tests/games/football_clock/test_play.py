@@ -267,7 +267,6 @@ def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(disk, "LONG", -1.0)
-    monkeypatch.setattr(disk, "BEGUN", float("inf"))
     chart = tmp_path / "tiny.json"
     chart.write_text(json_text(CHART), encoding="utf-8")
     parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
@@ -282,7 +281,7 @@ def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
         level = solve(TimedFootball(chart=chart, form="second-half", **parameters))
         assert level.value < second.value
         # Of other code, or a chart of another content, the layers are others.
-        patch.setattr(disk, "_installed", lambda: ["another version"])
+        patch.setattr(disk, "code_version", lambda: ["another version"])
         with pytest.raises(AssertionError, match="solved again"):
             solve(game)
     sheet = next((folder / "sheets").rglob("*.npy"))

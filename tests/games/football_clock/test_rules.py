@@ -19,8 +19,8 @@ import pytest
 from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
 from timed_walk import transcript
 
+from solvent import make_game
 from solvent.exact import solve
-from solvent.games import make_game
 from solvent.games.football.chart import Chart
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset

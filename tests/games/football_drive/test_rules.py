@@ -15,10 +15,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from side_by_side import assert_equal, assert_steps_equal
 
+from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.exact import Solution, policy_value, score, solve
-from solvent.games import make_game
 from solvent.games.football_drive import rules as football_drive
 from solvent.games.football_drive.rules import (
     DOWNS,

@@ -11,7 +11,7 @@ import pytest
 from gamebooks import MILL, small
 from small_mill import TEXT, small_mill
 
-from solvent.games import make_game
+from solvent import make_game
 from solvent.games.gamebook.library import book_names, open_book
 from solvent.games.gamebook.page_text import WIDTH
 from solvent.games.gamebook.problems import BookError

@@ -10,7 +10,7 @@ import pytest
 
 from solvent import best_response, exploitability, policy_value, solve
 from solvent.games import Goofspiel
-from solvent.games.goofspiel.rules import Bidding
+from solvent.games.goofspiel import Bidding
 from solvent.model import (
     Outcome,
     TabularGame,

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from solvent import make_game
 from solvent.benchmark.records import read_results
 from solvent.exact import locate_gap, solve
-from solvent.games import Greed, make_game
+from solvent.games import Greed
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.report import (
     MOST_CELLS,

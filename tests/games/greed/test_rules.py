@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvent import make_game
 from solvent.exact import solve
-from solvent.games import make_game
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import STAND, Greed, Position
 from solvent.model import (

@@ -11,7 +11,7 @@ import pytest
 
 from solvent import solve
 from solvent.games import Nim
-from solvent.games.nim.rules import Heaps
+from solvent.games.nim import Heaps
 from solvent.model import compile_game, parametrize_with_game_checks
 
 GAME = Nim([1, 3])

@@ -9,7 +9,7 @@ import pytest
 
 from solvent import solve
 from solvent.games import RockPaperScissors
-from solvent.games.rock_paper_scissors.rules import Hands
+from solvent.games.rock_paper_scissors import Hands
 from solvent.model import compile_game, parametrize_with_game_checks
 
 ROCK, PAPER, SCISSORS = range(3)

@@ -19,7 +19,6 @@ from solvent.exact import read_request
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.games import make_game
 from solvent.games.football_clock.baselines.agent import AgentLayers
 from solvent.games.football_clock.baselines.network import NetworkLayers
 from solvent.games.football_clock.baselines.players import solution_of
@@ -31,6 +30,7 @@ from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import LayerPolicy
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.parameters import check_choice
+from solvent.model.registry import make_game
 
 OF_THE_ENVIRONMENT = ("opponent", "solution", "seat", "observation", "illegal", "render_mode")
 """Parameters of an environment that are not its game's."""

@@ -1,0 +1,196 @@
+"""Blackjack with an infinite deck: hit or stick, against a dealer without a choice.
+
+Face cards count 10, an ace 1 or 11. Player and dealer have two cards each, of which one of the
+dealer's is seen. The player hits, asks for another card, or sticks; beyond 21 the player has lost.
+After that the dealer hits up to 16 and sticks on 17 and more. Who is nearer to 21 wins; the return
+is 1, 0 or -1. Cards are drawn with replacement. An ace that counts 11 without going beyond 21 is
+usable.
+
+R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
+2018, Examples 5.1 and 5.3. A player whose first two cards make 21 has a natural, and wins unless
+the dealer has one too. Below 12 a card can only help, so the player gets one without being asked,
+as the book's 200 states have it. ``natural=False`` makes a natural a 21 like any other, which is
+what Gymnasium's ``Blackjack-v1`` does unless it is told otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import shown
+from solvent.model.registry import Environment, GameSpec
+
+STICK, HIT = 0, 1
+GOAL, DEALER_STICKS, PLAYER_ASKED = 21, 17, 12
+
+CARDS = {card: Fraction(4 if card == 10 else 1, 13) for card in range(1, 11)}
+"""The probability of each card; an ace is 1."""
+
+
+class Hand(NamedTuple):
+    """The player's sum, the dealer's card, and whether the player has a usable ace, a natural."""
+
+    total: int
+    dealer: int
+    usable: bool
+    natural: bool = False
+
+
+OVER = Hand(0, 0, False)
+"""When all is known."""
+
+
+def add(total: int, usable: bool, card: int) -> tuple[int, bool]:
+    """A sum, and whether an ace in it is usable, after another card."""
+    total += card
+    if card == 1 and total + 10 <= GOAL:
+        return total + 10, True
+    if usable and total > GOAL:
+        return total - 10, False
+    return total, usable
+
+
+@cache
+def dealers_sums(total: int, usable: bool) -> dict[int, Fraction]:
+    """The distribution of the dealer's sum at last; 0 stands for more than 21."""
+    if total >= DEALER_STICKS:
+        return {total if total <= GOAL else 0: Fraction(1)}
+    found: dict[int, Fraction] = {}
+    for card, p in CARDS.items():
+        for last, q in dealers_sums(*add(total, usable, card)).items():
+            found[last] = found.get(last, Fraction(0)) + p * q
+    return found
+
+
+@cache
+def asked_with(total: int, usable: bool) -> dict[tuple[int, bool], Fraction]:
+    """The distribution of the sum with which the player is first asked, and of a usable ace."""
+    if total >= PLAYER_ASKED:
+        return {(total, usable): Fraction(1)}
+    found: dict[tuple[int, bool], Fraction] = {}
+    for card, p in CARDS.items():
+        for asked, q in asked_with(*add(total, usable, card)).items():
+            found[asked] = found.get(asked, Fraction(0)) + p * q
+    return found
+
+
+@cache
+def dealers_natural(card: int) -> Fraction:
+    """The probability that the dealer's two cards make 21."""
+    return {1: CARDS[10], 10: CARDS[1]}.get(card, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Blackjack:
+    """Blackjack with an infinite deck.
+
+    Args:
+        natural: Whether two cards that make 21 win against any other 21.
+    """
+
+    natural: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        if not isinstance(self.natural, bool):
+            raise ValueError(f"natural is {shown(self.natural)}; allowed are True and False")
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions and sources."""
+        return GameInfo(
+            name="blackjack",
+            players=1,
+            actions=(("stick", "hit"),),
+            # A usable ace that becomes 1 takes 10 off, but there is only one of them.
+            acyclic=True,
+            reward_range=(-1.0, 1.0),
+            sources=("Sutton and Barto 2018, Examples 5.1 and 5.3",),
+            parameters=(("natural", self.natural),),
+            observation_labels=("sum", "dealer's card", "usable ace", "natural"),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Two cards, more of them below 12, and a card of the dealer's."""
+        found: dict[Hand, Fraction] = {}
+        for dealer, p in CARDS.items():
+            for first, q in CARDS.items():
+                for second, r in CARDS.items():
+                    total, usable = add(*add(0, False, first), second)
+                    natural = self.natural and total == GOAL
+                    for asked, s in asked_with(total, usable).items():
+                        hand = Hand(asked[0], dealer, asked[1], natural)
+                        found[hand] = found.get(hand, Fraction(0)) + p * q * r * s
+        return tuple(Outcome(found[hand], hand) for hand in sorted(found))
+
+    def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
+        """Stick or hit; with a natural there is nothing to be asked."""
+        return ((STICK,) if state.natural else (STICK, HIT),)
+
+    def transition(self, state: Hand, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """The dealer's cards, or another one of the player's."""
+        if joint_action == (HIT,):
+            return self._hit(state)
+        if state.natural:
+            both = dealers_natural(state.dealer)
+            results = {1: 1 - both, 0: both}
+        else:
+            results = {1: Fraction(0), 0: Fraction(0), -1: Fraction(0)}
+            for last, p in dealers_sums(*add(0, False, state.dealer)).items():
+                results[(state.total > last) - (state.total < last)] += p
+        return tuple(Outcome(p, OVER, result) for result, p in results.items() if p)
+
+    def _hit(self, state: Hand) -> tuple[Outcome, ...]:
+        lost, outcomes = Fraction(0), []
+        for card, p in CARDS.items():
+            total, usable = add(state.total, state.usable, card)
+            if total > GOAL:
+                lost += p
+            else:
+                outcomes.append(Outcome(p, Hand(total, state.dealer, usable)))
+        return (*outcomes, Outcome(lost, OVER, -1)) if lost else tuple(outcomes)
+
+    def is_terminal(self, state: Hand) -> bool:
+        """Whether the hand is over."""
+        return state == OVER
+
+    def observe(self, state: Hand, player: int) -> NDArray[np.float32]:
+        """The sum as a fraction of 21, the dealer's card of 10, a usable ace, a natural."""
+        return np.array(
+            [state.total / GOAL, state.dealer / 10, state.usable, state.natural], np.float32
+        )
+
+    def explain(self, action: int, player: int) -> str:
+        """What an action does, in a few words."""
+        return ("take no more cards; the dealer draws", "take another card")[action]
+
+    def draw(self, state: Hand) -> str:
+        """The player's sum and the dealer's card."""
+        if self.is_terminal(state):
+            return "the hand is over"
+        ace = ", a natural" if state.natural else ", with a usable ace" if state.usable else ""
+        card = "an ace" if state.dealer == 1 else state.dealer
+        return f"you have {state.total}{ace}; the dealer shows {card}"
+
+
+SPEC = GameSpec(
+    name="blackjack",
+    make=Blackjack,
+    rules=(
+        "Hit for another card or stick. Whoever is nearer to 21 wins, but beyond 21 you\n"
+        "have lost; an ace counts 1 or 11. The dealer sticks on 17 and more."
+    ),
+    environments={
+        "solvent/Blackjack-v0": Environment(
+            optimum=-0.04311310541347701,
+            model_hash="5a267b0378f2bb569a94a3b2ac3bb75f82c8477f771a5f0a0ed78ac76fcf403b",
+        ),
+    },
+)

@@ -1,0 +1,176 @@
+"""Colonel Blotto: two colonels spread their soldiers over battlefields, unseen.
+
+E. Borel, "La théorie du jeu et les équations intégrales à noyau symétrique", Comptes rendus 173,
+1921, asks how to divide a number into three parts so that two of them are larger than the other
+player's. In the game as it is usually told, a field is taken by the player who has more soldiers
+on it, and a player receives the number of fields taken less those lost; S. Hart, "Discrete Colonel
+Blotto and General Lotto games", International Journal of Game Theory 36, 2008, solves it for
+equal armies. In an older form, of four regiments against three on two posts, whoever takes a post
+also receives a point for each of the other's regiments there (`spoils`; textbooks have it as a
+matrix game after S. Karlin, "Mathematical Methods and Theory in Games, Programming, and
+Economics", 1959).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import check_integer, shown
+from solvent.model.registry import Environment, GameSpec
+
+MOST_DIVISIONS = 300
+"""In how many ways an army may be divided: a table has a state for each pair of them."""
+
+Division = tuple[int, ...]
+
+
+class Battle(NamedTuple):
+    """How both have divided their soldiers; empty before they have."""
+
+    first: Division
+    second: Division
+
+
+def divisions(soldiers: int, fields: int) -> Iterator[Division]:
+    """All ways to divide soldiers among fields, in ascending order."""
+    if fields == 1:
+        yield (soldiers,)
+        return
+    for here in range(soldiers + 1):
+        for rest in divisions(soldiers - here, fields - 1):
+            yield (here, *rest)
+
+
+@dataclass(frozen=True)
+class Blotto:
+    """A battle of Colonel Blotto's.
+
+    Args:
+        soldiers: Of player 0 and of player 1, each 1 to 100.
+        fields: How many battlefields there are, 2 to 6.
+        spoils: Whether who takes a field receives a point for each of the other's soldiers there,
+            too.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed, or an army can be divided in more
+            than :data:`MOST_DIVISIONS` ways.
+    """
+
+    soldiers: Sequence[int] = (5, 5)
+    fields: int = 3
+    spoils: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        armies = self.soldiers
+        if isinstance(armies, str) or not isinstance(armies, Sequence) or len(armies) != 2:
+            raise ValueError(f"soldiers is {shown(armies)}; allowed are lists of two whole numbers")
+        check_integer(self.fields, "fields", 2, 6)
+        for player, army in enumerate(armies):
+            check_integer(army, f"soldiers of player {player}", 1, 100)
+            ways = comb(army + self.fields - 1, army)
+            if ways > MOST_DIVISIONS:
+                raise ValueError(
+                    f"{army} soldiers can be divided among {self.fields} fields in {ways:,} ways; "
+                    f"allowed are {MOST_DIVISIONS}"
+                )
+        object.__setattr__(self, "soldiers", tuple(armies))
+        if not isinstance(self.spoils, bool):
+            raise ValueError(f"spoils is {shown(self.spoils)}; allowed are True and False")
+
+    @cached_property
+    def divisions(self) -> tuple[tuple[Division, ...], tuple[Division, ...]]:
+        """How each player may divide its soldiers, in the order of the actions."""
+        first, second = (tuple(divisions(army, self.fields)) for army in self.soldiers)
+        return first, second
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        most = float(self.fields + (max(self.soldiers) if self.spoils else 0))
+        first, second = (tuple("-".join(map(str, d)) for d in own) for own in self.divisions)
+        places = range(1, self.fields + 1)
+        return GameInfo(
+            name="blotto",
+            players=2,
+            actions=(first, second),
+            acyclic=True,
+            reward_range=(-most, most),
+            sources=("Borel 1921", "Hart 2008", "Karlin 1959"),
+            parameters=(
+                ("soldiers", list(self.soldiers)),
+                ("fields", self.fields),
+                ("spoils", self.spoils),
+            ),
+            observation_labels=(
+                *(f"mine on field {k}" for k in places),
+                *(f"the other's on field {k}" for k in places),
+            ),
+            unit="" if self.spoils else "fields",
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Nobody has divided any soldiers."""
+        return (Outcome(Fraction(1), Battle((), ())),)
+
+    def legal_actions(self, state: Battle) -> tuple[tuple[int, ...], ...]:
+        """Every division."""
+        return tuple(tuple(range(len(own))) for own in self.divisions)
+
+    def transition(self, state: Battle, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Compare the soldiers on each field."""
+        after = Battle(*(own[a] for own, a in zip(self.divisions, joint_action, strict=True)))
+        reward = 0
+        for mine, other in zip(*after, strict=True):
+            if mine > other:
+                reward += 1 + (other if self.spoils else 0)
+            elif mine < other:
+                reward -= 1 + (mine if self.spoils else 0)
+        return (Outcome(Fraction(1), after, reward),)
+
+    def is_terminal(self, state: Battle) -> bool:
+        """Whether the battle is over."""
+        return state.first != ()
+
+    def observe(self, state: Battle, player: int) -> NDArray[np.float32]:
+        """One's own division and the other's, in soldiers of the larger army; 0 before."""
+        sides = state if player == 0 else state[::-1]
+        seen = [n for side in sides for n in (side or (0,) * self.fields)]
+        return np.array(seen, np.float32) / np.float32(max(self.soldiers))
+
+    def draw(self, state: Battle) -> str:
+        """Both divisions, a column for each field."""
+        if not self.is_terminal(state):
+            return f"{self.soldiers[0]} soldiers against {self.soldiers[1]} on {self.fields} fields"
+        return "\n".join(
+            f"player {player}: {' '.join(f'{n:3d}' for n in own)}"
+            for player, own in enumerate(state)
+        )
+
+
+SPEC = GameSpec(
+    name="blotto",
+    make=Blotto,
+    rules=(
+        "Both divide their soldiers among the battlefields at once. Who has more on a\n"
+        "field takes it; what counts is fields taken less fields lost."
+    ),
+    environments={
+        "solvent/Blotto-v0": Environment(
+            opponent="uniform",
+            optimum=0.28571428571428564,
+            model_hash="565ceefb9d21705accf40d9f18e2b60a148e1c6bd36bcaeac981497209d60a05",
+        ),
+    },
+    pettingzoo={},
+    simultaneous=True,
+)

@@ -1,0 +1,151 @@
+"""Equipment that wears out: when to replace it.
+
+Every period the owner of a machine sees how worn it is and goes on with it or replaces it at once.
+It earns an income, operating it costs the more the more it is worn, and in the course of the period
+it wears by some steps. After the last period it is sold for scrap. The model is that of M. L.
+Puterman, "Markov Decision Processes", 1994, section 4.7.5, which proves that a *control limit* is
+optimal: in each period there is a wear from which on the machine is replaced. The book leaves the
+numbers open; those here are our own, and the wear has a worst state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, Outcome
+from solvent.model.parameters import check_integer, shown
+from solvent.model.registry import Environment, GameSpec
+
+OPERATE, REPLACE = 0, 1
+
+
+class Machine(NamedTuple):
+    """The beginning of a period: how many are left, this one included, and the wear."""
+
+    left: int
+    wear: int
+
+
+@dataclass(frozen=True)
+class EquipmentReplacement:
+    """A machine wears out and may be replaced at the start of every period.
+
+    Args:
+        horizon: Periods, 1 to 1000.
+        worst: The largest wear, 1 to 1000; who has come to it stays there.
+        wearing: Weights of wearing by 0, 1, 2, ... steps in a period.
+        income: Of a period.
+        operating: Cost of a period for each step of wear.
+        price: Of a new machine.
+        scrap: What a new machine is sold for after the last period; each step of wear takes off
+            1, down to 0.
+        wear: At the start.
+
+    Raises:
+        ValueError: If an argument is not one of those allowed.
+    """
+
+    horizon: int = 12
+    worst: int = 10
+    wearing: Sequence[int] = (3, 4, 2, 1)
+    income: int = 10
+    operating: int = 2
+    price: int = 12
+    scrap: int = 8
+    wear: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_integer(self.horizon, "horizon", 1, 1000)
+        check_integer(self.worst, "worst", 1, 1000)
+        for name in ("income", "operating", "price", "scrap"):
+            check_integer(getattr(self, name), name, 0, 10**6)
+        check_integer(self.wear, "wear", 0, self.worst)
+        wearing = self.wearing
+        if isinstance(wearing, str) or not isinstance(wearing, Sequence):
+            raise ValueError(f"wearing is {shown(wearing)}; allowed are lists of whole numbers")
+        for steps, weight in enumerate(wearing):
+            check_integer(weight, f"wearing[{steps}]", 0, 10**6)
+        check_integer(sum(wearing), "the sum of wearing", 1, 10**12)
+
+    @property
+    def info(self) -> GameInfo:
+        """The actions, and where the problem comes from."""
+        costs = self.operating * self.worst + self.price
+        return GameInfo(
+            name="equipment-replacement",
+            players=1,
+            actions=(("operate", "replace"),),
+            acyclic=True,
+            reward_range=(
+                float(self.horizon * (self.income - costs)),
+                float(self.horizon * self.income + self.scrap),
+            ),
+            sources=("Puterman 1994, Markov Decision Processes, section 4.7.5",),
+            parameters=tuple({**vars(self), "wearing": list(self.wearing)}.items()),
+            observation_labels=("periods left", "wear"),
+            unit="units of profit",
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The first period."""
+        return (Outcome(Fraction(1), Machine(self.horizon, self.wear)),)
+
+    def legal_actions(self, state: Machine) -> tuple[tuple[int, ...], ...]:
+        """Going on with the machine, or replacing it."""
+        return ((OPERATE, REPLACE),)
+
+    def transition(self, state: Machine, joint_action: tuple[int, ...]) -> tuple[Outcome, ...]:
+        """Maybe replace the machine, earn and pay, and let it wear."""
+        [action] = joint_action
+        wear = 0 if action == REPLACE else state.wear
+        earned = self.income - self.operating * wear - (self.price if action == REPLACE else 0)
+        branches: dict[int, Fraction] = {}
+        for steps, weight in enumerate(self.wearing):
+            after = min(wear + steps, self.worst)
+            share = Fraction(weight, sum(self.wearing))
+            branches[after] = branches.get(after, Fraction(0)) + share
+        last = state.left == 1
+        return tuple(
+            Outcome(
+                probability,
+                Machine(state.left - 1, after),
+                earned + (max(self.scrap - after, 0) if last else 0),
+            )
+            for after, probability in branches.items()
+            if probability > 0
+        )
+
+    def is_terminal(self, state: Machine) -> bool:
+        """Whether no period is left."""
+        return state.left == 0
+
+    def observe(self, state: Machine, player: int) -> NDArray[np.float32]:
+        """Periods left and wear, as shares of the most there can be."""
+        return np.array([state.left / self.horizon, state.wear / self.worst], np.float32)
+
+    def draw(self, state: Machine) -> str:
+        """One line."""
+        return f"{state.left} periods left, worn {state.wear} of {self.worst}"
+
+
+SPEC = GameSpec(
+    name="equipment-replacement",
+    make=EquipmentReplacement,
+    rules=(
+        "A machine earns an income and costs the more the more it is worn. Go on with it\n"
+        "or replace it, each period; at the end it is sold for scrap."
+    ),
+    environments={
+        "solvent/EquipmentReplacement-v0": Environment(
+            optimum=68.93941871890003,
+            model_hash="d7b4f3a7889d40927b424c2f24c2de852cdedf2dbad2421c204f92f0ab0b7517",
+        ),
+    },
+)

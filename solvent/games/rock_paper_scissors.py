@@ -1,0 +1,131 @@
+"""Rock-paper-scissors, in which each victory may count differently.
+
+Both players throw at once. Rock beats scissors, paper beats rock, scissors beat paper; equal throws
+are a draw. With what a victory of rock, paper and scissors counts, r, p and s, the payoffs to the
+row player are
+
+    .          rock   paper   scissors
+    rock          0      -p          r
+    paper         p       0         -s
+    scissors     -r       s          0
+
+Each row balances if x(paper) p = x(scissors) r and so on, hence the only equilibrium strategy gives
+rock, paper and scissors weights in proportion to s, r and p: each throw is as frequent as the
+victory *over the throw that beats it* is worth. The value is 0, since the game is symmetric (J. von
+Neumann and O. Morgenstern, "Theory of Games and Economic Behavior", 1944, section 17.11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import check_integer, shown
+from solvent.model.registry import Environment, GameSpec
+
+THROWS = ("rock", "paper", "scissors")
+OPEN = -1
+"""No throw yet."""
+
+
+class Hands(NamedTuple):
+    """What both players have thrown."""
+
+    first: int
+    second: int
+
+
+@dataclass(frozen=True)
+class RockPaperScissors:
+    """One throw of rock-paper-scissors.
+
+    Args:
+        wins: What a victory of rock, of paper and of scissors counts, whole numbers from 1 to
+            1000.
+    """
+
+    wins: Sequence[int] = (1, 1, 1)
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        wins = self.wins
+        if isinstance(wins, str) or not isinstance(wins, Sequence) or len(wins) != len(THROWS):
+            raise ValueError(f"wins is {shown(wins)}; allowed are lists of three whole numbers")
+        for name, win in zip(THROWS, wins, strict=True):
+            check_integer(win, f"wins of {name}", 1, 1000)
+        object.__setattr__(self, "wins", tuple(wins))
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        most = float(max(self.wins))
+        return GameInfo(
+            name="rock-paper-scissors",
+            players=2,
+            actions=(THROWS, THROWS),
+            acyclic=True,
+            reward_range=(-most, most),
+            sources=("von Neumann and Morgenstern 1944, section 17.11",),
+            parameters=(("wins", list(self.wins)),),
+            observation_labels=("my throw", "other throw"),
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Nobody has thrown."""
+        return (Outcome(Fraction(1), Hands(OPEN, OPEN)),)
+
+    def legal_actions(self, state: Hands) -> tuple[tuple[int, ...], ...]:
+        """Any throw."""
+        every = tuple(range(len(THROWS)))
+        return every, every
+
+    def transition(self, state: Hands, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Compare the throws."""
+        first, second = joint_action
+        ahead = (first - second) % 3
+        reward = {0: 0, 1: self.wins[first], 2: -self.wins[second]}[ahead]
+        return (Outcome(Fraction(1), Hands(first, second), reward),)
+
+    def is_terminal(self, state: Hands) -> bool:
+        """Whether they have thrown."""
+        return state.first != OPEN
+
+    def observe(self, state: Hands, player: int) -> NDArray[np.float32]:
+        """Both throws, in thirds; 0 before."""
+        mine, other = state if player == 0 else state[::-1]
+        return np.array([(mine + 1) / 3, (other + 1) / 3], np.float32)
+
+    def draw(self, state: Hands) -> str:
+        """The throws and who has won."""
+        if not self.is_terminal(state):
+            return "both throw"
+        ahead = (state.first - state.second) % 3
+        result = ("a draw", "player 0 wins", "player 1 wins")[ahead]
+        return f"{THROWS[state.first]} against {THROWS[state.second]}: {result}"
+
+
+SPEC = GameSpec(
+    name="rock-paper-scissors",
+    make=RockPaperScissors,
+    rules=(
+        "Both throw at once. Rock beats scissors, paper beats rock, scissors beat paper;\n"
+        "what each victory counts may differ."
+    ),
+    environments={
+        "solvent/RockPaperScissors-v0": Environment(
+            opponent="first-legal",
+            optimum=1.0,
+            model_hash="786762d631cca910c9c17835e4ed65e6d85e50074c9d3377b253be65dd8566a7",
+        ),
+    },
+    pettingzoo={},
+    simultaneous=True,
+    hyperparameters="solvent.games",
+)

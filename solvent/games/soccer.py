@@ -1,0 +1,233 @@
+"""Littman's soccer: two players and a ball on a grid of four by five.
+
+M. L. Littman, "Markov games as a framework for multi-agent reinforcement learning", ICML 1994. Both
+choose at once to move to a neighbouring square or to stand; the moves are made one after the other
+in a random order. A player who would move onto the other's square does not move, and the ball goes
+to, or stays with, the player who stands there. The player with the ball scores by moving through
+the two squares in the middle of the end of the board that it attacks; then the game is over. It
+begins with the players diagonally opposite each other, and with the ball at either.
+
+**The discount of the paper** is 0.9. In its trials against opponents the paper has every step end
+the game as a draw with probability 0.1 instead, which emulates it; so it is in these rules. The end
+comes after the moves, if nobody has scored: the value of a state is then the discounted one with a
+discount of 1 less that probability, and the undiscounted return of an episode has it as its mean.
+
+**Directions** are the players' own: forward is toward the goal that a player attacks. What the
+paper calls N, S, E and W is so the same to both, and a policy for one seat is one for the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.parameters import check_rational
+from solvent.model.registry import Environment, GameSpec
+
+HEIGHT, WIDTH = 4, 5
+GOAL_ROWS = (1, 2)
+
+Square = tuple[int, int]
+"""Row from the top and column from the left, from 0."""
+
+ACTIONS = ("forward", "back", "left", "right", "stand")
+STEPS: tuple[Square, ...] = ((0, -1), (0, 1), (1, 0), (-1, 0), (0, 0))
+"""Of player 0, who attacks the left end. Player 1 attacks the right end: its are the opposite."""
+
+STARTS: tuple[Square, Square] = ((1, 3), (2, 1))
+OFF: Square = (-1, -1)
+
+PLAYING, DRAWN = -1, 2
+
+HALF = Fraction(1, 2)
+
+
+class Pitch(NamedTuple):
+    """Where both players are, who has the ball, and the result.
+
+    The result is -1 while they play, then the player who has scored, or 2 for a draw; nobody is on
+    the pitch then.
+    """
+
+    first: Square
+    second: Square
+    ball: int
+    result: int
+
+
+@dataclass(frozen=True)
+class Soccer:
+    """One game of soccer, to the first goal.
+
+    Args:
+        draw_chance: With which a step in which nobody scores ends the game as a draw, from 1/1000
+            to 1: 1 less the discount.
+    """
+
+    draw_chance: Any = "1/10"
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        low, high = Fraction(1, 1000), Fraction(1)
+        chance = check_rational(self.draw_chance, "draw_chance", low, high)
+        object.__setattr__(self, "draw_chance", str(chance))
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Players, actions and sources."""
+        return GameInfo(
+            name="soccer",
+            players=2,
+            actions=(ACTIONS, ACTIONS),
+            acyclic=False,
+            reward_range=(-1.0, 1.0),
+            sources=("Littman 1994, Markov games as a framework for multi-agent learning",),
+            parameters=(("draw_chance", self.draw_chance),),
+            observation_labels=(
+                "my row",
+                "my column",
+                "other row",
+                "other column",
+                "my ball",
+                "result",
+            ),
+            unit="goals",
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """Either player has the ball."""
+        return tuple(Outcome(HALF, Pitch(*STARTS, ball, PLAYING)) for ball in (0, 1))
+
+    def legal_actions(self, state: Pitch) -> tuple[tuple[int, ...], ...]:
+        """Any direction; a move off the board is made on the spot."""
+        every = tuple(range(len(ACTIONS)))
+        return every, every
+
+    def transition(self, state: Pitch, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Both orders of the moves, and whether the game goes on."""
+        end = self._draw_chance
+        first, second = self._after_moves(state, joint_action)
+        chances = {first: Fraction(1)} if first == second else dict.fromkeys((first, second), HALF)
+        going = [pitch for pitch in chances if pitch.result == PLAYING]
+        if going:
+            chances[_over(DRAWN)] = end if len(going) == len(chances) else HALF * end
+        for pitch in going:
+            chances[pitch] *= 1 - end
+        rewards = {PLAYING: 0, DRAWN: 0, 0: 1, 1: -1}
+        return tuple(
+            Outcome(chance, pitch, rewards[pitch.result])
+            for pitch, chance in chances.items()
+            if chance > 0
+        )
+
+    @cached_property
+    def _draw_chance(self) -> Fraction:
+        return Fraction(self.draw_chance)
+
+    def _after_moves(self, state: Pitch, joint_action: JointAction) -> Iterator[Pitch]:
+        """The pitch after both moves, player 0 being first, and player 1."""
+        for order in ((0, 1), (1, 0)):
+            pitch = state
+            for player in order:
+                if pitch.result == PLAYING:
+                    pitch = moved(pitch, player, joint_action[player])
+            yield pitch
+
+    def is_terminal(self, state: Pitch) -> bool:
+        """Whether somebody has scored, or the game is drawn."""
+        return state.result != PLAYING
+
+    def observe(self, state: Pitch, player: int) -> NDArray[np.float32]:
+        """Both squares as the player sees them that attacks the left end, ball and result.
+
+        The result is -1 while they play, 0 for a draw, 1/2 for a goal of one's own, 1 for one of
+        the other's; squares are 0 then.
+        """
+        squares = (state.first, state.second)
+        if self.is_terminal(state):
+            result = {DRAWN: 0.0, player: 0.5, 1 - player: 1.0}[state.result]
+            return np.array([0, 0, 0, 0, 0, result], np.float32)
+        seen: list[float] = []
+        for row, column in squares[:: 1 - 2 * player]:
+            if player == 1:
+                row, column = HEIGHT - 1 - row, WIDTH - 1 - column
+            seen += [row / (HEIGHT - 1), column / (WIDTH - 1)]
+        return np.array([*seen, state.ball == player, -1.0], np.float32)
+
+    def entries(self) -> dict[str, tuple[str, str]]:
+        """The names of the coordinates of both players."""
+        return {
+            seat: (f"row of player {player}", f"column of player {player}")
+            for player, seat in enumerate(("first", "second"))
+        }
+
+    def explain(self, action: int, player: int) -> str:
+        """Where an action leads."""
+        return ("west", "east", "south", "north", "nowhere")[action] if player == 0 else (
+            "east", "west", "north", "south", "nowhere"
+        )[action]  # fmt: skip
+
+    def draw(self, state: Pitch) -> str:
+        """The board with player 0 as A and player 1 as B, the one with the ball in capitals."""
+        if state.result == DRAWN:
+            return "the game ends as a draw"
+        if self.is_terminal(state):
+            return f"player {state.result} scores"
+        rows = []
+        for row in range(HEIGHT):
+            line = ["."] * WIDTH
+            for player, square in enumerate((state.first, state.second)):
+                if square[0] == row:
+                    line[square[1]] = ("AB" if state.ball == player else "ab")[player]
+            ends = ("<", ">") if row in GOAL_ROWS else (" ", " ")
+            rows.append(f"{ends[0]} {' '.join(line)} {ends[1]}".rstrip())
+        return "\n".join(rows)
+
+
+def moved(pitch: Pitch, player: int, action: int) -> Pitch:
+    """The pitch after one player's move."""
+    squares = [pitch.first, pitch.second]
+    sign = (1, -1)[player]
+    row = squares[player][0] + sign * STEPS[action][0]
+    column = squares[player][1] + sign * STEPS[action][1]
+    if action == ACTIONS.index("stand"):
+        return pitch
+    if (row, column) == squares[1 - player]:
+        return pitch._replace(ball=1 - player)
+    attacked = (-1, WIDTH)[player]
+    if pitch.ball == player and row in GOAL_ROWS and column == attacked:
+        return _over(player)
+    if 0 <= row < HEIGHT and 0 <= column < WIDTH:
+        squares[player] = (row, column)
+    return pitch._replace(first=squares[0], second=squares[1])
+
+
+def _over(result: int) -> Pitch:
+    return Pitch(OFF, OFF, -1, result)
+
+
+SPEC = GameSpec(
+    name="soccer",
+    make=Soccer,
+    rules=(
+        "Both move a square at once, in a random order, or stand. Who walks into the\n"
+        "other leaves or loses the ball to it. Carry the ball through the middle of the\n"
+        "other's end to score; each step may end the game as a draw."
+    ),
+    environments={
+        "solvent/Soccer-v0": Environment(
+            opponent="uniform",
+            optimum=0.5536837359270315,
+            model_hash="2efdb55884829281e65b716af4026b2363be51527cb6771f2d085163ce042459",
+        ),
+    },
+    pettingzoo={},
+    simultaneous=True,
+)

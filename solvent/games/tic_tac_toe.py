@@ -1,0 +1,127 @@
+"""Tic-tac-toe: three marks in a row win.
+
+Two players set marks in turns on a board of three by three, player 0 a cross, player 1 a nought.
+Three of one's own in a row, a column or a diagonal win at once; a full board without them is a
+draw. It has 5,478 positions that can be reached, 765 of them different but for turning and
+mirroring the board, and is a draw when both play well (R. Sutton and A. Barto, "Reinforcement
+Learning", 2nd edition, 2018, begin with it in section 1.5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.registry import Environment, GameSpec
+
+EMPTY, CROSS, NOUGHT = 0, 1, 2
+
+ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+COLUMNS = ((0, 3, 6), (1, 4, 7), (2, 5, 8))
+DIAGONALS = ((0, 4, 8), (2, 4, 6))
+LINES = ROWS + COLUMNS + DIAGONALS
+"""The squares of each row, column and diagonal, which are numbered row by row."""
+
+SQUARES = (
+    "top left", "top", "top right",
+    "left", "centre", "right",
+    "bottom left", "bottom", "bottom right",
+)  # fmt: skip
+
+WAIT = 0
+"""The action of the player who is not on turn."""
+
+
+class Board(NamedTuple):
+    """What is on each of the nine squares, row by row: nothing, a cross or a nought."""
+
+    squares: tuple[int, ...]
+
+
+def winner(board: Board) -> int | None:
+    """The player with three marks in a row, or None."""
+    for line in LINES:
+        first, second, third = (board.squares[square] for square in line)
+        if first == second == third != EMPTY:
+            return first - CROSS
+    return None
+
+
+@dataclass(frozen=True)
+class TicTacToe:
+    """Tic-tac-toe, noughts and crosses."""
+
+    info: ClassVar[GameInfo] = GameInfo(
+        name="tic-tac-toe",
+        players=2,
+        actions=(SQUARES, SQUARES),
+        acyclic=True,
+        reward_range=(-1.0, 1.0),
+        sources=("Sutton and Barto 2018, Reinforcement Learning, 2nd edition, section 1.5",),
+        observation_labels=(*SQUARES, "my turn"),
+    )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The empty board."""
+        return (Outcome(Fraction(1), Board((EMPTY,) * 9)),)
+
+    def turn(self, state: Board) -> int:
+        """Crosses begin."""
+        return (9 - state.squares.count(EMPTY)) % 2
+
+    def legal_actions(self, state: Board) -> tuple[tuple[int, ...], ...]:
+        """The empty squares for the player on turn; the other one waits."""
+        free = tuple(k for k, mark in enumerate(state.squares) if mark == EMPTY)
+        return (free, (WAIT,)) if self.turn(state) == 0 else ((WAIT,), free)
+
+    def transition(self, state: Board, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Set a mark."""
+        player = self.turn(state)
+        square = joint_action[player]
+        marked = (*state.squares[:square], CROSS + player, *state.squares[square + 1 :])
+        after = Board(marked)
+        reward = 0 if winner(after) is None else (1, -1)[player]
+        return (Outcome(Fraction(1), after, reward),)
+
+    def is_terminal(self, state: Board) -> bool:
+        """Whether somebody has three in a row, or the board is full."""
+        return EMPTY not in state.squares or winner(state) is not None
+
+    def observe(self, state: Board, player: int) -> NDArray[np.float32]:
+        """Each square, 1 for a mark of one's own and -1 for the other's, and whose turn it is."""
+        sign = {EMPTY: 0, CROSS + player: 1, NOUGHT - player: -1}
+        mine = not self.is_terminal(state) and self.turn(state) == player
+        return np.array([*(sign[mark] for mark in state.squares), mine], np.float32)
+
+    def draw(self, state: Board) -> str:
+        """The board, and who is on turn or has won."""
+        rows = "\n".join(" ".join(".XO"[state.squares[k]] for k in row) for row in ROWS)
+        won = winner(state)
+        if won is not None:
+            return f"{rows}\n{'XO'[won]} wins"
+        if self.is_terminal(state):
+            return f"{rows}\na draw"
+        return f"{rows}\n{'XO'[self.turn(state)]} to play"
+
+
+SPEC = GameSpec(
+    name="tic-tac-toe",
+    make=TicTacToe,
+    rules=(
+        "Set a mark on one of nine squares in turns, crosses first. Three in a row, a\n"
+        "column or a diagonal win; a full board without them is a draw."
+    ),
+    environments={
+        "solvent/TicTacToe-v0": Environment(
+            opponent="optimal",
+            optimum=0.0,
+            model_hash="631e065829e629f38482c348dba41e85c1d6508d5dceccc974a811998dd6dcfe",
+        ),
+    },
+    pettingzoo={},
+)

@@ -1,0 +1,140 @@
+"""The windy gridworld: to the goal through a crosswind.
+
+Each move costs 1. The wind of the column that is left shifts the move upward by as many cells as
+the column's number says; nothing leads off the board.
+
+R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
+2018: four moves in Example 6.5; the eight of a king, and a ninth that stays, in Exercise 6.9; in
+Exercise 6.10 the wind, where there is any, is as stated, one cell stronger or one weaker, a third
+of the time each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model import GameInfo, JointAction, Outcome
+from solvent.model.drawing import board
+from solvent.model.parameters import check_choice, shown
+from solvent.model.registry import Environment, GameSpec
+
+WIND = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
+"""By how many cells each column shifts upward."""
+
+PICTURE = ("..........",) * 3 + ("S......G..",) + ("..........",) * 3
+ROWS, COLUMNS = len(PICTURE), len(WIND)
+
+STEPS = {
+    "up": (-1, 0),
+    "down": (1, 0),
+    "right": (0, 1),
+    "left": (0, -1),
+    "up right": (-1, 1),
+    "up left": (-1, -1),
+    "down right": (1, 1),
+    "down left": (1, -1),
+    "stay": (0, 0),
+}
+"""Rows and columns that a move adds."""
+
+MOVES = {"four": 4, "king": 8, "nine": 9}
+"""How many of these there are, by the parameter."""
+
+
+class Cell(NamedTuple):
+    """A cell, from the top left."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class WindyGridworld:
+    """The 7 x 10 gridworld with an upward wind.
+
+    Args:
+        moves: ``"four"``, the eight of a ``"king"``, or these and to stay, ``"nine"``.
+        stochastic: Whether the strength of the wind varies by a cell.
+    """
+
+    moves: str = "four"
+    stochastic: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_choice(self.moves, "moves", MOVES)
+        if not isinstance(self.stochastic, bool):
+            raise ValueError(f"stochastic is {shown(self.stochastic)}; allowed are True and False")
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """Actions and sources."""
+        return GameInfo(
+            name="windy-gridworld",
+            players=1,
+            actions=(tuple(STEPS)[: MOVES[self.moves]],),
+            acyclic=False,
+            reward_range=(-inf, -1.0),
+            sources=("Sutton and Barto 2018, Example 6.5 and Exercises 6.9 and 6.10",),
+            parameters=(("moves", self.moves), ("stochastic", self.stochastic)),
+            observation_labels=("row", "column"),
+            unit="points",
+        )
+
+    def initial(self) -> tuple[Outcome, ...]:
+        """The cell S."""
+        return (Outcome(Fraction(1), Cell(3, 0)),)
+
+    def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
+        """All moves everywhere."""
+        return (tuple(range(MOVES[self.moves])),)
+
+    def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
+        """Move with the wind; the edge holds up both."""
+        down, right = tuple(STEPS.values())[joint_action[0]]
+        wind = WIND[state.column]
+        winds = (wind - 1, wind, wind + 1) if self.stochastic and wind else (wind,)
+        column = min(max(state.column + right, 0), COLUMNS - 1)
+        rows = Counter(min(max(state.row + down - blown, 0), ROWS - 1) for blown in winds)
+        return tuple(
+            Outcome(Fraction(count, len(winds)), Cell(row, column), -1)
+            for row, count in sorted(rows.items())
+        )
+
+    def is_terminal(self, state: Cell) -> bool:
+        """Whether the goal is reached."""
+        return PICTURE[state.row][state.column] == "G"
+
+    def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
+        """Row and column, as fractions of the last."""
+        return np.array([state.row / (ROWS - 1), state.column / (COLUMNS - 1)], np.float32)
+
+    def draw(self, state: Cell) -> str:
+        """The board, with brackets around the cell, and the wind of each column."""
+        wind = "".join(f" {strength} " for strength in WIND).rstrip()
+        return f"{board(PICTURE, COLUMNS * state.row + state.column)}\n{wind}"
+
+
+SPEC = GameSpec(
+    name="windy-gridworld",
+    make=WindyGridworld,
+    rules=(
+        "Each move costs 1. The wind shifts it upward by as many cells as the number\n"
+        "below the column that you leave says. Reach G."
+    ),
+    environments={
+        "solvent/WindyGridworld-v0": Environment(
+            optimum=-15.0,
+            model_hash="de359d29172ef063d4e838e479bfe5048ab244f7be0c483f10172bf93cad212e",
+        ),
+    },
+    choices={"moves": tuple(MOVES)},
+)

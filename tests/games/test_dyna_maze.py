@@ -1,0 +1,71 @@
+"""The rules of the Dyna maze, one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.games import DynaMaze
+from solvent.games.dyna_maze import MAZE, NAMES, Cell
+from solvent.model import Outcome, discounted, parametrize_with_game_checks
+
+GAME = DynaMaze()
+UP, DOWN, RIGHT, LEFT = map(NAMES.index, ("up", "down", "right", "left"))
+
+
+@parametrize_with_game_checks([GAME, discounted(GAME, 0.95)])
+def test_it_is_a_game(game: Any, check: Any) -> None:
+    check(game)
+
+
+def test_an_episode_goes_from_s_to_g() -> None:
+    assert GAME.initial() == (Outcome(Fraction(1), Cell(2, 0)),)
+    cells = [Cell(r, c) for r in range(6) for c in range(9)]
+    assert [cell for cell in cells if GAME.is_terminal(cell)] == [Cell(0, 8)]
+
+
+def test_the_walls_are_those_of_the_book() -> None:
+    walls = {(r, c) for r in range(6) for c in range(9) if MAZE[r][c] == "#"}
+    assert walls == {(1, 2), (2, 2), (3, 2), (4, 5), (0, 7), (1, 7), (2, 7)}
+
+
+@pytest.mark.parametrize(
+    ("cell", "action", "after"),
+    [
+        (Cell(2, 0), UP, Cell(1, 0)),
+        (Cell(2, 0), DOWN, Cell(3, 0)),
+        (Cell(2, 0), RIGHT, Cell(2, 1)),
+        (Cell(2, 1), LEFT, Cell(2, 0)),
+        # Off the board, and into a wall.
+        (Cell(2, 0), LEFT, Cell(2, 0)),
+        (Cell(0, 0), UP, Cell(0, 0)),
+        (Cell(5, 8), DOWN, Cell(5, 8)),
+        (Cell(3, 8), RIGHT, Cell(3, 8)),
+        (Cell(2, 1), RIGHT, Cell(2, 1)),
+    ],
+)
+def test_a_move_leads_to_the_next_cell_unless_there_is_none(
+    cell: Cell, action: int, after: Cell
+) -> None:
+    assert GAME.transition(cell, (action,)) == (Outcome(Fraction(1), after),)
+
+
+def test_only_the_goal_pays() -> None:
+    assert GAME.transition(Cell(1, 8), (UP,)) == (Outcome(Fraction(1), Cell(0, 8), 1),)
+
+
+def test_the_shortest_way_has_14_moves() -> None:
+    """By a search through the rules, without the solver."""
+    cells, count = {Cell(2, 0)}, 0
+    while not any(map(GAME.is_terminal, cells)):
+        count += 1
+        cells = {GAME.transition(cell, (a,))[0].state for cell in cells for a in range(4)}
+    assert count == 14
+
+
+def test_the_maze_shows_the_cell() -> None:
+    assert GAME.draw(Cell(2, 0)).splitlines()[2] == "[S] .  #  .  .  .  .  #  ."
+    np.testing.assert_allclose(GAME.observe(Cell(1, 4), 0), [0.2, 0.5])

@@ -1,0 +1,110 @@
+"""The rules of the replacement of equipment, and Puterman's theorem that there is a limit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent import solve
+from solvent.games import EquipmentReplacement
+from solvent.games.equipment_replacement import OPERATE, REPLACE, Machine
+from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+
+GAME = EquipmentReplacement(horizon=3, worst=3, wearing=[1, 2, 1], scrap=2)
+
+
+@parametrize_with_game_checks([GAME, EquipmentReplacement(horizon=2, wear=4)])
+def test_the_game_passes_the_checks(game: Any, check: Any) -> None:
+    check(game)
+
+
+def test_going_on_costs_by_the_wear_and_wears() -> None:
+    quarter = Fraction(1, 4)
+    assert GAME.transition(Machine(3, 1), (OPERATE,)) == (
+        Outcome(quarter, Machine(2, 1), 8),
+        Outcome(2 * quarter, Machine(2, 2), 8),
+        Outcome(quarter, Machine(2, 3), 8),
+    )
+    # The worst wear is not exceeded.
+    assert GAME.transition(Machine(3, 3), (OPERATE,)) == (Outcome(Fraction(1), Machine(2, 3), 4),)
+
+
+def test_a_new_machine_is_paid_for_and_wears_from_0() -> None:
+    quarter = Fraction(1, 4)
+    assert GAME.transition(Machine(3, 3), (REPLACE,)) == (
+        Outcome(quarter, Machine(2, 0), -2),
+        Outcome(2 * quarter, Machine(2, 1), -2),
+        Outcome(quarter, Machine(2, 2), -2),
+    )
+
+
+def test_after_the_last_period_the_machine_is_scrapped() -> None:
+    quarter = Fraction(1, 4)
+    assert GAME.transition(Machine(1, 1), (OPERATE,)) == (
+        Outcome(quarter, Machine(0, 1), 8 + 1),
+        Outcome(2 * quarter, Machine(0, 2), 8),
+        Outcome(quarter, Machine(0, 3), 8),
+    )
+    assert GAME.is_terminal(Machine(0, 1))
+
+
+def limits(game: EquipmentReplacement) -> dict[int, list[int]]:
+    """The wears at which it is replaced, by the periods that are left."""
+    table = compile_game(game)
+    found: dict[int, list[int]] = {}
+    for state, chances in zip(table.states, solve(table).policies[0].probabilities, strict=True):
+        if chances[REPLACE] == 1:
+            found.setdefault(state.left, []).append(state.wear)
+    return {left: sorted(wears) for left, wears in found.items()}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"horizon": 20, "worst": 30, "price": 30},
+        {"horizon": 15, "wearing": [0, 1, 0, 3], "operating": 5, "scrap": 40},
+    ],
+)
+def test_a_control_limit_is_optimal(parameters: dict[str, Any]) -> None:
+    """Puterman 1994, section 4.7.5: who replaces at some wear does so at any larger one."""
+    game = EquipmentReplacement(**parameters)
+    table = compile_game(game)
+    met: dict[int, list[int]] = {}
+    for state in table.states:
+        met.setdefault(state.left, []).append(state.wear)
+    replaced = limits(game)
+    assert len(replaced) > 3
+    for left, wears in replaced.items():
+        assert wears == [wear for wear in sorted(met[left]) if wear >= wears[0]]
+
+
+def test_without_a_price_the_machine_is_always_new() -> None:
+    game = EquipmentReplacement(horizon=4, price=0)
+    replaced = limits(game)
+    assert {1, 2, 3} <= replaced.keys()
+    assert all(wears[0] <= 1 for wears in replaced.values())
+
+
+def test_the_machine_is_drawn_and_seen() -> None:
+    assert GAME.draw(Machine(2, 1)) == "2 periods left, worn 1 of 3"
+    np.testing.assert_allclose(GAME.observe(Machine(2, 1), 0), [2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"horizon": 0}, "horizon is 0"),
+        ({"worst": 0}, "worst is 0"),
+        ({"wear": 11}, "wear is 11; .*0 to 10"),
+        ({"operating": -1}, "operating is -1"),
+        ({"wearing": "12"}, "wearing is '12'; allowed are lists"),
+        ({"wearing": [0]}, "the sum of wearing is 0"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        EquipmentReplacement(**parameters)

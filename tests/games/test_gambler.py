@@ -1,0 +1,89 @@
+"""The rules of the gambler's problem, one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import solve
+from solvent.games import Gambler
+from solvent.games.gambler import Capital
+from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+
+GAME = Gambler(goal=10)
+
+
+@parametrize_with_game_checks([GAME, Gambler(heads="2/3", goal=7, capital=6), Gambler(goal=2)])
+def test_it_is_a_game(game: Any, check: Any) -> None:
+    check(game)
+
+
+def test_the_capital_at_the_beginning_is_half_the_goal_or_what_is_said() -> None:
+    assert GAME.initial() == (Outcome(Fraction(1), Capital(5)),)
+    assert Gambler(goal=7).initial()[0].state == Capital(3)
+    assert Gambler(capital=99).initial()[0].state == Capital(99)
+
+
+def test_a_stake_is_at_most_what_there_is_or_what_is_missing() -> None:
+    for dollars, most in ((1, 1), (4, 4), (5, 5), (6, 4), (9, 1)):
+        assert GAME.legal_actions(Capital(dollars)) == (tuple(range(most)),)
+    assert GAME.info.actions[0][0] == "stake 1"
+    assert GAME.info.actions[0][-1] == "stake 5"
+
+
+def test_heads_pays_the_stake_and_tails_loses_it() -> None:
+    assert GAME.transition(Capital(4), (2,)) == (
+        Outcome(Fraction(2, 5), Capital(7)),
+        Outcome(Fraction(3, 5), Capital(1)),
+    )
+
+
+def test_only_the_goal_pays() -> None:
+    won, lost = GAME.transition(Capital(5), (4,))
+    assert (won.reward, lost.reward) == (1, 0)
+    assert GAME.is_terminal(won.state)
+    assert GAME.is_terminal(lost.state)
+    assert not GAME.is_terminal(Capital(9))
+
+
+@pytest.mark.parametrize("heads", [0.1, 0.25, 0.4])
+def test_bold_play_is_optimal_against_the_odds(heads: float) -> None:
+    """Dubins and Savage 1965: of s < 1/2 the value is heads x that of 2 s, and so on."""
+    table = compile_game(Gambler(heads=heads, goal=16))
+    value = dict(zip(table.states, solve(table).values, strict=True))
+
+    def bold(dollars: int) -> float:
+        if dollars in (0, 16):
+            return float(dollars == 16)
+        if dollars <= 8:
+            return heads * bold(2 * dollars)
+        return heads + (1 - heads) * bold(2 * dollars - 16)
+
+    for dollars in range(1, 16):
+        assert value[Capital(dollars)] == pytest.approx(bold(dollars), abs=1e-12)
+
+
+def test_the_capital_is_seen() -> None:
+    np.testing.assert_allclose(GAME.observe(Capital(3), 0), [0.3])
+    assert GAME.draw(Capital(3)).startswith("capital █")
+    assert GAME.draw(Capital(3)).endswith(" 3/10")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"heads": 0}, "heads is 0; allowed are numbers between 0 and 1"),
+        ({"heads": 1}, "heads is 1; allowed are numbers between 0 and 1"),
+        ({"heads": 1.5}, r"heads is 1\.5; allowed are numbers from 0 to 1"),
+        ({"goal": 1}, "goal is 1; .*2 to 1000"),
+        ({"goal": 1001}, "goal is 1001"),
+        ({"capital": 0}, "capital is 0; .*1 to 99"),
+        ({"capital": 100}, "capital is 100"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Gambler(**parameters)

@@ -1,0 +1,72 @@
+"""The rules of the random walk, one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from solvent.exact import solve
+from solvent.games import RandomWalk
+from solvent.games.random_walk import Place
+from solvent.model import Outcome, compile_game, parametrize_with_game_checks
+
+HALF = Fraction(1, 2)
+
+
+@parametrize_with_game_checks([RandomWalk(), RandomWalk(1), RandomWalk(19, left=-1)])
+def test_it_is_a_game(game: Any, check: Any) -> None:
+    check(game)
+
+
+@pytest.mark.parametrize(("states", "middle"), [(1, 1), (5, 3), (19, 10)])
+def test_the_walk_begins_in_the_middle(states: int, middle: int) -> None:
+    assert RandomWalk(states).initial() == (Outcome(Fraction(1), Place(middle)),)
+
+
+def test_it_goes_left_or_right_by_chance() -> None:
+    assert RandomWalk().legal_actions(Place(2)) == ((0,),)
+    assert RandomWalk().transition(Place(2), (0,)) == (
+        Outcome(HALF, Place(1)),
+        Outcome(HALF, Place(3)),
+    )
+
+
+@pytest.mark.parametrize("left", [0, -1])
+def test_leaving_pays_1_on_the_right_and_what_is_said_on_the_left(left: int) -> None:
+    game = RandomWalk(5, left)
+    assert game.transition(Place(1), (0,))[0] == Outcome(HALF, Place(0), left)
+    assert game.transition(Place(5), (0,))[1] == Outcome(HALF, Place(6), 1)
+    assert [game.is_terminal(Place(n)) for n in range(7)] == [True, *[False] * 5, True]
+    assert game.info.reward_range == (left, 1)
+
+
+@pytest.mark.parametrize(("states", "left"), [(1, 0), (5, 0), (5, -1), (19, -1)])
+def test_values_are_on_a_line_between_the_ends(states: int, left: int) -> None:
+    table = compile_game(RandomWalk(states, left))
+    found = dict(zip(table.states, solve(table).values, strict=True))
+    for place in range(1, states + 1):
+        value = left + (1 - left) * place / (states + 1)
+        assert found[Place(place)] == pytest.approx(value, abs=1e-12)
+
+
+def test_the_row_shows_the_place() -> None:
+    assert RandomWalk().draw(Place(4)) == " #  .  .  . [.] .  #"
+    assert RandomWalk().draw(Place(6)) == " #  .  .  .  .  . [#]"
+    np.testing.assert_allclose(RandomWalk().observe(Place(3), 0), [0.5])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"states": 0}, "states is 0; .*1 to 999"),
+        ({"states": 1001}, "states is 1001"),
+        ({"states": 6}, "states is 6; allowed are odd numbers"),
+        ({"left": 1}, "left is 1; .*-1 to 0"),
+    ],
+)
+def test_other_parameters_are_refused_by_name(parameters: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RandomWalk(**parameters)

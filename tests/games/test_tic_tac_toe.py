@@ -1,0 +1,116 @@
+"""The rules of tic-tac-toe, its published counts, and its value."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from solvent import make_game, solve
+from solvent.games import TicTacToe
+from solvent.games.tic_tac_toe import LINES, Board, winner
+from solvent.model import TabularGame, check_game, compile_game
+
+GAME = TicTacToe()
+
+
+def board(text: str) -> Board:
+    """A board as it is drawn, without blanks."""
+    return Board(tuple(".XO".index(mark) for mark in text))
+
+
+@pytest.fixture(scope="module")
+def table() -> TabularGame:
+    return compile_game(GAME)
+
+
+@pytest.mark.slow
+def test_the_game_passes_the_checks() -> None:
+    check_game(GAME)
+
+
+def test_crosses_begin_and_marks_are_set_in_turns() -> None:
+    [start] = GAME.initial()
+    assert start.state == board(".........")
+    assert [GAME.turn(board(text)) for text in (".........", "X........", "XO.......")] == [0, 1, 0]
+    assert GAME.legal_actions(board("XO.......")) == (tuple(range(2, 9)), (0,))
+    assert GAME.legal_actions(board("X........")) == ((0,), tuple(range(1, 9)))
+    [after] = GAME.transition(board("X........"), (0, 4))
+    assert (after.state, after.reward) == (board("X...O...."), 0)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_three_in_a_row_win_at_once(line: tuple[int, ...]) -> None:
+    # Two of the line are there, and the others have two squares that are no line.
+    others = [k for k in range(9) if k not in line][:2]
+    for player, reward in ((0, 1), (1, -1)):
+        squares = [0] * 9
+        for square in line[:2]:
+            squares[square] = 1 + player
+        for square in (others + [k for k in range(9) if k not in (*line, *others)])[: 2 + player]:
+            squares[square] = 2 - player
+        state = Board(tuple(squares))
+        if winner(state) is not None:
+            continue  # The three others happen to be a line themselves.
+        joint = (line[2], 0) if player == 0 else (0, line[2])
+        [after] = GAME.transition(state, joint)
+        assert (after.reward, winner(after.state)) == (reward, player)
+        assert GAME.is_terminal(after.state)
+
+
+def test_a_full_board_without_three_in_a_row_is_a_draw() -> None:
+    full = board("XXOOOXXOX")
+    assert winner(full) is None
+    assert GAME.is_terminal(full)
+    assert not GAME.is_terminal(board("XXOOOXXO."))
+    assert GAME.draw(full) == "X X O\nO O X\nX O X\na draw"
+
+
+def test_a_player_sees_its_own_marks_as_ones() -> None:
+    state = board("X...O....")
+    own, other = GAME.observe(state, 0), GAME.observe(state, 1)
+    assert own.tolist() == [1, 0, 0, 0, -1, 0, 0, 0, 0, 1]
+    assert other.tolist() == [-1, 0, 0, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_the_board_is_drawn() -> None:
+    assert GAME.draw(board("X...O....")) == "X . .\n. O .\n. . .\nX to play"
+    assert GAME.draw(board("XXXOO....")) == "X X X\nO O .\n. . .\nX wins"
+
+
+def symmetric(state: Board) -> set[tuple[int, ...]]:
+    """The eight boards that turning and mirroring make of one."""
+    square = np.array(state.squares).reshape(3, 3)
+    turned = [np.rot90(square, k) for k in range(4)]
+    return {tuple(b.ravel().tolist()) for one in turned for b in (one, one.T)}
+
+
+def test_the_published_numbers_of_positions(table: TabularGame) -> None:
+    assert table.n_states == 5478
+    assert len({min(symmetric(state)) for state in table.states}) == 765
+
+
+def test_every_position_has_the_value_of_plain_minimax(table: TabularGame) -> None:
+    solution = solve(table)
+    values = dict(zip(table.states, solution.values.tolist(), strict=True))
+    assert solution.value == solution.lower == solution.upper == 0
+
+    @cache
+    def minimax(state: Board) -> int:
+        won = winner(state)
+        if won is not None:
+            return (1, -1)[won]
+        free = [k for k, mark in enumerate(state.squares) if mark == 0]
+        if not free:
+            return 0
+        player = GAME.turn(state)
+        following = [
+            minimax(Board((*state.squares[:k], 1 + player, *state.squares[k + 1 :]))) for k in free
+        ]
+        return (max, min)[player](following)
+
+    for state in table.states:
+        # What is won already is no value to come.
+        assert values[state] == (0 if GAME.is_terminal(state) else minimax(state))
+    assert make_game("tic-tac-toe") == GAME
