@@ -94,6 +94,16 @@ def test_the_runs_of_a_submission_end_as_they_did(
     assert sorted(again) == [("FFCombat-v0", seed) for seed in checked.card.seeds]
 
 
+def test_an_installed_algorithm_is_found_by_the_name_on_the_card(
+    suite_file: Path, tmp_path: Path
+) -> None:
+    suite = find_suite(str(suite_file))
+    bench(tmp_path / "bench", suite, ["q_learning"], seeds=1, progress=False)
+    pack_submission(tmp_path / "bench", "q_learning", tmp_path / "q", suite, authors="A. Author")
+    checked = check_submission(tmp_path / "q", suite)
+    assert list(train_again(checked, 1, suite=suite)) == [("FFCombat-v0", *checked.card.seeds)]
+
+
 def test_only_a_person_says_where_code_is(
     submission: Path, suite_file: Path, place: str, tmp_path: Path
 ) -> None:
