@@ -42,7 +42,11 @@ seconds, once."""
 
 
 def optimum(
-    game: TabularGame, *, near: bool = True, tell: Callable[[int], None] | None = None
+    game: TabularGame,
+    *,
+    near: bool = True,
+    swap: bool = False,
+    tell: Callable[[int], None] | None = None,
 ) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
     """The values of all states, [S], an optimal policy of each player, and the method.
 
@@ -50,6 +54,7 @@ def optimum(
         game: Any game for one player or two, with or without cycles.
         near: Whether large cycles in which one player chooses are solved by sweeps alone, and those
             in which both do begin where Newton's method comes to.
+        swap: Whether the players are exchanged in cycles in which both choose.
         tell: Called with the number of states solved so far, as that rises.
 
     Raises:
@@ -64,7 +69,7 @@ def optimum(
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
                 f"game can be reached"
             )
-    values, weights, method = _solve(game, near=near, tell=tell)
+    values, weights, method = _solve(game, near=near, swap=swap, tell=tell)
     return values, _policies(game, weights), method
 
 
@@ -82,6 +87,7 @@ def _solve(
     *,
     greedy: bool = False,
     near: bool = True,
+    swap: bool = False,
     tell: Callable[[int], None] | None = None,
 ) -> tuple[Floats, tuple[Floats, Floats], str]:
     """Values [S], both players' probabilities of rows' actions (each [K]), and the method."""
@@ -131,7 +137,7 @@ def _solve(
                 chosen[states] = game.row_start[states] + policy - one.row_start[:-1]
             else:
                 component = component_of(game, states, values)
-                values[states], *policies = solve_component(component, near=near)
+                values[states], *policies = solve_component(component, near=near, swap=swap)
                 rows, _ = members(game.row_start, states)
                 weights[0][rows], weights[1][rows] = policies
         else:

@@ -223,26 +223,34 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     )
 
 
-def solve_component(c: GameComponent, *, near: bool = True) -> tuple[Floats, Floats, Floats]:
+def solve_component(
+    c: GameComponent, *, near: bool = True, swap: bool = False
+) -> tuple[Floats, Floats, Floats]:
     """The values of a component, [n], and the probability of each row's action of either player.
 
     Args:
         c: The component; both players choose in it.
-        near: Whether to begin where Newton's method comes to.
+        near: Whether to begin where Newton's method comes to. Otherwise iteration begins with the
+            most probable path out, and strategies are looked for that end play.
+        swap: Whether to exchange the players: one side may see what rounding hides from the other.
 
     Returns:
         Values [n], and player 0's and player 1's probabilities, [k] each.
 
     Raises:
-        ImproperGameError: If a player does best by never ending.
+        ImproperGameError: If a player does best by never ending, or the value depends on who has to
+            end play.
         CertificateError: If iteration does not settle, or play ends too rarely for floats.
     """
-    values, x, y = strategy_iteration(c, newton(c) if near else None)
-    return values, np.repeat(x, c.width), y[c.pair]
+    side = exchanged(c) if swap else c
+    v, x, y = best_strategies(side, newton(side)) if near else ending_strategies(side)
+    if swap:
+        v, x, y = -v, y, x
+    return v.sum(axis=0), np.repeat(x, c.width), y[c.pair]
 
 
-def strategy_iteration(c: GameComponent, near: Near | None) -> tuple[Floats, Floats, Floats]:
-    """The values of a component in which both players choose, [n], and their strategies x and y.
+def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats, Floats]:
+    """The values [2, n] of a component, and strategies x and y.
 
     Args:
         c: The component.
@@ -256,28 +264,68 @@ def strategy_iteration(c: GameComponent, near: Near | None) -> tuple[Floats, Flo
         large = max(float(np.abs(near.v[0]).max()), float(near.change.max()))
         sides = enumerate((near.x, near.y))
         if not any(has_improper_response(c, near.v, own, player, large) for player, own in sides):
-            return near.v.sum(axis=0), near.x, near.y
+            return near.v, near.x, near.y
     v, x, response, extended = optimize(c, None if near is None else near.x)
     y = second_strategies(c, v, x, response)
     if extended or has_improper_response(c, v, y, 1, _largest(c, v)):
         theirs, y, _, _ = optimize(exchanged(c), None if near is None else near.y)
-        apart = np.abs((v + theirs).sum(axis=0))
-        if apart.max() > APART * _largest(c, v):
-            s = int(apart.argmax())
-            raise ImproperGameError(
-                f"{c.name(s)}: play can go on for ever, and it depends on who has to end it "
-                f"whether the value is {v[0, s] + 0.0:.6g} or {0.0 - theirs[0, s]:.6g}; {WAY_OUT}"
-            )
-    return v.sum(axis=0), x, y
+        _check_same(c, v, -theirs)
+    return v, x, y
 
 
-def optimize(c: GameComponent, x: Floats | None = None) -> tuple[Floats, Floats, Ints, bool]:
+def ending_strategies(c: GameComponent) -> tuple[Floats, Floats, Floats]:
+    """The same; where loops can be kept up whose rewards cancel, from both players' extended games.
+
+    Strategies against which the opponent cannot keep up such a loop stay so as they improve, and
+    absorbing everywhere is one. So player 0's best ones have the value of the game in which such
+    loops are lost by player 0, and player 1's best ones likewise.
+
+    Args:
+        c: The component.
+
+    Raises:
+        ImproperGameError: If the value depends on who has to end play, or a player does best by
+            never ending.
+        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+    """
+    v, x, y = best_strategies(c, None)
+    if any(has_cancelling_response(c, v, own, player) for player, own in enumerate((x, y))):
+        v, x, _, _ = optimize(c, x, ending=True)
+        theirs, y, _, _ = optimize(exchanged(c), y, ending=True)
+        _check_same(c, v, -theirs)
+    return v, x, y
+
+
+def _check_same(c: GameComponent, v: Floats, other: Floats) -> None:
+    """Refuse a component whose values differ by whose strategies they were found.
+
+    Args:
+        c: The component.
+        v: [2, n] what player 0's strategies secure.
+        other: [2, n] what player 1's strategies leave to player 0.
+
+    Raises:
+        ImproperGameError: If they differ by more than rounding.
+    """
+    apart = np.abs((v - other).sum(axis=0))
+    if apart.max() > APART * _largest(c, v):
+        s = int(apart.argmax())
+        raise ImproperGameError(
+            f"{c.name(s)}: play can go on for ever, and it depends on who has to end it whether "
+            f"the value is {v[0, s] + 0.0:.6g} or {other[0, s] + 0.0:.6g}; {WAY_OUT}"
+        )
+
+
+def optimize(
+    c: GameComponent, x: Floats | None = None, *, ending: bool = False
+) -> tuple[Floats, Floats, Ints, bool]:
     """Player 0's side of the solution.
 
     Args:
         c: The component.
         x: [X] strategies to begin with. Those of the most probable path out come next, if player 1
             can keep these from ending, or first if left out.
+        ending: Whether player 1 must not keep up loops either whose rewards cancel.
 
     Returns:
         The values [2, n], player 0's optimal strategies x [X], player 1's best response to it [n]
@@ -292,7 +340,9 @@ def optimize(c: GameComponent, x: Floats | None = None) -> tuple[Floats, Floats,
         refusal: ImproperGameError | None = None
         try:
             v, optimal, response = iterate(c, first, begin)
-            if not has_improper_response(c, v, optimal, 0, _largest(c, v)):
+            if not has_improper_response(c, v, optimal, 0, _largest(c, v)) and not (
+                ending and has_cancelling_response(c, v, optimal, 0)
+            ):
                 return v, optimal, response, False
         except ImproperGameError as error:
             refusal = error
@@ -503,10 +553,7 @@ def absorbs(c: GameComponent, x: Floats) -> Bools:
 def has_improper_response(
     c: GameComponent, v: Floats, fixed: Floats, player: int, large: float
 ) -> bool:
-    """Whether the other player can keep play from ending, which the values do not count on.
-
-    It can go on for ever at no cost, where ending costs it something, or in loops whose rewards
-    cancel, where play has no value.
+    """Whether the other player can go on for ever at no cost, where ending costs it something.
 
     Args:
         c: The component.
@@ -515,19 +562,47 @@ def has_improper_response(
         player: Whose strategies these are.
         large: The largest value or change in the component.
     """
-    left, sign = induced(c, fixed, player), 2 * player - 1
-    paid = np.zeros(left.k, bool)
-    paid[left.outcome_row[left.reward != 0]] = True
-    gone, kept = paid.copy(), -sign * v.sum(axis=0) > TIE * large
-    kernels.markov_game.keep_staying(left.transitions, gone, kept)
-    inside = paid & (left.leaving == 0)
-    if kept.any() or not inside.any():
-        return bool(kept.any())
-    # Along the rows of a loop whose rewards cancel no value is lost.
-    rise, change = advantages(left, sign * v)
-    gone, kept = rise < -APART * change, np.ones(left.n, bool)
-    kernels.markov_game.keep_staying(left.transitions, gone, kept)
-    return bool((inside & ~gone & kept[left.state]).any())
+    left = induced(c, fixed, player)
+    gains = (1 - 2 * player) * v.sum(axis=0) > TIE * large
+    return bool(_staying(left, ~_paid(left), gains).any())
+
+
+def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: int) -> bool:
+    """Whether the other player can keep up a loop whose rewards may cancel.
+
+    Args:
+        c: The component.
+        v: [2, n] values.
+        fixed: x or y, strategies of a player.
+        player: Whose strategies these are.
+    """
+    left = induced(c, fixed, player)
+    inside = _paid(left) & (left.leaving == 0)
+    if not inside.any():
+        return False
+    # Along the rows of such a loop no value is lost.
+    rise, change = advantages(left, (2 * player - 1) * v)
+    return bool((inside & _staying(left, rise >= -APART * change, np.ones(left.n, bool))).any())
+
+
+def _paid(c: Component) -> Bools:
+    """The rows with a reward, [k]."""
+    paid = np.zeros(c.k, bool)
+    paid[c.outcome_row[c.reward != 0]] = True
+    return paid
+
+
+def _staying(c: Component, rows: Bools, states: Bools) -> Bools:
+    """Of some rows those with which play can stay within some states for ever, [k].
+
+    Args:
+        c: The component.
+        rows: [k].
+        states: [n].
+    """
+    gone, kept = ~rows, states.copy()
+    kernels.markov_game.keep_staying(c.transitions, gone, kept)
+    return np.asarray(~gone & kept[c.state])
 
 
 def _largest(c: GameComponent, v: Floats) -> float:

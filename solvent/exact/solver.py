@@ -7,6 +7,8 @@ neither of them.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from solvent.exact.certificate import bracket
@@ -36,25 +38,25 @@ def solve_table(
             ending.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
-    try:
-        return _solve(game, tolerance, progress)
-    except (CertificateError, ImproperGameError) as refused:
-        if not components(game).cyclic.any():
-            raise
-        # Sweeps and Newton's method may end in a wrong place where values are large beside their
-        # differences.
+    cyclic = bool(components(game).cyclic.any())
+    both = cyclic and all((count > 1).any() for count in game.action_count)
+    refusals: list[CertificateError | ImproperGameError] = []
+    # Sweeps and Newton's method may end in a wrong place where values are large beside their
+    # differences, and rounding may hide from one player's side what the other one shows.
+    for near, swap in product((True, False)[: 1 + cyclic], (False, True)[: 1 + both]):
         try:
-            return _solve(game, tolerance, progress, near=False)
-        except (CertificateError, ImproperGameError):
-            raise refused from None
+            return _solve(game, tolerance, progress, near=near, swap=swap)
+        except (CertificateError, ImproperGameError) as refused:
+            refusals.append(refused)
+    raise refusals[0]
 
 
 def _solve(
-    game: TabularGame, tolerance: float, progress: OnProgress | None, *, near: bool = True
+    game: TabularGame, tolerance: float, progress: OnProgress | None, *, near: bool, swap: bool
 ) -> Solution:
-    """The solution by one way of solving cycles; see :func:`solve_table`."""
+    """The solution by one way to solve cycles; see :func:`~solvent.exact.decomposition.optimum`."""
     values, policies, method = optimum(
-        game, near=near, tell=Teller(progress, "solving", game.n_states)
+        game, near=near, swap=swap, tell=Teller(progress, "solving", game.n_states)
     )
     lower, upper = bracket(game, values, policies, progress=progress)
     if lower > upper:

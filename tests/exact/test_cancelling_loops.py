@@ -7,7 +7,8 @@ both have to agree, the value depends on who is taken to be responsible, so the 
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
+from collections.abc import Iterable
+from math import inf
 
 import numpy as np
 import pytest
@@ -116,7 +117,11 @@ def test_a_loop_that_decides_nothing_is_no_reason_to_refuse(
         assert solution.upper - solution.lower < 1e-12
 
 
-def check_conventions(kind: str, seeds: range) -> Counter[str]:
+TOO_RARE = ("exits", "everything")
+"""Kinds of games of which some end too rarely for floats to prove a narrow bracket."""
+
+
+def check_conventions(kind: str, seeds: Iterable[int]) -> Counter[str]:
     """Solve random games and their mirror images, and compare them with both conventions."""
     verdicts: Counter[str] = Counter()
     for seed in seeds:
@@ -126,31 +131,36 @@ def check_conventions(kind: str, seeds: range) -> Counter[str]:
             owners[seed % 3] ^= 1
         solution, mirror = solved(rows, owners), solved(*mirrored(rows, owners))
         low, high = conventional_values(rows, owners)
-        if solution is None:
+        both = [conventional_values(rows, owners, s, endless=False) for s in range(len(rows))]
+        if kind not in TOO_RARE and all(lost == won and abs(lost) < inf for lost, won in both):
+            # Each player has a policy that ends play, and nothing depends on who has to.
+            assert None not in (solution, mirror), seed
+        if solution is None or mirror is None:
             verdicts["refused"] += 1
+            assert solution is mirror or kind in TOO_RARE, seed
             continue
-        if low == high:
-            verdicts["proved"] += 1
-            assert Fraction(solution.lower) <= low <= Fraction(solution.upper), (seed, solution)
-        else:
-            verdicts["one alone has to end play"] += 1
-            assert low <= solution.upper, (seed, solution)
-            assert solution.lower <= high, (seed, solution)
-        if mirror is not None:
-            # Nothing depends on who is called player 0.
-            assert max(solution.lower, -mirror.upper) <= min(solution.upper, -mirror.lower), seed
+        verdicts["proved" if low == high else "one alone has to end play"] += 1
+        for lower, upper in ((solution.lower, solution.upper), (-mirror.upper, -mirror.lower)):
+            assert low <= upper, (seed, solution)
+            assert lower <= high, (seed, solution)
+        # Nothing depends on who is called player 0.
+        assert max(solution.lower, -mirror.upper) <= min(solution.upper, -mirror.lower), seed
     return verdicts
 
 
-# At 405 of these loops the value was 2.0000 or, mirrored, 2.3573.
-@pytest.mark.parametrize(
-    ("kind", "seeds"), [("loops", range(400, 440)), ("exits", range(150, 170))]
-)
-def test_a_value_does_not_depend_on_who_is_called_player_0(kind: str, seeds: range) -> None:
-    assert check_conventions(kind, seeds)["proved"] > 0.25 * len(seeds)
+def test_a_value_does_not_depend_on_who_is_called_player_0() -> None:
+    """Of the first three games the values were two, depending on that.
+
+    The next two have one, but were refused, as was one of the last two or its mirror image.
+    """
+    assert check_conventions("loops", [405, 1383, 2442]) == {"refused": 3}
+    assert check_conventions("loops", [1535, 1671]) == {"proved": 2}
+    assert check_conventions("everything", [24, 135]) == {"proved": 2}
+    for kind in KINDS:
+        assert check_conventions(kind, range(20))["proved"] > 0, kind
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_nor_do_the_values_of_thousands(kind: str) -> None:
-    print(kind, dict(check_conventions(kind, range(3000))))
+    assert check_conventions(kind, range(1000))["proved"] > 250

@@ -132,13 +132,16 @@ def evaluate(
 
 
 def conventional_values(
-    rows: list[list[Row]], owners: list[int]
+    rows: list[list[Row]], owners: list[int], start: int = 0, *, endless: bool = True
 ) -> tuple[Fraction | float, Fraction | float]:
     """The values of a game of turns if rewards that cancel for ever are lost by player 0, or by 1.
 
     Args:
         rows: Of each state.
         owners: Who chooses in each state.
+        start: Where play begins.
+        endless: Whether play that goes on for ever without rewards has a value; if not, it is lost
+            likewise.
     """
     rows = [[[outcome for outcome in row if outcome[0] > 0] for row in own] for own in rows]
     first, second = (
@@ -150,7 +153,11 @@ def conventional_values(
         for player in (0, 1)
     )
     payoffs = [
-        [_payoff([(x, y)[who][s] for s, who in enumerate(owners)]) for y in second] for x in first
+        [
+            _payoff([(x, y)[who][s] for s, who in enumerate(owners)], start, endless=endless)
+            for y in second
+        ]
+        for x in first
     ]
     return (
         max(min(-inf if pay is None else pay for pay in row) for row in payoffs),
@@ -158,10 +165,10 @@ def conventional_values(
     )
 
 
-def _payoff(rows: list[Row]) -> Fraction | float | None:
-    """What one row a state comes to from state 0; None where rewards cancel for ever."""
+def _payoff(rows: list[Row], start: int, *, endless: bool) -> Fraction | float | None:
+    """What one row a state comes to; None where rewards cancel for ever, or there is no value."""
     gains = set()
-    for s in _reached(rows, 0) - {END}:
+    for s in _reached(rows, start) - {END}:
         loop = _reached(rows, s)
         settled = END not in loop and all(s in _reached(rows, t) for t in loop)
         if settled and any(r for t in loop for _, _, r in rows[t]):
@@ -169,9 +176,10 @@ def _payoff(rows: list[Row]) -> Fraction | float | None:
             gains.add(inf if gain > 0 else -inf if gain < 0 else None)
     if gains:
         return gains.pop() if len(gains) == 1 else None
-    found = evaluate(rows, 0, on_the_way=True)
+    found = evaluate(rows, start, on_the_way=True)
     assert isinstance(found, tuple)
-    return found[0]
+    value, ends = found
+    return value if ends or endless else None
 
 
 def mixed_rows(
