@@ -145,8 +145,8 @@ def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: s
         if missing:
             raise ValueError(
                 f"the network last saw observations that are no {name} of the game; if it was "
-                f"trained under VecNormalize, give its statistics at the end of training as "
-                f"normalization"
+                f"trained under VecNormalize: give its statistics as of the end of the training, "
+                f"as normalization"
             )
     elif model.env is None:
         joint = [np.concatenate(known)] if len({k.shape[1:] for k in known}) == 1 else []

@@ -197,7 +197,7 @@ def test_a_loaded_network_wants_the_statistics_with_which_it_was_trained(
     Normalization.of(VecMonitor(venv)).save(tmp_path / "normalization.npz")
 
     loaded = load_model(tmp_path / "model.zip", name, trust=True)
-    with pytest.raises(ValueError, match="trained under VecNormalize, give its statistics"):
+    with pytest.raises(ValueError, match="trained under VecNormalize: give its statistics"):
         extract(loaded, small, observation="vector")
     saved = Normalization.load(tmp_path / "normalization.npz")
     for given in (saved, venv):
