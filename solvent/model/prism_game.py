@@ -27,15 +27,24 @@ Systems*). Both are found by following the transitions alone, without numbers, a
 ``Rmin`` only policies count that reach it for certain, so actions are left out that may lead to
 where no policy does; under ``Rmax`` every policy has to. A model whose start is infinite is
 refused, and so is one in which ``Rmin`` could be had by going round for ever without a reward.
+
+**In a process of its own.** Some inputs end Storm, and the interpreter with it: a division by zero,
+thousands of parentheses, more states than fit into memory. So a model is read in a child process,
+and what ends that is an error here. Ctrl-C ends what takes too long.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
 import numpy as np
@@ -59,6 +68,9 @@ ALLOWED = (
     'such as Pmax=? [F "goal"] or R{"steps"}min=? [F x=3]'
 )
 
+CHILD = "from solvent.model.prism_game import answer_parent; answer_parent()"
+"""The program of the child process; modules are looked for where its parent finds them."""
+
 UNNAMED = "unlabelled"
 """The name of an action that has none in the model."""
 
@@ -80,9 +92,9 @@ def game_from_prism(
         exact: Whether numbers are read as rationals; by the model's size if None.
 
     Raises:
-        ValueError: If the file, a constant or the property cannot be read, the model is no Markov
-            chain or decision process in discrete time whose state is seen, the property is none of
-            those above, its value is infinite, or the start already decides it.
+        ValueError: If the file, a constant or the property cannot be read, or ends Storm, the model
+            is no Markov chain or decision process in discrete time whose state is seen, the
+            property is none of those above, its value is infinite, or the start already decides it.
         FileNotFoundError: If there is no such file.
         ModuleNotFoundError: If stormpy is not installed (``pip install 'solvent[prism]'``).
     """
@@ -92,16 +104,52 @@ def game_from_prism(
     check_choice(path.suffix, f"the ending of {path.name}", SUFFIXES)
     if not path.is_file():
         raise FileNotFoundError(2, "there is no such file", str(path))
+    if find_spec("stormpy") is None:
+        raise ModuleNotFoundError("No module named 'stormpy'", name="stormpy")
+    child = subprocess.run(
+        [sys.executable, "-P", "-c", CHILD],
+        input=json.dumps([str(path), property, str(constants), exact]).encode(),
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    if code := child.returncode:
+        how = Signals(-code).name if code < 0 else child.stderr.decode(errors="replace")[-300:]
+        raise ValueError(
+            f"{path.name} with the property {shown(property)} cannot be read: it ends Storm "
+            f"({how}), as a division by zero does, deep nesting, or too many states for the memory"
+        )
+    answer = json.loads(child.stdout)
+    if isinstance(answer, str):
+        raise ValueError(answer)
+    return game_of(ModelRead(**answer))
+
+
+def answer_parent() -> None:
+    """Read the model that the standard input asks for, and write it, or why not, as JSON."""
+    path, *asked = json.load(sys.stdin)
+    with os.fdopen(os.dup(1), "w") as back:
+        # Storm writes its messages to the standard output, too.
+        os.dup2(2, 1)
+        try:
+            json.dump(vars(read_model(Path(path), *asked)), back)
+        except ValueError as error:
+            json.dump(str(error), back)
+
+
+def read_model(path: Path, property: str, constants: str, exact: bool | None) -> ModelRead:
+    """Read a model in this process; as for :func:`game_from_prism`.
+
+    Raises:
+        ValueError: As for :func:`game_from_prism`, but what ends Storm ends this process.
+    """
     try:
-        model, formula = _built(path, property, str(constants), exact)
-    except ImportError:
-        raise
+        model, formula = _built(path, property, constants, exact)
     except Exception as error:  # Storm raises many kinds, of which RuntimeError is one.
         what = brief(" ".join(str(error).split()), 300) or type(error).__name__
         raise ValueError(
             f"{path.name} with the property {shown(property)} cannot be read: {what}"
         ) from error
-    return _Reading(path, property, str(constants), model, formula).game()
+    return _Reading(path, property, constants, model, formula).read()
 
 
 def maker(path: str) -> Callable[..., PrismGame]:
@@ -122,6 +170,97 @@ Args:
     exact: Whether numbers are read as rationals; by the size if none.
 """
     return make
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRead:
+    """What a game needs of a model and a property, in lists that JSON can hold.
+
+    With S states, K rows and N outcomes of the model, of which those are left out that lead on from
+    where an episode ends, or to where no policy counts:
+
+    ===================  =====================================================================
+    ``name``             the model's file
+    ``parameters``       the property, and the constants
+    ``sources``          where the model comes from, for the game's page
+    ``unit``             what values are counted in
+    ``reward_range``     least and largest return of an episode
+    ``sign``             -1 if the property asks for the least, else 1
+    ``first``            the state in which episodes begin
+    ``variables``        the names of the variables
+    ``states``           [S] the values of the variables
+    ``actions``          the names of all actions
+    ``row_state``        [K] the state of each row, ascending
+    ``row_action``       [K] the action of each row, ascending within a state
+    ``length``           [K] how many outcomes a row has
+    ``next_state``       [N] where each outcome leads to
+    ``probability``      [N] index of its probability among the numbers
+    ``reward``           [N] index of its reward
+    ``numbers``          the different rationals, such as ``"1/3"``
+    ===================  =====================================================================
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    sources: list[str]
+    unit: str
+    reward_range: list[float]
+    sign: int
+    first: int
+    variables: list[str]
+    states: list[list[Any]]
+    actions: list[str]
+    row_state: list[int]
+    row_action: list[int]
+    length: list[int]
+    next_state: list[int]
+    probability: list[int]
+    reward: list[int]
+    numbers: list[str]
+
+
+def game_of(read: ModelRead) -> PrismGame:
+    """The game of what was read: its states that can be reached."""
+    count, states = len(read.states), [tuple(values) for values in read.states]
+    length, next_state = np.array(read.length, np.int64), np.array(read.next_state, np.int64)
+    p_index, r_index = (np.array(index, np.int32) for index in (read.probability, read.reward))
+    numbers = tuple(map(Fraction, read.numbers))
+    floats = np.array([float(number) for number in numbers])
+    mask = np.zeros((count, len(read.actions)), bool)
+    mask[read.row_state, read.row_action] = True
+    whole = TabularGame(
+        info=GameInfo(
+            name=read.name,
+            players=1,
+            actions=(tuple(read.actions),),
+            acyclic=False,
+            reward_range=(read.reward_range[0], read.reward_range[1]),
+            sources=tuple(read.sources),
+            parameters=tuple(read.parameters.items()),
+            observation_labels=tuple(read.variables),
+            unit=read.unit,
+        ),
+        states=range(count),
+        row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
+        outcome_start=np.concatenate(([0], np.cumsum(length))),
+        next_state=next_state,
+        probability=floats[p_index],
+        outcome_reward=floats[r_index],
+        mask=(mask, (mask.sum(axis=1) > 0)[:, None]),
+        initial=np.eye(1, count, read.first)[0],
+        observation=(_scaled(states),),
+    )
+    table = reachable(whole)
+    # The outcomes that are left, in the order in which they were.
+    left = np.array([s in table.index for s in range(count)])
+    here = left[np.repeat(np.array(read.row_state, np.int64), length)]
+    table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
+    start = {int(np.argmax(table.initial)): Fraction(1)}
+    return PrismGame(
+        RationalGame(table, numbers, p_index[here], r_index[here], start),
+        tuple(read.variables),
+        read.sign,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +365,9 @@ def _built(path: Path, property: str, constants: str, exact: bool | None) -> tup
         model = stormpy.build_model[float](program, None, options=options)
         if exact is not None or model.nr_states > EXACT_STATES:
             return model, wanted
+    # Without this, what leaves a variable's range is some other value in it. In floats it would
+    # also refuse thirds, whose sum is not quite 1.
+    options.set_exploration_checks(True)
     return stormpy.build_model[stormpy.Rational](program, None, options=options), wanted
 
 
@@ -269,8 +411,8 @@ class _Reading:
         self.row_state = np.repeat(np.arange(model.nr_states), np.diff(self.row_start))
         self.outcome_row = np.repeat(np.arange(matrix.nr_rows), np.diff(self.outcome_start))
 
-    def game(self) -> PrismGame:
-        """The game."""
+    def read(self) -> ModelRead:
+        """What a game needs of it."""
         formula, path = self.formula, getattr(self.formula, "subformula", None)
         chance = formula.is_probability_operator_formula
         until = path is not None and path.is_until_formula and chance
@@ -299,8 +441,7 @@ class _Reading:
         if over[first]:
             value = int(goal[first]) if chance else 0
             raise self._refused(f"is {value} at the start, so that there is nothing to choose")
-        sign = -1 if least else 1
-        return self._table(first, over, allowed, [sign * r for r in rewards], chance, sign)
+        return self._model_read(first, over, allowed, rewards, chance, -1 if least else 1)
 
     def _refused(self, why: str) -> ValueError:
         return ValueError(f"{self.name}: the property {shown(self.wanted)} {why}")
@@ -439,69 +580,55 @@ class _Reading:
                         found[place[k, entry.column]] += _number(entry.value, exact)
         return found
 
-    def _table(
+    def _model_read(
         self, first: int, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
-    ) -> PrismGame:
-        """The game of what is left: no rows where it is over, and of the others those allowed."""
+    ) -> ModelRead:
+        """What is left: no rows where it is over, and of the others those allowed."""
         names, action = self._actions()
         kept = np.flatnonzero(allowed & ~over[self.row_state])
         kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
         length = np.diff(self.outcome_start)[kept]
         outcomes = concatenated_ranges(self.outcome_start[kept], length)
-        count = self.model.nr_states
-        mask = np.zeros((count, len(names)), bool)
-        mask[self.row_state[kept], action[kept]] = True
-        variables, states = self._states()
         probabilities = [self.probability[n] for n in outcomes.tolist()]
         if not self.model.is_exact:
-            cuts = np.cumsum(length)[:-1]
-            rows = np.split(np.array(probabilities), cuts)
+            rows = np.split(np.array(probabilities), np.cumsum(length)[:-1])
             probabilities = [p for row in rows for p in rationals(row.tolist())]
-        paid = [Fraction(rewards[n]) for n in outcomes.tolist()]
+        paid = [sign * Fraction(rewards[n]) for n in outcomes.tolist()]
         numbers = {number: i for i, number in enumerate(dict.fromkeys([*probabilities, *paid]))}
-        floats = np.array([float(number) for number in numbers])
-        p_index, r_index = (
-            np.array([numbers[number] for number in wanted], np.int32)
-            for wanted in (probabilities, paid)
-        )
-        initial = np.zeros(count)
-        initial[first] = 1.0
-        whole = TabularGame(
-            info=self._info(names, variables, chance, sign),
-            states=range(count),
-            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
-            outcome_start=np.concatenate(([0], np.cumsum(length))),
-            next_state=self.target[outcomes],
-            probability=floats[p_index],
-            outcome_reward=floats[r_index],
-            mask=(mask, (mask.sum(axis=1) > 0)[:, None]),
-            initial=initial,
-            observation=(_scaled(states),),
-        )
-        table = reachable(whole)
-        # The outcomes that are left, in the order in which they were.
-        left = np.array([s in table.index for s in range(count)])
-        here = left[np.repeat(self.row_state[kept], length)]
-        table = replace(table, states=tuple(states[s] for s in np.flatnonzero(left).tolist()))
-        return PrismGame(
-            RationalGame(
-                table,
-                tuple(numbers),
-                p_index[here],
-                r_index[here],
-                {int(np.argmax(table.initial)): Fraction(1)},
-            ),
-            variables,
-            sign,
+        variables, states = self._states()
+        unit = WINS if chance and sign > 0 else ""
+        if not chance and self.formula.has_reward_model_name():
+            unit = self.formula.reward_name
+        return ModelRead(
+            name=self.name,
+            parameters={"property": self.wanted, "constants": self.constants, "sign": sign},
+            sources=[
+                f"the model {self.name}, read by Storm",
+                *(["minimised: a value here is minus the property's"] if sign < 0 else []),
+            ],
+            unit=unit,
+            reward_range=[min(0, sign), max(0, sign)] if chance else [-np.inf, np.inf],
+            sign=sign,
+            first=int(first),
+            variables=variables,
+            states=states,
+            actions=names,
+            row_state=self.row_state[kept].tolist(),
+            row_action=action[kept].tolist(),
+            length=length.tolist(),
+            next_state=self.target[outcomes].tolist(),
+            probability=[numbers[number] for number in probabilities],
+            reward=[numbers[number] for number in paid],
+            numbers=[str(number) for number in numbers],
         )
 
-    def _actions(self) -> tuple[tuple[str, ...], Ints]:
+    def _actions(self) -> tuple[list[str], Ints]:
         """The names of all actions, and the action of each row, [K].
 
         Several actions of one name in a state are numbered.
         """
         if self.model.model_type.name == "DTMC":
-            return ("step",), np.zeros(len(self.row_state), np.int64)
+            return ["step"], np.zeros(len(self.row_state), np.int64)
         labels = self.model.choice_labeling if self.model.has_choice_labeling() else None
         keys: list[tuple[str, int]] = []
         met: dict[tuple[int, str], int] = {}
@@ -511,10 +638,10 @@ class _Reading:
             copy = met[state, name] = met.get((state, name), 0) + 1
             keys.append((name, copy))
         order = {key: i for i, key in enumerate(sorted(set(keys)))}
-        names = tuple(name if copy == 1 else f"{name} #{copy}" for name, copy in order)
+        names = [name if copy == 1 else f"{name} #{copy}" for name, copy in order]
         return names, np.array([order[key] for key in keys], np.int64)
 
-    def _states(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    def _states(self) -> tuple[list[str], list[list[Any]]]:
         """The names of the variables, and their values in each state."""
         count = self.model.nr_states
         if self.model.has_state_valuations():
@@ -523,36 +650,11 @@ class _Reading:
                 found = [json.loads(str(valuations.to_json(s))) for s in range(count)]
             except RuntimeError:  # Explicit formats may have variables that stormpy cannot read.
                 found = [{}]
-            variables = tuple(found[0])
-            states = [tuple(one[name] for name in variables) for one in found]
-            if variables and len(set(states)) == count:
+            variables = list(found[0])
+            states = [[one[name] for name in variables] for one in found]
+            if variables and len(set(map(tuple, states))) == count:
                 return variables, states
-        return ("state",), [(s,) for s in range(count)]
-
-    def _info(
-        self, actions: tuple[str, ...], variables: tuple[str, ...], chance: bool, sign: int
-    ) -> GameInfo:
-        asked = (
-            self.formula.reward_name if not chance and self.formula.has_reward_model_name() else ""
-        )
-        return GameInfo(
-            name=self.name,
-            players=1,
-            actions=(actions,),
-            acyclic=False,
-            reward_range=(min(0, sign), max(0, sign)) if chance else (-np.inf, np.inf),
-            sources=(
-                f"the model {self.name}, read by Storm",
-                *(("minimised: a value here is minus the property's",) if sign < 0 else ()),
-            ),
-            parameters=(
-                ("property", self.wanted),
-                ("constants", self.constants),
-                ("sign", sign),
-            ),
-            observation_labels=variables,
-            unit=WINS if chance and sign > 0 else asked,
-        )
+        return ["state"], [[s] for s in range(count)]
 
 
 def _number(value: Any, exact: bool) -> Any:
