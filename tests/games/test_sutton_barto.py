@@ -222,29 +222,6 @@ def test_policy_iteration_of_the_car_rental_ends_as_in_figure_4_2() -> None:
     assert stated.groups() == (f"{last[1][0, 0]:.2f}", f"{last[1][20, 20]:.2f}")
 
 
-def test_the_rounding_of_the_car_rental_changes_nothing_that_is_shown() -> None:
-    """Against the linear equations of the optimal policy with Poisson numbers as floats."""
-    from solvent.games.car_rental.rules import at_most
-
-    moved, values = SCRIPT["car_policies"]()[-1]
-    kernels = []
-    for requests, returns in ((3, 3), (4, 2)):
-        p, rent = np.zeros((21, 21)), np.zeros(21)
-        for cars in range(21):
-            for rented, q in enumerate(at_most(cars, requests)):
-                rent[cars] += 10 * q * rented
-                for back, r in enumerate(at_most(20 - cars + rented, returns)):
-                    p[cars, cars - rented + back] += q * r
-        kernels.append((p, rent))
-    (p, earned), (q, other) = kernels
-    first, second = np.indices((21, 21))
-    one, two = (first - moved).clip(0, 20).ravel(), (second + moved).clip(0, 20).ravel()
-    moves = np.einsum("sn,sm->snm", p[one], q[two]).reshape(441, 441)
-    reward = earned[one] + other[two] - 2 * np.abs(moved.ravel())
-    exact = np.linalg.solve(np.eye(441) - 0.9 * moves, reward).reshape(21, 21)
-    assert np.abs(values - exact).max() < 1e-5
-
-
 STATED_ERRORS = re.compile(r"α = 0\.05 ends at ([\d.]+), MC with 0\.02 at ([\d.]+)\.")
 
 

@@ -11,9 +11,9 @@ parking lot. The book names no start; here it is any number of cars at each loca
 
 No tail of a Poisson distribution is cut off. All requests beyond the cars that are there come to
 the same, and so do all returns beyond the cars that there is room for: the probability of "as many
-or more" belongs to the last number. Both locations are independent, so only the 21 x 21
-probabilities of each are computed; they are rounded to multiples of 2**-26 (1.5e-8), so that their
-products are exact, as floats and as rationals.
+or more" belongs to the last number. Poisson probabilities are rounded to multiples of 2**-160, and
+each float of the table to the nearest, which is less than a proved bracket allows for. Both
+locations are independent, so only the 21 x 21 probabilities of each are computed.
 
 The reward of a day is the rent that its morning lets expect, less what the night has cost: how many
 cars were rented is not drawn apart from how many are left. Values are the same.
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from math import exp, factorial, inf
+from math import factorial, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +43,11 @@ MOST_MOVED, MOST_PARKED = 5, 10
 REQUESTS, RETURNS = (3, 4), (3, 2)
 """The expected numbers at each location."""
 
-PARTS = 2**26
-"""Probabilities and expected rents are multiples of 1/PARTS."""
+PARTS = 2**160
+"""Poisson probabilities are multiples of 1/PARTS."""
+
+TERMS = 150
+"""Terms of the series of exp(4) after which less than 2**-500 is left."""
 
 
 class Cars(NamedTuple):
@@ -55,15 +58,15 @@ class Cars(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day at one location, from the morning to the evening.
+    """A day at one location, from the morning to the evening, in whole numbers of any size.
 
     Attributes:
-        parts: [m, n] in units of 1/PARTS, the probability that of m cars there are n at last.
+        parts: [m, n] in units of 1/PARTS**2, the probability that of m cars there are n at last.
         rent: [m] in units of 1/PARTS, what m cars are expected to earn.
     """
 
-    parts: Ints
-    rent: Ints
+    parts: NDArray[np.object_]
+    rent: list[int]
 
 
 @cache
@@ -75,23 +78,23 @@ def day(capacity: int, requests: int, returns: int) -> Day:
         requests: The expected number of cars asked for.
         returns: The expected number of cars brought back.
     """
-    probability, rent = np.zeros((capacity + 1, capacity + 1)), np.zeros(capacity + 1)
+    parts = np.zeros((capacity + 1, capacity + 1), object)
+    rent = [0] * (capacity + 1)
     for morning in range(capacity + 1):
         for rented, p in enumerate(at_most(morning, requests)):
             rent[morning] += p * RENT * rented
             left = morning - rented
             for returned, q in enumerate(at_most(capacity - left, returns)):
-                probability[morning, left + returned] += p * q
-    parts = np.rint(probability * PARTS).astype(np.int64)
-    # What the rounding has added or taken away belongs to the most probable number.
-    parts[np.arange(capacity + 1), parts.argmax(axis=1)] += PARTS - parts.sum(axis=1)
-    return Day(parts, np.rint(rent * PARTS).astype(np.int64))
+                parts[morning, left + returned] += p * q
+    return Day(parts, rent)
 
 
-def at_most(limit: int, mean: int) -> list[float]:
-    """The distribution of a Poisson number, or of the limit if it is more."""
-    below = [exp(-mean) * mean**n / factorial(n) for n in range(limit)]
-    return [*below, 1 - sum(below)]
+@cache
+def at_most(limit: int, mean: int) -> tuple[int, ...]:
+    """The distribution of a Poisson number, or of the limit if it is more, in units of 1/PARTS."""
+    exponential = sum(Fraction(mean**n, factorial(n)) for n in range(TERMS))
+    below = [round(PARTS * mean**n / (factorial(n) * exponential)) for n in range(limit)]
+    return (*below, PARTS - sum(below))
 
 
 @dataclass(frozen=True)
@@ -173,10 +176,10 @@ class CarRental:
         """Move cars overnight; rent cars and take them back at both locations."""
         first, second, cost = self._overnight(state, joint_action[0])
         one, other = self._days
-        reward = Fraction(int(one.rent[first] + other.rent[second]), PARTS) - cost
+        reward = Fraction(one.rent[first] + other.rent[second], PARTS) - cost
         chances = np.multiply.outer(one.parts[first], other.parts[second])
         return tuple(
-            Outcome(Fraction(int(chances[after]), PARTS**2), after, reward)
+            Outcome(Fraction(chances[after], PARTS**4), after, reward)
             for after in self._evenings()
             if chances[after]
         )
@@ -203,7 +206,8 @@ class CarRental:
             """The states that can follow a morning, and their probabilities."""
             parts = np.multiply.outer(one.parts[first], other.parts[second]).reshape(-1)
             after = np.flatnonzero(parts)
-            return after, parts[after] / PARTS**2
+            # Whole numbers are divided as Python's, each to the nearest float.
+            return after, (parts[after] / PARTS**4).astype(float)
 
         next_state, probability, rewards = [], [], []
         for state, actions in zip(states, legal, strict=True):
@@ -212,7 +216,7 @@ class CarRental:
                 after, chances = evenings(first, second)
                 next_state.append(after)
                 probability.append(chances)
-                rewards.append((one.rent[first] + other.rent[second]) / PARTS - cost)
+                rewards.append((one.rent[first] + other.rent[second] - cost * PARTS) / PARTS)
         lengths = [len(after) for after in next_state]
         return TabularGame(
             info=self.info,

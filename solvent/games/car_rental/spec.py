@@ -11,8 +11,8 @@ SPEC = GameSpec(
     ),
     environments={
         "solvent/CarRental-v0": Environment(
-            optimum=563.6871643084413,
-            model_hash="cde6cd304bbc135d49fe33fa0487d5d5b67bae7aeac719f5e212ddc15f85872a",
+            optimum=563.6871643604604,
+            model_hash="155a1cb08b20544935eb48ec6fbc4df71d50bb59d89783db61cc63b2a792edf2",
         ),
     },
     discount=0.9,
