@@ -28,6 +28,10 @@ backward induction with memory, as in the "simple solver" with which gamebooks o
 Wolf have been solved, but without its recursion: the path to the state in hand is kept in a list,
 so that an episode may be a million moves long.
 
+**Hidden information.** Whoever chooses is taken to know the state. If it has cards that a player
+does not see, the best choice in each state is none that this player can make: Kuhn poker comes to
+0, and its value is -1/18.
+
 **Exact arithmetic.** Values are Fractions. Probabilities and scores are whole numbers or Fractions
 (a float is read as the decimal it prints) and a distribution sums to 1 as an equality. The terms
 of an expectation are added over a common denominator, which is reduced once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -249,6 +250,32 @@ def test_impossible_outcomes_are_left_out() -> None:
     assert solution.node("start").outcomes == (("won", 1),)
     with pytest.raises(KeyError, match="hell"):
         solve_tree(lambda s: [("on", [("won", 1)])], {"won": 1}.get, "start").value_of("hell")
+
+
+def test_kuhn_poker_with_open_cards_comes_to_0() -> None:
+    """As the documentation says; with hidden cards the value is -1/18 (Kuhn 1950)."""
+    after = {"": "pb", "p": "pb", "b": "pb", "pb": "pb"}
+
+    def choices(state: tuple[Any, ...]) -> list[Any]:
+        if not state:
+            return [
+                ("deal", [((*cards, ""), Fraction(1, 6)) for cards in permutations(range(3), 2)])
+            ]
+        mine, other, moves = state
+        return [(move, [((mine, other, moves + move), 1)]) for move in after[moves]]
+
+    def points(state: tuple[Any, ...]) -> int | None:
+        if not state or state[2] in after:
+            return None
+        mine, other, moves = state
+        if moves in ("bp", "pbp"):
+            return 1 if moves == "bp" else -1
+        return (2 if moves.endswith("bb") else 1) * (1 if mine > other else -1)
+
+    def player(state: tuple[Any, ...]) -> int:
+        return len(state[2]) % 2 if state else 0
+
+    assert solve_tree(choices, points, (), player=player).value == 0
 
 
 def test_the_report_lists_value_final_states_and_decisions() -> None:
