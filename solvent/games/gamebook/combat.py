@@ -1,25 +1,29 @@
-"""Moments of a fight, and rounds that are fought without a decision, as one distribution.
+"""Fights: the moments at which the player decides, and what follows each.
 
-Each round both sides lose something by chance. What the hero has lost is counted from 0 upwards,
-so that one calculation serves every hero: whoever has so much left or less has fallen. Masses are
-whole numbers over a common power, which keeps them exact without fractions.
+The rounds between two decisions are one distribution (:mod:`solvent.games.gamebook.rounds`). The
+two kinds of combat share the order of things: enemy after enemy; an escape is offered before a
+round once it is open; whoever has nothing left has lost, whatever the enemy lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
-from heapq import heappop, heappush
-from math import lcm
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from solvent.model import TooManyStatesError
-
-Local: TypeAlias = tuple[int, ...]
-"""Numbers that only the place knows where play is: of a fight, of a shop."""
+from solvent.games.gamebook.book import Book, Fight
+from solvent.games.gamebook.effects import ONE
+from solvent.games.gamebook.expressions import Range, compiled
+from solvent.games.gamebook.page import Local, Values
+from solvent.games.gamebook.rounds import Blow, Standing, enough_loss, fight_on
 
 FIGHT_ON, ESCAPE = 0, 1
 """The actions where an escape is open. The first also keeps the damage where LUCK may be tested."""
+
+Constants: TypeAlias = tuple[int, ...]
+"""The numbers of a fight that are computed when it begins."""
 
 
 class FightState(NamedTuple):
@@ -28,7 +32,8 @@ class FightState(NamedTuple):
     Attributes:
         step: ``"begin"``; a decision: ``"escape"`` or, after a round, ``"won"`` or ``"lost"``; or
             how it is over: ``"victory"``, ``"defeat"`` or ``"escaped"``.
-        local: What only the fight knows; nothing once it is over.
+        local: The enemy, what it has left, the rounds fought (as far as that matters), and the
+            constants; nothing once the fight is over.
         hero: The values of the fields that change in the fight.
     """
 
@@ -37,121 +42,123 @@ class FightState(NamedTuple):
     hero: tuple[int, ...]
 
 
-class Standing(NamedTuple):
-    """How a fight stands before a round.
+Moments: TypeAlias = dict[FightState, Fraction]
+
+
+class Combat(ABC):
+    """A fight of a book.
+
+    Args:
+        fight: The fight.
+        book: The book.
 
     Attributes:
-        rounds: How many have been fought; no more are counted than make a difference.
-        enemy: Which enemy is fought, from 0; as many as there are when all have fallen.
-        wounds: What this enemy has lost.
-        loss: What the hero has lost.
+        hero: The indices of the fields that change in the fight, what the hero lives on first.
     """
 
-    rounds: int
-    enemy: int
-    wounds: int
-    loss: int
+    def __init__(self, fight: Fight, book: Book) -> None:
+        self.fight = fight
+        described = book.used_in(fight)
+        self.hero = tuple(book.position[name] for name in described.spent)
+        self._ranges = book.ranges
+        self._healths = [enemy.health for enemy in fight.enemies]
+        self._most_health = book.ranges[described.spent[0]][1]
+        self._escape_after = fight.escape.after if fight.escape else 0
+        self._most_rounds = self._escape_after
+        self._skill = described.skill
+        self._skill_of = compiled(described.skill, book.position)
+        self._bonuses = [(bonus, compiled(bonus.amount, book.position)) for bonus in fight.bonuses]
+        self._allowed = compiled(fight.escape.when if fight.escape else 0, book.position)
+        self.odds = cache(self._odds)
 
+    @abstractmethod
+    def constants(self, values: Values) -> Constants:
+        """The constants of the fight when it begins."""
 
-class Blow(NamedTuple):
-    """What a round can cost; None kills."""
+    @property
+    @abstractmethod
+    def constant_bounds(self) -> tuple[Range, ...]:
+        """The least and largest of each of the constants."""
 
-    weight: int
-    enemy: int | None
-    hero: int | None
+    @abstractmethod
+    def blows(self, enemy: int, rounds: int, constants: Constants) -> Sequence[Blow]:
+        """What the round after so many can cost, against an enemy."""
 
+    @abstractmethod
+    def is_open(self, rounds: int, constants: Constants) -> bool:
+        """Whether the hero may escape after so many rounds."""
 
-MOST_ENDURANCE = 5_000
-"""Of hero and enemies together, where rounds are fought without a decision."""
+    @property
+    def bounds(self) -> tuple[Range, ...]:
+        """The least and largest of each of the local numbers."""
+        rounds = (0, self._most_rounds)
+        return (0, len(self._healths) - 1), (1, max(self._healths)), rounds, *self.constant_bounds
 
+    def begin(self, values: Values) -> Local:
+        """The local numbers when the fight begins."""
+        return (0, self._healths[0], 0, *self.constants(values))
 
-def fight_on(
-    start: Standing,
-    enemies: Sequence[int],
-    most_rounds: int,
-    most_loss: int,
-    blows: Callable[[int, int], Sequence[Blow]],
-    pauses: Callable[[Standing], bool],
-) -> dict[Standing, Fraction]:
-    """Fight until every enemy or the hero has fallen, or a decision comes up; at least once.
+    def actions(self, moment: FightState) -> tuple[int, ...]:
+        """The actions at a moment."""
+        return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
-    A round in which nobody loses anything and that is no longer counted is fought again.
+    def after(self, moment: FightState, action: int) -> Moments:
+        """What follows an action, or ``"begin"``."""
+        step, local, hero = moment
+        if hero[0] <= 0:
+            return {FightState("defeat", (), hero): ONE}
+        if step == "begin":
+            return self._before_round(local, hero)
+        if action == ESCAPE:
+            return self._escaped(local, hero)
+        return self._round(local, hero)
 
-    Args:
-        start: How the fight stands.
-        enemies: The endurance of each.
-        most_rounds: Rounds are counted up to this.
-        most_loss: With which any hero has fallen.
-        blows: What a round can cost, by the enemy and by the rounds fought before it.
-        pauses: Whether the player has a decision.
+    def _before_round(self, local: Local, hero: Local) -> Moments:
+        if self.is_open(local[2], local[3:]):
+            return {FightState("escape", local, hero): ONE}
+        return self._round(local, hero)
 
-    Returns:
-        The probability of each way in which the fight can stand then.
+    def _escaped(self, local: Local, hero: Local) -> Moments:
+        return {FightState("escaped", (), hero): ONE}
 
-    Raises:
-        TooManyStatesError: If there is so much endurance that it would take very long.
-    """
-    left = sum(enemies[start.enemy :]) - start.wounds
-    if left + most_loss > MOST_ENDURANCE:
-        raise TooManyStatesError(
-            f"a fight with {left + most_loss} points of endurance is too long; allowed are "
-            f"{MOST_ENDURANCE} without a decision"
+    def _round(self, local: Local, hero: Local) -> Moments:
+        """Fight on until the next decision."""
+        enemy, left, rounds, *constants = local
+        start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
+        enough = enough_loss(hero[0], self._most_health)
+        found: Moments = {}
+        for standing, p in self.odds(start, tuple(constants), enough).items():
+            following = self._moment(standing, tuple(constants), hero[0])
+            found[following] = found.get(following, Fraction(0)) + p
+        return found
+
+    def _odds(
+        self, start: Standing, constants: Constants, most_loss: int
+    ) -> dict[Standing, Fraction]:
+        """How the fight can stand at the next decision, for heroes who can lose no more."""
+        return fight_on(
+            start,
+            self._healths,
+            self._most_rounds,
+            most_loss,
+            lambda enemy, rounds: self.blows(enemy, rounds, constants),
+            lambda standing: self.is_open(standing.rounds, constants),
         )
-    table = {
-        (enemy, rounds): _without_draws(blows(enemy, rounds), rounds == most_rounds)
-        for enemy in range(start.enemy, len(enemies))
-        for rounds in range(start.rounds, most_rounds + 1)
-    }
-    base = lcm(*(sum(blow.weight for blow in row) for row in table.values()))
-    whole = base ** (most_rounds - start.rounds + left + most_loss - start.loss)
-    # Every round raises a standing in the order of tuples, so the least is complete.
-    mass = {start: whole}
-    queue = [start]
-    done: dict[Standing, Fraction] = {}
-    while queue:
-        now = heappop(queue)
-        weight = mass.pop(now)
-        over = now.enemy == len(enemies) or now.loss == most_loss
-        if over or (now != start and pauses(now)):
-            done[now] = Fraction(weight, whole)
-            continue
-        row = table[now.enemy, now.rounds]
-        # A standing is reached in fewer rounds than the power has factors, so this has no rest.
-        share = weight // sum(blow.weight for blow in row)
-        for blow in row:
-            after = _struck(now, blow, enemies, most_rounds, most_loss)
-            if after not in mass:
-                mass[after] = 0
-                heappush(queue, after)
-            mass[after] += share * blow.weight
-    return done
 
+    def _moment(self, standing: Standing, constants: Constants, health: int) -> FightState:
+        if standing.loss >= health:
+            return FightState("defeat", (), (0,))
+        left = (health - standing.loss,)
+        if standing.enemy == len(self._healths):
+            return FightState("victory", (), left)
+        local = (
+            standing.enemy,
+            self._healths[standing.enemy] - standing.wounds,
+            standing.rounds,
+            *self._later(constants, standing.rounds),
+        )
+        return FightState("escape", local, left)
 
-def _without_draws(row: Sequence[Blow], again: bool) -> list[Blow]:
-    """The blows that change something; equal ones together."""
-    weights: dict[tuple[int | None, int | None], int] = {}
-    for weight, enemy, hero in row:
-        if not again or enemy != 0 or hero != 0:
-            weights[enemy, hero] = weights.get((enemy, hero), 0) + weight
-    return [Blow(weight, enemy, hero) for (enemy, hero), weight in weights.items() if weight]
-
-
-def enough_loss(health: int, most: int) -> int:
-    """A loss with which a hero has fallen, the same for heroes of similar health.
-
-    Args:
-        health: Of the hero.
-        most: The largest health that a hero can have.
-    """
-    return min(most, 1 << (health - 1).bit_length())
-
-
-def _struck(
-    now: Standing, blow: Blow, enemies: Sequence[int], most_rounds: int, most_loss: int
-) -> Standing:
-    loss = most_loss if blow.hero is None else min(now.loss + blow.hero, most_loss)
-    wounds = enemies[now.enemy] if blow.enemy is None else now.wounds + blow.enemy
-    rounds = min(now.rounds + 1, most_rounds)
-    if wounds >= enemies[now.enemy]:
-        return Standing(rounds, now.enemy + 1, 0, loss)
-    return Standing(rounds, now.enemy, wounds, loss)
+    def _later(self, constants: Constants, rounds: int) -> Constants:
+        """The constants after so many rounds, without those that matter no more."""
+        return constants

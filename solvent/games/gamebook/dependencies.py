@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from solvent.games.gamebook.book import (
-    Assign,
-    Block,
-    Choices,
-    Effect,
-    FightingFantasyFight,
-    Goto,
-    ResultsTableFight,
-    Shop,
-)
+from solvent.games.gamebook.book import Fight, Node, Place, Shop
+from solvent.games.gamebook.effects import Assign, Step, trades
 from solvent.games.gamebook.expressions import names
-from solvent.games.gamebook.liveness import NONE, Names, Place, hero_in, reads
+from solvent.games.gamebook.liveness import NONE, Names
 from solvent.games.gamebook.page import Position
-from solvent.games.gamebook.places import inner_blocks
 from solvent.games.gamebook.story import Story
 
 
@@ -38,49 +29,44 @@ class Touched:
 
     def from_page(self, at: Position) -> Names:
         """The fields that are touched from the pages at a position to the next ones."""
-        section, block, step, ending = at
+        section, index, step, ending = at
         book = self._story.book
         if ending:
             return NONE
         if section == 0:
-            return self._enter(book.block(book.start)).union(book.picks.names)
-        here = book.block(section, block)
+            return self._enter(book.nodes[book.start, 0]).union(book.picked)
+        node = book.nodes[section, index]
         if step:
-            assert isinstance(here.exit, (FightingFantasyFight, ResultsTableFight))
-            return hero_in(here.exit).union(*map(self._enter, inner_blocks(here.exit)))
-        return self._leave(here)
+            spent = self._story.liveness.spent(node.exit)
+            return spent.union(*map(self._enter, node.inner))
+        return self._leave(node)
 
-    def _enter(self, block: Block) -> Names:
-        place = block.section, block.index
-        if place not in self._entering:
-            touched = self._by(self._story.liveness.effects[place])
-            if place not in self._story.pages:
-                touched |= self._leave(block)
-            self._entering[place] = touched
-        return self._entering[place]
+    def _enter(self, node: Node) -> Names:
+        if node.place not in self._entering:
+            touched = self._by(self._story.liveness.effects[node.place])
+            if node.place not in self._story.pages:
+                touched |= self._leave(node)
+            self._entering[node.place] = touched
+        return self._entering[node.place]
 
-    def _leave(self, block: Block) -> Names:
-        exit_ = block.exit
-        touched = reads(exit_)
-        match exit_:
-            case Goto(section):
-                touched |= self._enter(self._story.book.block(section))
-            case FightingFantasyFight() | ResultsTableFight():
-                touched |= hero_in(exit_)
-            case Shop(trades):
-                for trade in trades:
-                    touched |= self._by(trade.effects)
-            case Choices():
-                pass
-        return touched.union(*map(self._enter, inner_blocks(exit_)))
+    def _leave(self, node: Node) -> Names:
+        book, liveness = self._story.book, self._story.liveness
+        touched = liveness.reads(node)
+        if node.block.goto is not None:
+            touched |= self._enter(book.nodes[node.block.goto, 0])
+        match node.exit:
+            case Fight() as fight:
+                touched |= liveness.spent(fight)
+            case Shop() as shop:
+                touched = touched.union(*(self._by(t.steps) for t in trades(shop, book)))
+        return touched.union(*map(self._enter, node.inner))
 
-    def _by(self, effects: Iterable[Effect]) -> Names:
+    def _by(self, steps: Iterable[Step]) -> Names:
         touched = NONE
-        for effect in effects:
-            if isinstance(effect, Assign):
-                watched = self._story.liveness.watched_with(effect.field)
-                touched |= names(effect.value) | watched | {effect.field}
+        for step in steps:
+            if isinstance(step, Assign):
+                watched = self._story.liveness.watched_with(step.field)
+                touched |= names(step.value) | watched | {step.field}
             else:
-                touched |= names(effect.condition) | self._by(effect.then)
-                touched |= self._by(effect.otherwise)
+                touched |= names(step.condition) | self._by(step.then) | self._by(step.otherwise)
         return touched

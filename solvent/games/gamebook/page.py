@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from solvent.games.gamebook.combat import Local
-from solvent.games.gamebook.effects import Values
+Values: TypeAlias = tuple[int | None, ...]
+"""The value of each field, in the book's order; None where it matters no more."""
+
+Local: TypeAlias = tuple[int, ...]
+"""Numbers that are known only where play is: in a fight, or in a shop."""
 
 
 class Page(NamedTuple):
@@ -17,8 +20,8 @@ class Page(NamedTuple):
         step: What is to be done: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
             escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
             the episode has ended.
-        values: Of every field, in the book's order; None where it matters no more.
-        local: Of a fight, see its rules; of a shop, how often each limited trade has been made.
+        values: The value of every field, in the book's order; None where it matters no more.
+        local: In a fight, see its rules; in a shop, how often each limited trade has been made.
         ending: The name of the ending, if the episode has ended.
     """
 
@@ -30,6 +33,11 @@ class Page(NamedTuple):
     ending: str = ""
 
     @property
+    def at(self) -> Position:
+        """The position of the page."""
+        return self.section, self.block, self.step, self.ending
+
+    @property
     def decision(self) -> Page:
         """What all pages at one decision of the book have in common, whatever the hero is."""
         return self._replace(values=(), local=())
@@ -39,9 +47,9 @@ class FinalState(NamedTuple):
     """How play ended.
 
     Attributes:
-        ending: Its name.
+        ending: The name of the ending.
         section: The number of the section.
-        values: Of the fields that were asked for.
+        values: The values of the fields that were asked for.
     """
 
     ending: str

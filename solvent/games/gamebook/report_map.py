@@ -55,7 +55,7 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
     lines = [
         _line(at[n], at[t], place[t][0] - place[n][0], min(best.reached[n], best.reached[t]))
         for n in order
-        for t in dict.fromkeys(book.targets(n))
+        for t in dict.fromkeys(book.targets[n])
     ]
     dots = []
     for n in order:
@@ -128,14 +128,14 @@ def layout(book: Book, order: tuple[int, ...]) -> dict[int, tuple[int, int]]:
     before: dict[int, list[int]] = {n: [] for n in order}
     column = dict.fromkeys(order, 0)
     for n in order:
-        for target in dict.fromkeys(book.targets(n)):
+        for target in dict.fromkeys(book.targets[n]):
             before[target].append(n)
             column[target] = max(column[target], column[n] + 1)
     members: list[list[int]] = [[] for _ in range(1 + max(column.values()))]
     for n in order:
         members[column[n]].append(n)
     row = {n: i for own in members for i, n in enumerate(own)}
-    after = {n: list(dict.fromkeys(book.targets(n))) for n in order}
+    after = {n: list(dict.fromkeys(book.targets[n])) for n in order}
     for sweep in range(SWEEPS):
         neighbours = after if sweep % 2 else before
         for own in members:

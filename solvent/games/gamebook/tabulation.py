@@ -20,9 +20,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book
+from solvent.games.gamebook.book import Book, Place
 from solvent.games.gamebook.dependencies import Touched
-from solvent.games.gamebook.liveness import Place
 from solvent.games.gamebook.page import Position
 from solvent.games.gamebook.page_table import Columns, PageLayout, Pages, grouped
 from solvent.games.gamebook.story import Story
@@ -129,19 +128,19 @@ class _Tabulation:
         columns = np.array([layout.row(outcome.state) for outcome in start], np.int32)
         self._expect(layout, columns, -1 - np.arange(len(start)))
         self._begins = [outcome.probability for outcome in start]
-        for picked in range(max(game.book.picks.count, 1)):
+        for picked in range(max(game.book.disciplines.pick, 1)):
             yield 0, picked
         for number in game.story.liveness.sections:
-            for block in game.book.sections[number].blocks:
-                yield number, block.index
+            for node in game.book.in_section(number):
+                yield node.place
 
     def _layout(self, at: Position) -> PageLayout:
         known = self._layouts.get(at)
         if known is None:
             game = self._game
             live = game.story.live(at)
-            fields = [i for i, f in enumerate(game.book.fields) if f.name in live]
-            ends = [game.story.ranges[game.book.fields[i].name] for i in fields]
+            fields = [i for i, name in enumerate(game.book.fields) if name in live]
+            ends = [ends for name, ends in game.book.ranges.items() if name in live]
             ends += game.story.local_bounds_at(at)
             known = self._layouts[at] = PageLayout(
                 at,
@@ -198,8 +197,8 @@ class _Tabulation:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
         names = self._touched.from_page(layout.at)
-        fields = self._game.book.fields
-        touched = [i for i, place in enumerate(layout.fields) if fields[place].name in names]
+        position = {self._game.book.position[name] for name in names}
+        touched = [i for i, place in enumerate(layout.fields) if place in position]
         local = range(len(layout.fields), columns.shape[1])
         first, label = grouped(layout.keys(columns, [*touched, *local]))
         projection = self._project(layout, columns[first], {layout.fields[i] for i in touched})
@@ -255,7 +254,7 @@ class _Tabulation:
                             f"but below 10^-323, which floats cannot hold; let it be likelier"
                         )
                     after = outcome.state
-                    at = after[:3] + after[5:]
+                    at = after.at
                     number = number_of.setdefault(at, len(number_of))
                     led.append((number, len(rows), self._layout(at).row(after)))
                     rows.append(rank)
