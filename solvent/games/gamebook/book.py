@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -187,7 +187,7 @@ class Block(Model):
     """A place in the book: text, effects, and one way on."""
 
     text: Text = ""
-    do: list[Effect] = Field([])
+    do: list[Effect] = Field(default=[])
     goto: Target | None = None
     ending: EndingName | None = None
     choices: Choices | None = None
@@ -346,16 +346,12 @@ class Roll(Model):
         """The range of results of each row."""
         return tuple(map(read_range, self.results))
 
-    def row(self, result: int) -> int:
-        """The index of the row that a result is in.
-
-        Raises:
-            ValueError: If it is in none.
-        """
+    def row(self, result: int) -> int | None:
+        """The index of the row that a result is in, or None."""
         for number, (low, high) in enumerate(self.rows):
             if (low is None or low <= result) and (high is None or result <= high):
                 return number
-        raise ValueError(f"the table has no row for {result}")
+        return None
 
 
 class Modifier(Model):
@@ -384,7 +380,7 @@ class Check(Model):
 
     name: Label
     base: Annotated[Rational, Field(ge=0, le=1)]
-    modifiers: Annotated[list[Modifier], Field(max_length=50)] = Field([])
+    modifiers: Annotated[list[Modifier], Field(max_length=50)] = Field(default=[])
     success: Block
     failure: Block
 
@@ -491,7 +487,7 @@ class Fight(Model):
 
     rules: Literal["fighting-fantasy", "results-table"]
     enemies: Annotated[list[Enemy], Field(min_length=1, max_length=MOST_ENEMIES)]
-    bonuses: Annotated[list[Bonus], Field(max_length=50)] = Field([])
+    bonuses: Annotated[list[Bonus], Field(max_length=50)] = Field(default=[])
     dealt: AtLeast1 = 1
     suffered: NotNegative = 1
     added: Added = Added()
@@ -631,7 +627,7 @@ class Frame(Hero):
     checks: Checks = Checks()
     combat: Combat = Combat()
     endings: Annotated[dict[Name, Ending], Field(min_length=1)]
-    whenever: Annotated[list[Whenever], Field(max_length=50)] = Field([])
+    whenever: Annotated[list[Whenever], Field(max_length=50)] = Field(default=[])
 
     @property
     def fallen(self) -> Mapping[str, str]:
@@ -690,7 +686,7 @@ class Book(Frame):
     ) -> Node:
         """Give a block and those inside it their places."""
         section, index = place
-        inner: list[Node] = Field([])
+        inner: list[Node] = []
         following = index + 1
         goes_on = block.repeat is not None or (repeated and block.way_on in CHANCE)
         for step, inside in block.inner():
@@ -717,9 +713,42 @@ class Book(Frame):
                 found[number][node.block.goto] = None
         return {number: tuple(there) for number, there in found.items()}
 
+    @cached_property
+    def in_order(self) -> SectionOrder:
+        """The sections that can be reached from the first, found depth first."""
+        found = SectionOrder([], [])
+        path = {self.start: iter(self.targets[self.start])}
+        done: set[int] = set()
+        while path:
+            number, waiting = next(reversed(path.items()))
+            target = next(waiting, None)
+            if target is None:
+                found.sections.append(number)
+                done.add(number)
+                del path[number]
+            elif target in path:
+                found.circles.append([*list(path)[list(path).index(target) :], target])
+            elif target not in done:
+                path[target] = iter(self.targets[target])
+        found.sections.reverse()
+        return found
+
     def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
         """What a fight uses of the hero."""
         return self.combat.by_rules()[fight.rules]
+
+
+class SectionOrder(NamedTuple):
+    """The order of a book's sections.
+
+    Attributes:
+        sections: The sections that can be reached, each before all that it leads to.
+        circles: Each way on that leads back to a section on the way there, as the circle of
+            sections that it closes.
+    """
+
+    sections: list[int]
+    circles: list[list[int]]
 
 
 Place: TypeAlias = tuple[int, int]

@@ -8,17 +8,12 @@ player somewhere whatever the state, and a random table must have a row for what
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise, product
 from math import prod
 from typing import TypeAlias
-
-import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from solvent.games.gamebook.book import CHANCE, Book, Branch, Chances, Node, Options, Roll
 from solvent.games.gamebook.conditions import Verdict, look_at
@@ -31,7 +26,7 @@ from solvent.games.gamebook.expressions import (
     names,
 )
 from solvent.games.gamebook.problems import Severity
-from solvent.games.gamebook.values import Path, Range, range_text
+from solvent.games.gamebook.values import Path
 
 LONGEST_CYCLE_SHOWN = 12
 
@@ -62,8 +57,7 @@ def check_whole(book: Book, used: Collection[str], written: Written) -> Iterator
                 yield from _check_options(node, verdict_on, written)
             case Roll():
                 yield from _check_roll(book, node, node.exit)
-    yield from _check_reachable(book)
-    yield from _check_cycles(book)
+    yield from _check_order(book)
 
 
 def _unused(book: Book, used: Collection[str]) -> Iterator[Found]:
@@ -102,72 +96,26 @@ def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
         yield path, message, "warning"
 
 
-def _check_reachable(book: Book) -> Iterator[Found]:
-    seen = {book.start}
-    open_ = [book.start]
-    while open_:
-        for target in book.targets[open_.pop()]:
-            if target not in seen:
-                seen.add(target)
-                open_.append(target)
-    for number in book.targets:
-        if number not in seen:
-            yield (
-                ("sections", number),
-                f"section {number} cannot be reached; let something lead to it from section "
-                f"{book.start} on, or remove it",
-                "warning",
-            )
-
-
-def _check_cycles(book: Book) -> Iterator[Found]:
-    """Name one shortest circle through each section that begins a group of circles."""
-    for component in _components(book.targets):
-        first = min(component)
-        if len(component) == 1 and first not in book.targets[first]:
-            continue
-        circle = _circle(first, set(component), book.targets)
+def _check_order(book: Book) -> Iterator[Found]:
+    """Check that every section can be reached, and none from itself."""
+    for number in book.targets.keys() - set(book.in_order.sections):
+        yield (
+            ("sections", number),
+            f"section {number} cannot be reached; let something lead to it from section "
+            f"{book.start} on, or remove it",
+            "warning",
+        )
+    for circle in book.in_order.circles:
         shown = " → ".join(map(str, circle[:LONGEST_CYCLE_SHOWN]))
         if len(circle) > LONGEST_CYCLE_SHOWN:
             shown += f" → ... ({len(circle) - 1} sections)"
-        node = next(n for n in book.in_section(first) if n.block.goto == circle[1])
+        node = next(n for n in book.in_section(circle[-2]) if n.block.goto == circle[-1])
         yield (
             (*node.path, "goto"),
             f"the sections lead in a circle: {shown}; no section may be read twice, so use shop "
             "or repeat, or copy what is common",
             "error",
         )
-
-
-def _components(leads_to: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """The strongly connected components."""
-    place = {number: i for i, number in enumerate(leads_to)}
-    edges = [(place[number], place[target]) for number in leads_to for target in leads_to[number]]
-    start, end = np.array(edges, int).reshape(-1, 2).T
-    graph = csr_array((np.ones(len(edges)), (start, end)), shape=(len(place), len(place)))
-    count, label = connected_components(graph, connection="strong")
-    components: list[list[int]] = [[] for _ in range(count)]
-    for number, component in zip(leads_to, label.tolist(), strict=True):
-        components[component].append(number)
-    return components
-
-
-def _circle(start: int, inside: set[int], leads_to: Mapping[int, Sequence[int]]) -> list[int]:
-    """A shortest way from a section back to itself."""
-    came_from: dict[int, int] = {}
-    open_ = deque([start])
-    while True:
-        node = open_.popleft()
-        for target in leads_to[node]:
-            if target == start:
-                way = [start]
-                while node != start:
-                    way.append(node)
-                    node = came_from[node]
-                return [start, *way[:0:-1], start]
-            if target in inside and target not in came_from:
-                came_from[target] = node
-                open_.append(target)
 
 
 def _check_options(
@@ -209,60 +157,37 @@ def _with(example: str) -> str:
 
 
 def _check_roll(book: Book, node: Node, roll: Roll) -> Iterator[Found]:
+    """Check that every result stands in one row, and every row has a result."""
     path = (*node.path, "roll")
+    least, most = -(10**12), 10**12
     rows = sorted(
-        zip(roll.rows, roll.results, strict=True),
-        key=lambda row: (row[0][0] is not None, row[0][0] or 0),
+        (least if low is None else low, most if high is None else high, key)
+        for (low, high), key in zip(roll.rows, roll.results, strict=True)
     )
-    for ((_, end), _), ((begin, _), key) in pairwise(rows):
-        if end is None or begin is None or begin <= end:
-            yield (
-                (*path, "results", key),
-                f"the row {key} of the table overlaps another; let every result stand in one row",
-                "error",
-            )
+    for (_, end, before), (begin, _, after) in pairwise(rows):
+        if begin <= end:
+            message = f"the rows {before} and {after} of the table overlap"
+            yield (*path, "results", after), f"{message}; let a result stand in one row", "error"
             return
     results = possible_results(roll.dice, book.ranges)
-    ends = [ends for ends, _ in rows]
-    missing = [number for gap in _gaps(ends) for number in _within(results, gap)]
-    if missing:
-        message = f"the table has no row for {_some(missing)}"
+    places = [(bisect_left(results, low), bisect_right(results, high)) for low, high, _ in rows]
+    # Where the results of one row end, those of the next should begin.
+    gaps = [
+        end
+        for (_, end), (begin, _) in pairwise([(0, 0), *places, (len(results), 0)])
+        if end < begin
+    ]
+    if gaps:
+        message = f"the table has no row for {', '.join(str(results[gap]) for gap in gaps[:8])}"
         if not names(roll.dice):
-            falls = distribution(roll.dice)
-            total = 1 - sum((falls[number] for number in missing), Fraction(0))
+            falls = distribution(roll.dice).items()
+            total = sum((p for result, p in falls if roll.row(result) is not None), Fraction(0))
             message += f": the probabilities of its rows sum to {total}"
         yield path, f"{message}; add rows, or widen one", "error"
-    for limits, key in rows:
-        if not _within(results, limits):
-            yield (
-                (*path, "results", key),
-                f"the row {range_text(limits)} can never apply; correct it, or remove it",
-                "warning",
-            )
-
-
-def _gaps(rows: Sequence[Range]) -> Iterator[Range]:
-    """The ranges before, between and after ascending ranges."""
-    begin: int | None = None
-    for i, (low, high) in enumerate(rows):
-        if low is not None and (i == 0 or begin is None or begin < low):
-            yield begin, low - 1
-        begin = None if high is None else high + 1
-    if begin is not None:
-        yield begin, None
-
-
-def _within(results: Sequence[int], limits: Range) -> Sequence[int]:
-    """Those of ascending numbers that are in a range."""
-    low, high = limits
-    first = 0 if low is None else bisect_left(results, low)
-    last = len(results) if high is None else bisect_right(results, high)
-    return results[first:last]
-
-
-def _some(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:8]))
-    return shown if len(numbers) <= 8 else f"{shown} and {len(numbers) - 8} more"
+    for (begin, end), (_, _, key) in zip(places, rows, strict=True):
+        if begin == end:
+            message = f"the row {key} can never apply; correct it, or remove it"
+            yield (*path, "results", key), message, "warning"
 
 
 def possible_results(

@@ -10,9 +10,7 @@ from solvent.exact import SolvedGame, SolvedTable
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.page_text import fight, heading, hero, prose
 from solvent.games.gamebook.report_map import book_map
-from solvent.games.gamebook.report_reading import reading
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import TabularPolicy
 from solvent.report.sections import Section
 
 
@@ -46,8 +44,4 @@ def state_sections(solved: SolvedGame, state: Page, hints: bool) -> list[Section
 
 @lru_cache(maxsize=2)
 def _map(solved: SolvedTable) -> str:
-    game, table, values = cast(Gamebook, solved.game), solved.table, solved.solution.values
-    best = reading(game, table, solved.solution.policies[0], values)
-    uniform = reading(game, table, TabularPolicy.uniform(table), values)
-    order = tuple(number for number in game.story.liveness.sections if number)
-    return book_map(game.book, order, best, uniform)
+    return book_map(cast(Gamebook, solved.game), solved.table, solved.solution)

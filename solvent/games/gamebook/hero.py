@@ -275,8 +275,8 @@ class Disciplines(Model):
     """What the hero knows."""
 
     pick: Count = 0
-    choices: Annotated[dict[Name, Text], pydantic.Field(alias="from")] = pydantic.Field({})
-    known: dict[Name, Text] = pydantic.Field({})
+    choices: dict[Name, Text] = pydantic.Field(default={}, alias="from")
+    known: dict[Name, Text] = pydantic.Field(default={})
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """There should be as many to pick from as are picked."""
@@ -294,16 +294,16 @@ class Constants(Model):
     """The names of a book that stand for a number."""
 
     model_config = ConfigDict(extra="ignore")
-    constants: dict[Name, Whole] = pydantic.Field({})
+    constants: dict[Name, Whole] = pydantic.Field(default={})
 
 
 class Hero(Constants):
     """All that the hero is and has."""
 
-    variables: dict[Name, VariableEntry] = pydantic.Field({})
-    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = pydantic.Field({})
-    slots: dict[Name, SlotEntry] = pydantic.Field({})
-    items: dict[Name, ItemEntry] = pydantic.Field({})
+    variables: dict[Name, VariableEntry] = pydantic.Field(default={})
+    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = pydantic.Field(default={})
+    slots: dict[Name, SlotEntry] = pydantic.Field(default={})
+    items: dict[Name, ItemEntry] = pydantic.Field(default={})
     disciplines: Disciplines = Disciplines()
 
     @cached_property
@@ -374,7 +374,7 @@ class Hero(Constants):
 
     def faults(self, known: Known) -> Iterator[Fault]:
         """Every name should stand once, and what is carried should fit."""
-        kinds: dict[str, str] = pydantic.Field({})
+        kinds: dict[str, str] = {}
         for kind, name, path in self.declared():
             if name in kinds:
                 yield path, f"is already the name of {a(kinds[name])}; give it another name"

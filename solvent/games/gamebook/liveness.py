@@ -31,6 +31,9 @@ class Liveness:
         forget: Whether fields can cease to be live at all.
         keep: Names of fields that are live everywhere in any case.
 
+    Raises:
+        ValueError: If sections lead in a circle.
+
     Attributes:
         kept: The fields that are live everywhere, at endings too.
         before: The live fields where play gets to a block.
@@ -48,7 +51,11 @@ class Liveness:
         self.after: dict[Place, Names] = {}
         self.during: dict[Place, Names] = {}
         self.effects: dict[Place, tuple[Step, ...]] = {}
-        self.sections = sections_in_order(book)
+        order = book.in_order
+        if order.circles:
+            section = order.circles[0][0]
+            raise ValueError(f"section {section} leads back to itself; see `solvent book check`")
+        self.sections = order.sections
         for number in reversed(self.sections):
             self._node(book.nodes[number, 0], NONE)
 
@@ -128,26 +135,3 @@ class Liveness:
                         reads |= names(step.value) | self.watched_with(step.field)
                 self.during[node.place] = following | reads | self.kept
         return following | reads
-
-
-def sections_in_order(book: Book) -> tuple[int, ...]:
-    """The sections that can be reached, each before all that it leads to.
-
-    Raises:
-        ValueError: If sections lead in a circle.
-    """
-    order: list[int] = []
-    path = {book.start: iter(book.targets[book.start])}
-    done: set[int] = set()
-    while path:
-        number, waiting = next(reversed(path.items()))
-        target = next(waiting, None)
-        if target is None:
-            order.append(number)
-            done.add(number)
-            del path[number]
-        elif target in path:
-            raise ValueError(f"section {target} leads back to itself; see `solvent book check`")
-        elif target not in done:
-            path[target] = iter(book.targets[target])
-    return tuple(reversed(order))

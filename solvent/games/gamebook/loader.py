@@ -64,12 +64,13 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     try:
         book = _validated(source.data, known)
     except ValidationError as error:
-        problems = [_problem(source, *fault) for fault in _faults(error)]
+        problems = _in_order([_problem(source, *fault) for fault in _faults(error)])
         more = error.error_count() - MOST_PROBLEMS
         if more > 0:
+            last = problems[-1].line
             message = f"there are {more} errors more"
-            problems.append(Problem(file, source.first, None, message, "correct these first"))
-        return None, _in_order(problems)
+            problems.append(Problem(file, last, None, message, "correct the others first"))
+        return None, problems
     book._digest = hashlib.sha256(content).hexdigest()
     problems = [
         _problem(source, path, message, severity)

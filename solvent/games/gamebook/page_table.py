@@ -77,18 +77,12 @@ def grouped(keys: Ints) -> tuple[Ints, Ints]:
         first: [G] the rows at which groups first appear, ascending.
         label: [n] the group of each row.
     """
-    order = np.lexsort(keys.T[::-1]) if keys.shape[1] > 1 else np.argsort(keys[:, 0], kind="stable")
-    if not len(order):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    ordered = keys[order]
-    begins = np.concatenate(([True], (ordered[1:] != ordered[:-1]).any(axis=1)))
-    sorted_first = order[begins]  # Sorting is stable, so this is the first of each group.
-    rank = np.empty(len(sorted_first), np.int64)
-    by_appearance = np.argsort(sorted_first)
-    rank[by_appearance] = np.arange(len(sorted_first))
-    label = np.empty(len(keys), np.int64)
-    label[order] = rank[np.cumsum(begins) - 1]
-    return sorted_first[by_appearance], label
+    rows = keys if keys.shape[1] > 1 else keys[:, 0]
+    _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty_like(by_appearance)
+    rank[by_appearance] = np.arange(len(first))
+    return first[by_appearance], rank[label.reshape(-1)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from solvent.exact import optimal_occupancy
 from solvent.games.gamebook.report_map import book_map
 from solvent.games.gamebook.report_reading import choices_text, losses, reading
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import TabularPolicy
 from solvent.report.numbers import exact, small
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
@@ -22,31 +21,28 @@ MOST = 12
 """How many decisions are listed."""
 
 
+MAP_TEXT = (
+    "<p>Each dot is a section with its number, a line leads to a later one. The larger a dot, the "
+    "likelier an optimal policy gets there; sections that it avoids are rings. The colour is the "
+    "optimal value from there on, dark for the lowest score and bright for the highest: as the "
+    "optimal policy gets there, or for a ring as the uniform one. Point at a dot for numbers.</p>"
+)
+
+
 def gamebook_sections(solved: SolvedTask) -> list[Section]:
     """The sections about a book, and about where its agents lose if there are any."""
     game = cast(Gamebook, solved.game)
     sections = [
-        Section("The book from left to right", _map(game, solved)),
+        Section(
+            "The book from left to right",
+            MAP_TEXT + book_map(game, solved.table, solved.solution),
+        ),
         Section("How episodes end", _endings(game, solved)),
         Section("The most valuable decisions", _decisions(game, solved)),
     ]
     if solved.agents:
         sections.append(Section("Decisions at which agents lose", _losses(game, solved)))
     return sections
-
-
-def _map(game: Gamebook, solved: SolvedTask) -> str:
-    table, values = solved.table, solved.solution.values
-    best = reading(game, table, solved.solution.policies[0], values)
-    uniform = reading(game, table, TabularPolicy.uniform(table), values)
-    order = tuple(n for n in game.story.liveness.sections if n)
-    return (
-        "<p>Each dot is a section with its number, a line leads to a later one. The larger a dot, "
-        "the likelier an optimal policy gets there; sections that it avoids are rings. The colour "
-        "is the optimal value from there on, dark for the lowest score and bright for the highest: "
-        "as the optimal policy gets there, or for a ring as the uniform one. Point at a dot for "
-        "numbers.</p>" + book_map(game.book, order, best, uniform)
-    )
 
 
 def _endings(game: Gamebook, solved: SolvedTask) -> str:
@@ -99,10 +95,7 @@ def _losses(game: Gamebook, solved: SolvedTask) -> str:
         found = losses(
             game, solved.table, item.policy, solved.solution.policies[0], item.location, MOST
         )
-        rows = [
-            [loss.place, loss.chosen, loss.best, small(loss.lost), f"{100 * loss.share:.1f}%"]
-            for loss in found
-        ]
+        rows = [[*texts, small(lost), f"{100 * share:.1f}%"] for *texts, lost, share in found]
         parts.append(
             f'<details data-losses="{escape(item.agent.name)}"><summary>{escape(item.agent.name)}: '
             f"gap {small(item.location.gap)}</summary>"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -72,23 +72,22 @@ def sections_of_states(table: TabularGame) -> Ints:
     return np.fromiter((page.section for page in pages), np.int64, table.n_states)
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionLoss:
+class DecisionLoss(NamedTuple):
     """What a policy loses at one decision of the book, whatever the hero is and carries.
 
     Attributes:
-        place: In words.
-        lost: In an episode on average.
+        place: The decision, in words.
+        chosen: The policy's choices, averaged over what it loses there.
+        best: The choices of an optimal policy, in the same average.
+        lost: The loss in an episode on average.
         share: The same as a share of the gap.
-        chosen: What it chooses, averaged over what it loses there.
-        best: What an optimal policy chooses instead, in the same average.
     """
 
     place: str
-    lost: float
-    share: float
     chosen: str
     best: str
+    lost: float
+    share: float
 
 
 def losses(
@@ -123,10 +122,10 @@ def losses(
     return [
         DecisionLoss(
             game.place(page),
-            lost[page],
-            lost[page] / location.gap,
             choices(policy, page),
             choices(best, page),
+            lost[page],
+            lost[page] / location.gap,
         )
         for page in worst
     ]

@@ -349,6 +349,7 @@ class Story:
                     found: dict[int, Fraction] = {}
                     for faces, p in fallen:
                         row = table.row(result(values + faces))
+                        assert row is not None
                         found[row] = found.get(row, Fraction(0)) + p
                     return [(node.inner[row], p) for row, p in found.items()]
 

@@ -71,7 +71,7 @@ def fought(
 ) -> dict[tuple[str, int], Fraction]:
     """How the fight of section 1 ends, with the endurance left, if the hero leaves by a rule."""
     names = {2: "victory", 3: "escaped"}
-    place = game.story.position["endurance"]
+    place = game.book.position["endurance"]
     found: dict[tuple[str, int], Fraction] = {}
     todo = {outcome.state: outcome.probability for outcome in game.initial()}
     while todo:
@@ -339,7 +339,7 @@ def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
     for index, page in enumerate(model.table.states):
         if page.step in ("won", "lost"):
             _, left, *_ = page.local
-            hero, luck = (page.values[game.story.position[name]] for name in ("stamina", "luck"))
+            hero, luck = (page.values[game.book.position[name]] for name in ("stamina", "luck"))
             state = Combat(difference, hero, left, luck, page.step)
             assert solution.value_of(index) == values[state]
             compared.add(state)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +12,13 @@ from gamebooks import HERO, changed, small
 from generated_books import generated_book
 
 from solvent.exact import solve_exactly
+from solvent.games.gamebook.book import Book
+from solvent.games.gamebook.hero import Known
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
+from solvent.games.gamebook.source import parse_source
 from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
 from solvent.model.context import modified_exactly
 
@@ -73,14 +76,14 @@ def after(
     [first] = game.initial()
     values = list(first.state.values)
     for name, value in (start or {}).items():
-        values[game.story.position[name]] = value
+        values[game.book.position[name]] = value
     page = Page(1, 0, "", tuple(values))
     found = {}
     for outcome in game.transition(page, (action,)):
         to = outcome.state
         news = {
             field.name: new
-            for field, old, new in zip(game.book.fields, values, to.values, strict=True)
+            for field, old, new in zip(game.book.fields.values(), values, to.values, strict=True)
             if old != new
         }
         found[to.section, to.ending, *news.items()] = outcome.probability
@@ -244,7 +247,7 @@ def traded(game: Gamebook, page: Page, action: int) -> Page:
 
 def test_a_shop_sells_as_long_as_there_is_money_and_room() -> None:
     game, page = shop("{item: meal, buy: 2, sell: 1}")
-    gold, meal = (game.story.position[name] for name in ("gold", "meal"))
+    gold, meal = (game.book.position[name] for name in ("gold", "meal"))
     assert game.labels(page) == {0: "leave", 1: "buy meal for 2 gold", 2: "sell meal for 1 gold"}
     page = traded(game, traded(game, page, 1), 1)
     assert (page.values[gold], page.values[meal]) == (1, 3)
@@ -316,7 +319,7 @@ def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
         "- {name: lore, size: 1%, when: lore or stealth}\n        - {name: night, size: -15%",
     )
     game = Gamebook(parse_book(text.encode()))
-    names = game.book.picks.names
+    names = game.book.picked
     ends: list[frozenset[str]] = []
 
     def pick(page: Page) -> None:
@@ -330,7 +333,7 @@ def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
                     pick(outcome.state)
 
     def picked(page: Page) -> frozenset[str]:
-        return frozenset(n for n in names if page.values[game.story.position[n]])
+        return frozenset(n for n in names if page.values[game.book.position[n]])
 
     pick(game.initial()[0].state)
     assert len(ends) == len(set(ends)) == 6
@@ -354,8 +357,8 @@ def test_flags_start_as_the_book_says() -> None:
     head = HERO.replace("cursed: ,", "cursed: {initial: true, description: Woe}, lit: true,")
     assert "lit: true" in head
     book = small("\n  1: {branch: [{when: cursed and lit, ending: won}, {ending: lost}]}\n", head)
-    flags = {field.name: field for field in book.fields if field.kind == "flag"}
-    assert {n: (f.initial.value, f.description) for n, f in flags.items()} == {  # type: ignore[union-attr]
+    flags = {field.name: field for field in book.fields.values() if field.kind == "flag"}
+    assert {n: (f.initial, f.description) for n, f in flags.items()} == {
         "cursed": (1, "Woe"),
         "lit": (1, ""),
         "rested": (0, ""),
@@ -406,7 +409,7 @@ def test_a_field_is_forgotten_after_its_last_use_and_not_thrown_before_its_first
 """)
     game = Gamebook(book)
     table = game.tabulate()
-    gold, endurance = (game.story.position[name] for name in ("gold", "endurance"))
+    gold, endurance = (game.book.position[name] for name in ("gold", "endurance"))
     known = {
         page.section: (page.values[gold] is not None, page.values[endurance] is not None)
         for page in table.states
@@ -519,11 +522,13 @@ def test_a_long_word_is_broken_into_lines_without_copying_its_rest_for_each(
 
 
 def test_a_circle_of_sections_is_refused_at_once() -> None:
-    book = small("\n  1: {goto: 2}\n  2: {ending: won}\n")
-    root = replace(book.block(2), exit=book.block(1).exit.__class__(1))
-    circle = replace(book, sections={**book.sections, 2: replace(book.sections[2], blocks=(root,))})
+    text = f"{HERO}sections:\n  1: {{goto: 2}}\n  2: {{goto: 1}}\n"
+    with pytest.raises(BookError, match="the sections lead in a circle: 1 → 2 → 1"):
+        parse_book(text.encode())
+    known = Known(sections=frozenset((1, 2)))
+    data = parse_source(text.encode(), "book.yaml").data
     with pytest.raises(ValueError, match="leads back to itself"):
-        Gamebook(circle)
+        Gamebook(Book.model_validate(data, context=known))
 
 
 def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:

@@ -186,7 +186,7 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
     while todo:
         page, p = todo.popitem()
         if memory.is_terminal(page):
-            names = [field.name for field in book.fields]
+            names = list(book.fields)
             values = tuple(page.values[names.index(name)] for name in keep)
             end = FinalState(page.ending, page.section, values)
             found[end] = found.get(end, Fraction(0)) + p

@@ -79,7 +79,7 @@ def test_everything_knows_its_line() -> None:
         ("b", 1, "missing", 3): 5,
         ("b", 9): 2,
     }
-    assert {path: read.line(path) for path in lines} == lines
+    assert {path: read.at(path)[0] for path in lines} == lines
 
 
 @pytest.mark.usefixtures("each_parser")
@@ -151,4 +151,4 @@ def test_json_with_tabs_and_without_spaces() -> None:
     text = '{\n\t"a":1,\n\t"b":[1,2],\n\t"c\\/d":"x"\n}'
     read = parse_source(text.encode(), "book.json")
     assert read.data == {"a": 1, "b": [1, 2], "c/d": "x"}
-    assert read.line(("b",)) == 3
+    assert read.at(("b",)) == (3, [1, 2])

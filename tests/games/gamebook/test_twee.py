@@ -11,7 +11,7 @@ from gamebooks import faults
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from solvent.games.gamebook.book import Book, Choices, End, Goto
+from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.twee import (
     Link,
@@ -58,17 +58,15 @@ STORY = parse_twee(TWEE.replace("[[Go back up<-nothing]]", "[[A [small] door<-Go
 
 def graph(book: Book) -> dict[str, list[tuple[str, str]]]:
     """By title, the labels of a section's choices and the titles to which they lead."""
-    titles = {number: section.title for number, section in book.sections.items()}
-    result = {}
-    for number, section in book.sections.items():
-        exit_ = book.block(number).exit
-        options = exit_.options if isinstance(exit_, Choices) else ()
-        result[section.title] = [
-            (option.text, titles[option.block.exit.section])
-            for option in options
-            if isinstance(option.block.exit, Goto)
+    sections = book.sections
+    return {
+        section.title: [
+            (choice.label, sections[choice.goto].title)
+            for choice in (section.choices.root if section.choices else ())
+            if choice.goto is not None
         ]
-    return result
+        for section in sections.values()
+    }
 
 
 def test_a_story_in_twee() -> None:
@@ -92,14 +90,14 @@ def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
     assert book.title == "The Cellar"
     assert book.start == 1
     assert book.sections[1].title == "Stairs"
-    assert book.block(1).text == STORY.passages["Stairs"].text
+    assert book.sections[1].text == STORY.passages["Stairs"].text
     assert graph(book) == {
         "Stairs": [("Go down", "Cellar"), ("Go back up", "A [small] door")],
         "Well": [],
         "A [small] door": [("Well", "Well")],
         "Cellar": [("Feel your way", "A [small] door"), ("Well", "Well")],
     }
-    assert isinstance(book.block(2).exit, End)
+    assert book.sections[2].ending
 
 
 def twine(**fields: object) -> str:
@@ -212,7 +210,7 @@ def test_a_story_whose_data_is_deep_or_no_text_is_refused_in_one_line() -> None:
 def test_a_link_to_nothing_is_a_fault_of_the_book(tmp_path: Path) -> None:
     story = parse_twee(":: Start\nHere. [[On->There]] [[Stop]]\n:: Stop\nDone.\n")
     [problem] = faults(book_text(story), tmp_path)
-    assert problem.message == "there is no section 3"
+    assert problem.message == "choices.0.goto: there is no section 3"
 
 
 def test_a_story_that_goes_in_circles_is_read(tmp_path: Path) -> None:
@@ -279,4 +277,4 @@ def test_any_text_makes_a_readable_book(text: str, name: str, label: str) -> Non
     story = parse_twine_json(json.dumps({"name": "T", "passages": passages, "startnode": 1}))
     book = parse_book(book_text(story).encode())
     assert len(book.sections) == 2
-    assert book.block(2).text == story.passages["low"].text
+    assert book.sections[2].text == story.passages["low"].text
