@@ -241,19 +241,7 @@ class Block(Model):
                 yield (way,), repeated
 
 
-WAYS_ON = (
-    "goto",
-    "ending",
-    "choices",
-    "branch",
-    "roll",
-    "chances",
-    "check",
-    "fight",
-    "shop",
-    "repeat",
-    "again",
-)
+WAYS_ON = tuple(name for name in Block.model_fields if name not in ("text", "do"))
 
 CHANCE = ("branch", "roll", "chances", "check")
 """Ways on that may stand between a repeat and its `again`."""

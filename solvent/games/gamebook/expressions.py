@@ -135,11 +135,11 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
     try:
         # A field may be called `class`, so no name reaches the parser as it is.
         tree = ast.parse(_WORD.sub(_word, " ".join(text.split())), mode="eval")
+        expression = _read(tree.body, meaning, MOST_LEVELS)
     except (SyntaxError, RecursionError, MemoryError):
         raise ExpressionError(
             f"{text!r} is no expression; see the page on the format for expressions"
         ) from None
-    expression = _Reader(text, meaning).read(tree.body, 0)
     results = prod(throw.count * (throw.sides - 1) + 1 for throw in dice(expression))
     if results > MOST_RESULTS:
         raise ExpressionError(
@@ -170,85 +170,72 @@ def _number(digits: str, least: int, largest: int) -> int:
     return int(digits)
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Turns a syntax tree into an expression."""
+def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
+    """The expression of a node, with at most so many operations within each other.
 
-    text: str
-    meaning: Meaning
+    Raises:
+        SyntaxError: If the node is of a kind that expressions do not have.
+    """
+    if levels < 0:
+        message = f"an expression has more than {MOST_LEVELS} operations within each other"
+        raise ExpressionError(f"{message}; divide it")
 
-    def read(self, node: ast.expr, level: int) -> Expression:
-        """The expression of a node that stands inside so many others."""
-        if level > MOST_LEVELS:
-            raise ExpressionError(
-                f"{self.text!r} has more than {MOST_LEVELS} operations within each other; divide it"
-            )
+    def inner(*nodes: ast.expr) -> tuple[Expression, ...]:
+        return tuple(_read(node, meaning, levels - 1) for node in nodes)
 
-        def inner(*nodes: ast.expr) -> tuple[Expression, ...]:
-            return tuple(self.read(node, level + 1) for node in nodes)
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.List(elts=[ast.Constant(value=int(number)), ast.Constant(value=int(sides))]):
+            return Dice(number, sides)
+        case ast.Name(id="_digit"):
+            return Dice(1, 10, 0)
+        case ast.Name(id="_true" | "_false" as word):
+            return int(word == "_true")
+        case ast.Name(id=word):
+            return meaning("", word[1:])
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return Operation("negative", inner(operand))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return Operation("not", inner(operand))
+        case ast.BinOp(op=ast.Add() | ast.Sub()):
+            # A long sum counts as one operation.
+            signs, terms = zip(*_chain(node, (ast.Add, ast.Sub)), strict=True)
+            values = zip(signs, inner(*terms), strict=True)
+            return Operation("+", tuple(_signed(sign, value) for sign, value in values))
+        case ast.BinOp(op=ast.Mult()):
+            return Operation("*", inner(*(factor for _, factor in _chain(node, ast.Mult))))
+        case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
+            return Operation("//", inner(left, right))
+        case ast.BinOp(op=ast.Div()):
+            raise ExpressionError("'/' divides exactly; division that rounds down is written //")
+        case ast.BoolOp(op=ast.And(), values=operands):
+            return Operation("and", inner(*operands))
+        case ast.BoolOp(values=operands):
+            return Operation("or", inner(*operands))
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
+            return Operation(COMPARISONS[type(op)], inner(left, right))
+        case ast.Compare(ops=[_, _, *_]):
+            raise ExpressionError("a < b < c compares three things; write a < b and b < c")
+        case ast.Call(func=ast.Name(id="_min" | "_max" as call), args=[_, _, *_], keywords=[]):
+            return Operation(call[1:], inner(*node.args))
+        case ast.Call(func=ast.Name(id="_count" | "_room" as call), args=[ast.Name(id=name)],
+                      keywords=[]):  # fmt: skip
+            return meaning(call[1:], name[1:])
+    raise SyntaxError
 
-        match node:
-            case ast.Constant(value=int(value)):
-                return value
-            case ast.List(elts=[ast.Constant(value=int(number)), ast.Constant(value=int(sides))]):
-                return Dice(number, sides)
-            case ast.Name(id="_digit"):
-                return Dice(1, 10, 0)
-            case ast.Name(id="_true" | "_false"):
-                return int(node.id == "_true")
-            case ast.Name(id=word):
-                return self.meaning("", word[1:])
-            case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
-                return Operation("not" if isinstance(node.op, ast.Not) else "negative",
-                                 inner(operand))  # fmt: skip
-            case ast.BinOp(op=ast.Add() | ast.Sub()):
-                return Operation("+", tuple(self._terms(node, level)))
-            case ast.BinOp(op=ast.Mult()):
-                return Operation("*", tuple(self._factors(node, level)))
-            case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
-                return Operation("//", inner(left, right))
-            case ast.BinOp(op=ast.Div()):
-                raise ExpressionError(
-                    f"{self.text!r} has '/' in it; division, which rounds down, is written //"
-                )
-            case ast.BoolOp(op=op, values=values):
-                return Operation("and" if isinstance(op, ast.And) else "or", inner(*values))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARISONS:
-                return Operation(COMPARISONS[type(op)], inner(left, right))
-            case ast.Compare():
-                raise ExpressionError(
-                    f"{self.text!r} compares three things; write two comparisons with and"
-                )
-            case ast.Call(func=ast.Name(id="_min" | "_max" as call), args=[_, _, *_], keywords=[]):
-                return Operation(call[1:], inner(*node.args))
-            case ast.Call(
-                func=ast.Name(id="_count" | "_room" as call),
-                args=[ast.Name(id=name)],
-                keywords=[],
-            ):
-                return self.meaning(call[1:], name[1:])
-        raise ExpressionError(
-            f"{self.text!r} is no expression; see the page on the format for expressions"
-        )
 
-    def _terms(self, node: ast.expr, level: int) -> Iterator[Expression]:
-        """The terms of a sum, which may be long: it counts as one operation."""
-        terms: list[tuple[ast.expr, bool]] = []
-        while isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-            terms.append((node.right, isinstance(node.op, ast.Sub)))
-            node = node.left
-        yield self.read(node, level + 1)
-        for term, is_negative in reversed(terms):
-            read = self.read(term, level + 1)
-            yield Operation("negative", (read,)) if is_negative else read
+def _chain(node: ast.expr, operators: Any) -> Iterator[tuple[ast.operator, ast.expr]]:
+    """The operands of a chain of operators that bind alike, each with the one before it."""
+    found: list[tuple[ast.operator, ast.expr]] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
+        found.append((node.op, node.right))
+        node = node.left
+    return reversed([*found, (ast.Add(), node)])
 
-    def _factors(self, node: ast.expr, level: int) -> Iterator[Expression]:
-        factors: list[ast.expr] = []
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            factors.append(node.right)
-            node = node.left
-        for factor in (node, *reversed(factors)):
-            yield self.read(factor, level + 1)
+
+def _signed(sign: ast.operator, value: Expression) -> Expression:
+    return Operation("negative", (value,)) if isinstance(sign, ast.Sub) else value
 
 
 def compiled(expression: Expression, position: Mapping[str, Any]) -> Callable[[Any], Any]:

