@@ -119,7 +119,7 @@ def _check_order(book: Book) -> Iterator[Found]:
 
 
 def _check_options(
-    node: Node, verdict_on: Callable[[tuple[Expression, ...]], Verdict], written: Written
+    node: Node, verdict_on: Callable[[tuple[Expression, ...]], Verdict | None], written: Written
 ) -> Iterator[Found]:
     """Check that some case applies, or some choice is offered, and that each can be."""
     path = (*node.path, node.block.way_on)
@@ -132,7 +132,7 @@ def _check_options(
         if is_branch
         else ("choices", "there is nothing to choose", "offer one choice")
     )
-    if not verdict.decided:
+    if verdict is None:
         message = f"the conditions of the {what} have too many values to look at all"
         yield path, f"{message}; {open_} without when", "warning"
         return

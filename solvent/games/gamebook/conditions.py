@@ -11,9 +11,9 @@ disciplines than are picked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import combinations
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,26 +35,23 @@ MOST_NAMES = 24
 """In the conditions that are looked at together."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What is known of several conditions.
 
     Attributes:
-        decided: Whether it could be found out.
         gap: Values with which none of them holds, as text; None if one always does.
         never: Indices of conditions that never hold.
         overlaps: Pairs of conditions that can hold at once, each with values, as text. Conditions
             that always hold are not in it.
     """
 
-    decided: bool
     gap: str | None
-    never: tuple[int, ...]
-    overlaps: tuple[tuple[int, int, str], ...]
+    never: list[int]
+    overlaps: list[tuple[int, int, str]]
 
 
-def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict:
-    """Find out what is known of conditions, of which the first that holds applies.
+def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
+    """Find out what is known of conditions; None if there are too many values to look at.
 
     Args:
         hero: The fields that bound the values.
@@ -62,7 +59,7 @@ def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict:
     """
     axes = _axes(hero, conditions)
     if axes is None:
-        return Verdict(False, None, (), ())
+        return None
     shape = tuple(len(values) for values in axes.values())
     values: dict[str, NDArray[np.int64]] = {}
     for place, (name, points) in enumerate(axes.items()):
@@ -82,19 +79,14 @@ def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict:
         )
 
     none = possible & ~np.logical_or.reduce(holds)
-    always = [bool(np.array_equal(h, possible)) for h in holds]
-    overlaps = (
+    some = [i for i, h in enumerate(holds) if not np.array_equal(h, possible)]
+    overlaps = [
         (first, second, example(holds[first] & holds[second]))
-        for second in range(len(holds))
-        for first in range(second)
-        if not (always[first] or always[second]) and np.any(holds[first] & holds[second])
-    )
-    return Verdict(
-        decided=True,
-        gap=example(none) if np.any(none) else None,
-        never=tuple(i for i, h in enumerate(holds) if not np.any(h)),
-        overlaps=tuple(overlaps),
-    )
+        for first, second in combinations(some, 2)
+        if np.any(holds[first] & holds[second])
+    ]
+    never = [i for i, h in enumerate(holds) if not np.any(h)]
+    return Verdict(example(none) if np.any(none) else None, never, overlaps)
 
 
 def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] | None:
@@ -111,8 +103,8 @@ def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] 
             # A number, and what lies just above it, begin new classes of values.
             starts = {low, *(c + d for c in cuts if c is not None for d in (0, 1))}
             axes[name] = sorted(point for point in starts if low <= point <= high)
-    combinations = prod(len(points) for points in axes.values())
-    if len(axes) > MOST_NAMES or combinations > MOST_COMBINATIONS:
+    number = prod(len(points) for points in axes.values())
+    if len(axes) > MOST_NAMES or number > MOST_COMBINATIONS:
         return None
     return axes
 

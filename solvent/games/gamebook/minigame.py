@@ -14,6 +14,7 @@ from typing import TypeVar
 
 State = TypeVar("State", bound=Hashable)
 End = TypeVar("End", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def absorption(
@@ -31,31 +32,25 @@ def absorption(
     """
     onward = {state: dict(row) for state, row in transitions.items()}
     ending = {state: dict(ends[state]) for state in transitions}
-    taken_out: dict[State, None] = {}
-    leading_to: dict[State, set[State]] = {state: set() for state in transitions}
-    for state, row in onward.items():
-        for target in row:
-            leading_to[target].add(state)
-    for state in transitions:
+    order = list(transitions)
+    for place, state in enumerate(order):
         stay = onward[state].pop(state, Fraction(0))
         if stay == 1:
             raise ValueError(f"the game never ends from {state!r}")
         onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
         ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
-        taken_out[state] = None
-        for source in leading_to[state] - taken_out.keys():
-            weight = onward[source].pop(state)
-            for target, p in onward[state].items():
-                onward[source][target] = onward[source].get(target, Fraction(0)) + weight * p
-                leading_to[target].add(source)
-            _add(ending[source], ending[state], weight)
+        for source in order[place + 1 :]:
+            weight = onward[source].pop(state, None)
+            if weight is not None:
+                _add(onward[source], onward[state], weight)
+                _add(ending[source], ending[state], weight)
     # The last one taken out leads nowhere but to ends; each before it to later ones only.
-    for state in reversed(taken_out):
+    for state in reversed(order):
         for target, weight in onward[state].items():
             _add(ending[state], ending[target], weight)
     return ending
 
 
-def _add(total: dict[End, Fraction], more: Mapping[End, Fraction], weight: Fraction) -> None:
-    for end, p in more.items():
-        total[end] = total.get(end, Fraction(0)) + weight * p
+def _add(total: dict[Key, Fraction], more: Mapping[Key, Fraction], weight: Fraction) -> None:
+    for key, p in more.items():
+        total[key] = total.get(key, Fraction(0)) + weight * p
