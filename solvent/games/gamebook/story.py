@@ -41,6 +41,7 @@ from solvent.model import TooManyStatesError
 from solvent.model.context import modified_exactly
 
 Odds: TypeAlias = dict[Page, Fraction]
+Again: TypeAlias = dict[Values, Fraction] | None
 Condition: TypeAlias = Callable[[Values], object]
 Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
 
@@ -300,21 +301,31 @@ class Story:
                 return
         self._enter(self.book.nodes[self.book.start, 0], values, ONE, odds)
 
-    def _enter(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
-        """Add what follows when play gets to a block, up to the next page."""
+    def _enter(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
+        """Add what follows when play gets to a block, up to the next page.
+
+        Inside ``repeat`` what comes to ``again`` is added to `again`, by the values then.
+        """
         for p, after, ending in self._effects[node.place](values):
             if probability is not ONE:
                 p = p * probability
             ending = ending or node.block.ending
             if ending is not None:
                 _add(odds, self._page(node, "over", after, (), ending), p)
+            elif node.block.again:
+                assert again is not None
+                again[after] = again.get(after, Fraction(0)) + p
             elif node.place in self.pages:
                 limited = len(self.local_bounds(node.place)) if node.block.shop else 0
                 _add(odds, self._page(node, "", after, (0,) * limited), p)
             else:
-                self._leave(node, after, p, odds)
+                self._leave(node, after, p, odds, again)
 
-    def _leave(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
+    def _leave(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
         """Add what follows a block that is no decision, once its effects have happened."""
         block = node.block
         if block.goto is not None:
@@ -328,7 +339,7 @@ class Story:
                 _add(odds, page, probability * p)
         else:
             for following, p in self._chances[node.place](values):
-                self._enter(following, values, probability * p, odds)
+                self._enter(following, values, probability * p, odds, again)
 
     def _chance(self, node: Node) -> Continuation:
         """Where a chance event or a branch leads; see :attr:`_chances`."""
@@ -421,7 +432,7 @@ class Story:
                     )
                 if now not in again:
                     again[now], ends[now] = {}, {}
-                    self._play_round(start, now, ONE, again[now], ends[now])
+                    self._enter(start, now, ONE, ends[now], again[now])
                     todo += again[now]
             try:
                 found = absorption(again, ends)
@@ -429,28 +440,6 @@ class Story:
                 raise ValueError(f"section {start.place[0]}: the repeat never ends") from error
             self._repeats.update({(start.place, now): odds for now, odds in found.items()})
         return self._repeats[start.place, values]
-
-    def _play_round(
-        self,
-        node: Node,
-        values: Values,
-        probability: Fraction,
-        again: dict[Values, Fraction],
-        ends: Odds,
-    ) -> None:
-        """Add what one round of such a game comes to."""
-        if not node.block.again and node.block.way_on not in CHANCE:
-            self._enter(node, values, probability, ends)
-            return
-        for q, after, ending in self._effects[node.place](values):
-            p = probability * q
-            if ending is not None:
-                _add(ends, self._page(node, "over", after, (), ending), p)
-            elif node.block.again:
-                again[after] = again.get(after, Fraction(0)) + p
-            else:
-                for following, r in self._chances[node.place](after):
-                    self._play_round(following, after, p * r, again, ends)
 
 
 def _add(odds: Odds, page: Page, probability: Fraction) -> None:
