@@ -357,7 +357,7 @@ class Modifier(Model):
 
     @property
     def number(self) -> Expression:
-        """How many times the modifier counts."""
+        """The number of times that the modifier counts."""
         if self.times is not None:
             return self.times
         return 1 if self.when is None else Operation("!=", (self.when, 0))
@@ -429,7 +429,7 @@ class Counting(Model):
         return 1 if self.when == 1 else Operation("!=", (self.when, 0))
 
     def counts_in(self, round_: int) -> bool:
-        """Whether it counts in a round, from 1."""
+        """Return whether it counts in a round, from 1."""
         return self.first <= round_ and (self.last is None or round_ <= self.last)
 
 
@@ -460,7 +460,7 @@ class Escape(Block):
 
 
 class Added(Model):
-    """What a round of results-table combat costs besides."""
+    """Losses added to every round of results-table combat."""
 
     enemy: NotNegative = 0
     hero: NotNegative = 0
@@ -722,7 +722,7 @@ class Book(Frame):
         return found
 
     def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
-        """What a fight uses of the hero."""
+        """The hero's numbers and fields that a fight uses."""
         return self.combat.by_rules()[fight.rules]
 
 

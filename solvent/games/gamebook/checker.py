@@ -37,7 +37,7 @@ Found: TypeAlias = tuple[Path, str, Severity]
 """A path in the file, a message with a cure, and how bad it is."""
 
 Written: TypeAlias = Callable[[Path], object]
-"""What stands in the file at a path."""
+"""Returns the data in the file at a path."""
 
 
 def check_whole(book: Book, used: Collection[str], written: Written) -> Iterator[Found]:

@@ -82,11 +82,11 @@ class Combat(ABC):
 
     @abstractmethod
     def blows(self, enemy: int, rounds: int, constants: Constants) -> Sequence[Blow]:
-        """What the round after so many can cost, against an enemy."""
+        """The possible losses in the round after so many, against an enemy."""
 
     @abstractmethod
     def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Whether the hero may escape after so many rounds."""
+        """Return whether the hero may escape after so many rounds."""
 
     @property
     def bounds(self) -> tuple[Range, ...]:
@@ -103,7 +103,7 @@ class Combat(ABC):
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
 
     def after(self, moment: FightState, action: int) -> Moments:
-        """What follows an action, or ``"begin"``."""
+        """The moments that follow an action, or ``"begin"``."""
         step, local, hero = moment
         if hero[0] <= 0:
             return {FightState("defeat", (), hero): ONE}
@@ -135,7 +135,7 @@ class Combat(ABC):
     def _odds(
         self, start: Standing, constants: Constants, most_loss: int
     ) -> dict[Standing, Fraction]:
-        """How the fight can stand at the next decision, for heroes who can lose no more."""
+        """The distribution of standings at the next decision, for heroes who can lose no more."""
         return fight_on(
             start,
             self._healths,

@@ -1,4 +1,4 @@
-"""What fights use of the hero, stated once for a book: SKILL and STAMINA, or a table of results."""
+"""The hero in combat, stated once for a book: SKILL and STAMINA, or a table of results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _damage(value: Any) -> Damage:
 
 
 class FightingFantasy(Model):
-    """What Fighting Fantasy combat uses of the hero."""
+    """The hero in Fighting Fantasy combat."""
 
     skill: Fixed
     stamina: Spent
@@ -50,7 +50,7 @@ class FightingFantasy(Model):
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a round costs both sides; None: that side is killed."""
+    """The losses of both sides in a round; None: that side is killed."""
 
     enemy: int | None
     hero: int | None
@@ -127,7 +127,7 @@ class Table(Model):
 
 
 class ResultsTable(Model):
-    """What results-table combat uses of the hero, and its table."""
+    """The hero in results-table combat, and the table."""
 
     skill: Fixed
     endurance: Spent

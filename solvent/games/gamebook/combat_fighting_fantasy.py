@@ -52,7 +52,7 @@ class FightingFantasyCombat(Combat):
         return (sum(low for low, _ in ends), sum(high for _, high in ends)), (0, 1)
 
     def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Whether there is an escape, and enough rounds have been fought."""
+        """Return whether there is an escape, and enough rounds have been fought."""
         return bool(constants[1]) and rounds >= self._escape_after
 
     def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:
@@ -71,7 +71,7 @@ class FightingFantasyCombat(Combat):
         return super().actions(moment)
 
     def after(self, moment: FightState, action: int) -> Moments:
-        """What follows an action, or ``"begin"``."""
+        """The moments that follow an action, or ``"begin"``."""
         if moment.step in ("won", "lost") and moment.hero[0] > 0:
             return self._decided(moment.step == "won", moment.local, moment.hero, action)
         return super().after(moment, action)

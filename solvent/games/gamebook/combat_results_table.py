@@ -51,7 +51,7 @@ class ResultsTableCombat(Combat):
         self._computed = [compiled(part, book.position) for part in computed]
 
     def constants(self, values: Values) -> Constants:
-        """What the fields decide when the fight begins."""
+        """The numbers that the fields decide when the fight begins."""
         dealt, suffered, *besides = (part(values) for part in self._computed)
         skill = self._skill_of(values)
         sizes = [(bonus, size(values)) for bonus, size in self._bonuses]
@@ -74,7 +74,7 @@ class ResultsTableCombat(Combat):
         return (*factors, (0, 1), *skills, *of(*self._decided))
 
     def is_open(self, rounds: int, constants: Constants) -> bool:
-        """Whether there is an escape, and enough rounds have been fought."""
+        """Return whether there is an escape, and enough rounds have been fought."""
         return bool(constants[2]) and rounds >= self._escape_after
 
     def blows(self, enemy: int, rounds: int, constants: Constants) -> list[Blow]:

@@ -1,4 +1,4 @@
-"""What `solvent book solve` says of a solved book."""
+"""The report of `solvent book solve` on a solved book."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOGETHER = "\N{NO-BREAK SPACE}"
 
 
 def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
-    """What there is to say of a solved book, as JSON can hold it.
+    """The facts about a solved book, as JSON can hold them.
 
     Numbers are floats; those that are known exactly are also texts such as ``"2 / 3"``.
 
@@ -93,7 +93,7 @@ def report(game: Gamebook, told: Mapping[str, Any]) -> str:
 
 
 def value_name(game: Gamebook) -> str:
-    """What the value of a book is: a probability if the only scores are 0 and 1."""
+    """The name of a book's value: a probability if the only scores are 0 and 1."""
     scores = {ending.score for ending in game.book.endings.values()}
     return "Winning probability" if scores <= {0, 1} else "Expected score"
 

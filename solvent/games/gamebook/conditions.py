@@ -1,4 +1,4 @@
-"""Whether conditions leave a gap or hold at once, decided over all values that names can have.
+"""Gaps between conditions and overlaps of them, over all values that names can have.
 
 Conditions look at names through comparisons, so that most values make no difference: where a name
 is only compared with numbers, one value stands for all between two of these numbers. The values
@@ -36,7 +36,7 @@ MOST_NAMES = 24
 
 
 class Verdict(NamedTuple):
-    """What is known of several conditions.
+    """The gaps and overlaps of several conditions.
 
     Attributes:
         gap: Values with which none of them holds, as text; None if one always does.
@@ -112,7 +112,7 @@ def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] 
 def _possible(
     hero: Hero, values: Mapping[str, NDArray[np.int64]], shape: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """Which combinations some state can have."""
+    """The combinations that some state can have."""
     result = np.ones(shape, np.bool_)
     carried: dict[str, Any] = {}
     for name, numbers in values.items():

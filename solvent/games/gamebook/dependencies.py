@@ -1,4 +1,4 @@
-"""Which fields can have a say in what happens from one page to the next.
+"""The fields that can have a say in what happens from one page to the next.
 
 A field that nothing on the way looks at or changes is carried along as it is. So what follows from
 a page has to be worked out only once for all pages that agree in the other fields.

@@ -40,7 +40,7 @@ Step: TypeAlias = Assign | When
 
 
 def steps(effects: Iterable[Effect], hero: Hero) -> tuple[Step, ...]:
-    """What the effects of a list come down to, in order."""
+    """The steps that the effects of a list come down to, in order."""
     return tuple(step for effect in effects for step in _steps(effect, hero))
 
 
@@ -91,7 +91,7 @@ class Trade:
 
 
 def trades(shop: Shop, hero: Hero) -> tuple[Trade, ...]:
-    """What can be done in a shop, in the order of its goods."""
+    """The trades of a shop, in the order of its goods."""
     money = shop.money
     found: list[Trade] = []
     for good in shop.goods:
@@ -114,7 +114,7 @@ def trades(shop: Shop, hero: Hero) -> tuple[Trade, ...]:
 
 
 class EffectOutcome(NamedTuple):
-    """What effects can come to.
+    """One result of effects.
 
     Attributes:
         probability: The probability of this.
@@ -128,7 +128,7 @@ class EffectOutcome(NamedTuple):
 
 
 Happening: TypeAlias = Callable[[Values], Sequence[EffectOutcome]]
-"""What follows from the values that fields have, with probabilities that sum to 1."""
+"""The results that follow from values of the fields, with probabilities that sum to 1."""
 
 
 class Effects:

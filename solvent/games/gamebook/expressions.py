@@ -71,7 +71,7 @@ Expression: TypeAlias = int | str | Dice | Operation
 """A number, the name of a field, a throw, or an operation."""
 
 Faces: TypeAlias = tuple[int, ...]
-"""What the throws of an expression show, from left to right."""
+"""The results of an expression's throws, from left to right."""
 
 # Written so that they work for numbers and, element by element, for NumPy arrays.
 OPERATORS: Mapping[str, Callable[..., Any]] = {

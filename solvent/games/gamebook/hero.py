@@ -68,7 +68,7 @@ class Field:
 
 @dataclass
 class Known:
-    """What is known of a book while its parts are validated.
+    """The context of all validators: the parts of a book that are known so far.
 
     Attributes:
         constants: The value of each constant.
@@ -115,7 +115,7 @@ class Known:
 
 
 def known_from(info: ValidationInfo) -> Known:
-    """What a validator knows of the book."""
+    """The parts of the book that a validator knows."""
     assert isinstance(info.context, Known)
     return info.context
 
@@ -272,7 +272,7 @@ class ItemEntry(Model):
 
 
 class Disciplines(Model):
-    """What the hero knows."""
+    """The hero's disciplines."""
 
     pick: Count = 0
     choices: dict[Name, Text] = pydantic.Field(default={}, alias="from")
@@ -326,7 +326,7 @@ class Hero(Constants):
         return {each.name: each for each in found}
 
     def _most(self, item: ItemEntry) -> int:
-        """How many of an item can be carried."""
+        """The largest number of an item that can be carried."""
         capacity = self.slots[item.slot].capacity
         return capacity if item.max is None else min(item.max, capacity)
 
@@ -355,11 +355,11 @@ class Hero(Constants):
         }
 
     def count(self, group: str) -> Expression:
-        """How many items of a slot or kind are carried."""
+        """The number of items of a slot or kind that are carried."""
         return total(self.members[group])
 
     def room(self, slot: str) -> Expression:
-        """How many items more a slot can hold."""
+        """The number of places left in a slot."""
         carried = Operation("negative", (self.count(slot),))
         return Operation("+", (self.slots[slot].capacity, carried))
 

@@ -1,4 +1,4 @@
-"""Which fields still matter at each place of a book.
+"""The fields that still matter at each place of a book.
 
 A field is *live* at a place if what happens from there on can depend on its value; this is the
 live-variable analysis of compilers (Kildall 1973, "A unified approach to global program
@@ -60,7 +60,7 @@ class Liveness:
             self._node(book.nodes[number, 0], NONE)
 
     def watched_with(self, name: str) -> Names:
-        """What the rules look at that a change of this field can make apply."""
+        """The fields read by the rules that a change of this field can make apply."""
         return NONE.union(*(rule for rule in self._rules if name in rule))
 
     def reads(self, node: Node) -> Names:
@@ -111,7 +111,7 @@ class Liveness:
         return tuple(reversed(kept)), live
 
     def _exit(self, node: Node, again: Names) -> Names:
-        """What is live when the way on is taken."""
+        """The live fields when the way on is taken."""
         block = node.block
         if block.goto is not None:
             return self.before[block.goto, 0]

@@ -123,7 +123,7 @@ def _problem(source: Source, path: values.Path, text: str, severity: Any = "erro
 
 
 def _faults(error: ValidationError) -> Iterator[tuple[values.Path, str]]:
-    """What pydantic found, in the words of the format."""
+    """The errors that pydantic found, in the words of the format."""
     for fault in error.errors(include_url=False)[:MOST_PROBLEMS]:
         path = tuple(step for step in fault["loc"] if step != "[key]")
         found = fault.get("ctx", {}).get("error")

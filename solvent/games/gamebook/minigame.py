@@ -21,7 +21,7 @@ def absorption(
     transitions: Mapping[State, Mapping[State, Fraction]],
     ends: Mapping[State, Mapping[End, Fraction]],
 ) -> dict[State, dict[End, Fraction]]:
-    """How a game ends from each of its states, exactly.
+    """The exact probabilities with which a game ends from each of its states.
 
     Args:
         transitions: For each state the probabilities of the states that follow.

@@ -12,7 +12,7 @@ Local: TypeAlias = tuple[int, ...]
 
 
 class Page(NamedTuple):
-    """Where play has stopped.
+    """A place where play has stopped, and the hero's state.
 
     Attributes:
         section: The number of the section; 0 before the first one.
@@ -39,12 +39,12 @@ class Page(NamedTuple):
 
     @property
     def decision(self) -> Page:
-        """What all pages at one decision of the book have in common, whatever the hero is."""
+        """The page without the hero's state: the same for all pages at one decision of the book."""
         return self._replace(values=(), local=())
 
 
 class FinalState(NamedTuple):
-    """How play ended.
+    """The end of an episode.
 
     Attributes:
         ending: The name of the ending.
@@ -61,4 +61,4 @@ STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""
 
 Position: TypeAlias = tuple[int, int, str, str]
-"""What pages with the same live fields share: section, block, step and ending."""
+"""Section, block, step and ending: pages that share them have the same live fields."""

@@ -19,7 +19,7 @@ Columns = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class PageLayout:
-    """What the columns of pages at a position are.
+    """The meaning of the columns of pages at a position.
 
     Attributes:
         at: The position.
@@ -98,7 +98,7 @@ class Pages(Sequence[Page]):
     batches: list[tuple[PageLayout, Columns]]
 
     def __len__(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return self.start[-1]
 
     @overload

@@ -14,14 +14,14 @@ WIDEST_GAUGE = 40
 """The largest value that is drawn as a bar."""
 
 WIDTH = 76
-"""Where lines of a text are broken, in characters."""
+"""The longest line of a text, in characters."""
 
 STEPS = {"escape": ", before a round", "won": ", a round won", "lost": ", a round lost"}
 """Decisions of a fight, in words."""
 
 
 def place_text(page: Page) -> str:
-    """Where a page is in the book, in words."""
+    """The place of a page in the book, in words."""
     if page.section == 0:
         return f"the start, pick {page.block + 1}" if page.block else "the start"
     return f"section {page.section}{STEPS.get(page.step, '')}"
@@ -77,7 +77,7 @@ def prose(book: Book, page: Page) -> str:
 
 
 def fight(book: Book, page: Page) -> str:
-    """Who is fought, and how that stands; empty where nobody is."""
+    """The enemies and how the fight stands; empty where there is no fight."""
     if page.section == 0 or page.ending:
         return ""
     there = book.nodes[page.section, page.block].exit
@@ -97,7 +97,7 @@ def _enemy(enemy: Enemy, left: int) -> str:
 
 
 def hero(book: Book, page: Page) -> str:
-    """What is known of the fields; flags and items only if there are any."""
+    """The known values of the fields; flags and items only if there are any."""
     lines = []
     carried = []
     for field, value in zip(book.fields.values(), page.values, strict=True):

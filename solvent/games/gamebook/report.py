@@ -1,4 +1,4 @@
-"""What the page has on a gamebook: its map, its endings, and the decisions that matter."""
+"""The report's sections on a gamebook: its map, its endings, and the decisions that matter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
 
 MOST = 12
-"""How many decisions are listed."""
+"""The number of decisions listed."""
 
 
 MAP_TEXT = (

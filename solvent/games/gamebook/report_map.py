@@ -30,10 +30,10 @@ NUMBER = 8.0
 """Size of the numbers of sections; a dot that is large enough holds its own."""
 
 BOW = 22.0
-"""How far a line past one column is bowed, in pixels; past more it grows as the square root."""
+"""The bow of a line past one column, in pixels; past more it grows as the square root."""
 
 SWEEPS = 8
-"""How often the columns are put in order."""
+"""The number of times that the columns are put in order."""
 
 
 def book_map(game: Gamebook, table: TabularGame, solution: Solution) -> str:

@@ -1,4 +1,4 @@
-"""How a policy reads a gamebook: what it gets to, how that ends, and where it loses.
+"""A gamebook as a policy reads it: the sections it reaches, its endings, and its losses.
 
 A section is read at most once, so the probability of getting there is the sum over all outcomes
 that lead into it from elsewhere.
@@ -22,7 +22,7 @@ from solvent.model.arrays import Floats, Ints, grouped_sum
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What becomes of an episode under a policy.
+    """The course of an episode under a policy.
 
     Attributes:
         reached: The probability of getting to each section, by its number.
@@ -37,7 +37,7 @@ class Reading:
 
 
 def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Floats) -> Reading:
-    """How a policy reads a book.
+    """Compute how a policy reads a book.
 
     Args:
         game: The book.
@@ -73,7 +73,7 @@ def sections_of_states(table: TabularGame) -> Ints:
 
 
 class DecisionLoss(NamedTuple):
-    """What a policy loses at one decision of the book, whatever the hero is and carries.
+    """The loss of a policy at one decision of the book, over all states of the hero.
 
     Attributes:
         place: The decision, in words.

@@ -17,7 +17,7 @@ from solvent.model import TooManyStatesError
 
 
 class Standing(NamedTuple):
-    """How a fight stands before a round.
+    """The state of a fight before a round.
 
     Attributes:
         rounds: How many have been fought; no more are counted than make a difference.
@@ -33,7 +33,7 @@ class Standing(NamedTuple):
 
 
 class Blow(NamedTuple):
-    """What a round can cost; None kills."""
+    """One possible result of a round; None kills."""
 
     weight: int
     enemy: int | None

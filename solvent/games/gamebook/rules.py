@@ -111,11 +111,11 @@ class Gamebook:
         return self._outcomes(self.story.beginning())
 
     def is_terminal(self, state: Page) -> bool:
-        """Whether an ending has been reached."""
+        """Return whether an ending has been reached."""
         return state.step == "over"
 
     def legal_actions(self, state: Page) -> tuple[tuple[int, ...], ...]:
-        """What can be done; see the module for the numbers."""
+        """The actions; see the module for their numbers."""
         return (self.story.legal(state),)
 
     def labels(self, state: Page) -> dict[int, str]:
@@ -125,7 +125,7 @@ class Gamebook:
         return {action: self.story.label(state, action) for action in self.story.legal(state)}
 
     def place(self, state: Page) -> str:
-        """Where in the book a page is, in words."""
+        """The place of a page in the book, in words."""
         return place_text(state)
 
     def entries(self) -> dict[str, tuple[str, ...]]:
@@ -134,7 +134,7 @@ class Gamebook:
         return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
 
     def final_state(self, state: Page) -> FinalState:
-        """How play ended: the ending, its section, and the values of the fields in `keep`.
+        """The end of an episode: the ending, its section, and the values of the fields in `keep`.
 
         It is what :meth:`solvent.exact.OptimalOccupancy.ends` groups by to tell their distribution.
         """
@@ -152,7 +152,7 @@ class Gamebook:
         return state._replace(values=tuple(v if name in live else None for name, v in values))
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """What follows, up to the next page, in the order of pages as tuples."""
+        """The next pages, in their order as tuples."""
         return self._outcomes(self.story.after(state, joint_action[0]))
 
     def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
@@ -223,7 +223,7 @@ class Gamebook:
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """What has changed on the hero's sheet, as far as both pages show it."""
+        """The changes on the hero's sheet, as far as both pages show it."""
         if state is None:
             return ""
         changes = [

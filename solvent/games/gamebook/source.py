@@ -207,7 +207,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _scalar(text: str) -> Any:
-    """What a scalar without quotes means."""
+    """The value of a scalar without quotes."""
     if text in ("", "null", "~"):
         return None
     if text in ("true", "false"):

@@ -1,4 +1,4 @@
-"""What happens in a book between one page and the next, as distributions.
+"""The rules of a book: from each page, the distribution of the next one.
 
 Play stops on *pages*: the root of a section, a block with a text of its own, and a block with
 choices or a shop. Other blocks are passed through, and inside ``repeat`` play does not stop until
@@ -71,7 +71,7 @@ class Story:
 
     @cached_property
     def liveness(self) -> Liveness:
-        """Which fields matter where."""
+        """The fields that matter at each place."""
         return Liveness(self.book, forget=self.forget, keep=self.keep)
 
     @cached_property
@@ -138,7 +138,7 @@ class Story:
 
     @cached_property
     def _chances(self) -> Mapping[Place, Continuation]:
-        """Where chance events and branches lead."""
+        """The continuations of chance events and branches."""
         return {
             place: self._chance(node)
             for place, node in self.book.nodes.items()
@@ -147,12 +147,12 @@ class Story:
 
     @cached_property
     def _kept(self) -> dict[Position, tuple[bool, ...]]:
-        """Which fields pages at a position hold, as far as it has been asked for."""
+        """For each field whether pages at a position hold it, as far as it has been asked for."""
         return {}
 
     @cached_property
     def _repeats(self) -> dict[tuple[Place, Values], Odds]:
-        """How games inside a section end, as far as they have been played."""
+        """The ends of games inside a section, as far as they have been played."""
         return {}
 
     # Places.
@@ -226,7 +226,7 @@ class Story:
         return (LEAVE, *(i + 1 for i in open_ if left[i]))
 
     def label(self, page: Page, action: int) -> str:
-        """What a legal action is, in words."""
+        """A legal action in words."""
         if page.section == 0:
             return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
         match self.node(page).exit:
@@ -242,7 +242,7 @@ class Story:
         return "read on"
 
     def after(self, page: Page, action: int) -> Odds:
-        """What follows a legal action, up to the next page.
+        """The distribution of the next page after a legal action.
 
         Raises:
             ValueError: If a game inside a section never ends.
@@ -342,7 +342,7 @@ class Story:
                 self._enter(following, values, probability * p, odds, again)
 
     def _chance(self, node: Node) -> Continuation:
-        """Where a chance event or a branch leads; see :attr:`_chances`."""
+        """The continuation of a chance event or a branch."""
         position = self.book.position
         match node.exit:
             case Branch(root=cases):
@@ -418,7 +418,7 @@ class Story:
                 _add(odds, page, probability * p)
 
     def _repeated(self, start: Node, values: Values) -> Odds:
-        """What follows a game of chance that goes on until it is over."""
+        """The distribution of the page after a game of chance that goes on until it is over."""
         if (start.place, values) not in self._repeats:
             again: dict[Values, dict[Values, Fraction]] = {}
             ends: dict[Values, Odds] = {}

@@ -31,7 +31,7 @@ from solvent.model.tabular import TabularGame, TooManyStatesError
 
 
 class GamebookRules(Game, Protocol):
-    """What the table reads of :class:`solvent.games.gamebook.rules.Gamebook`."""
+    """The part of :class:`solvent.games.gamebook.rules.Gamebook` that the table uses."""
 
     @property
     def book(self) -> Book: ...
@@ -61,7 +61,7 @@ Arrivals: TypeAlias = list[tuple[Columns, Ints]]
 
 
 class Projection(NamedTuple):
-    """What follows from pages that agree in the fields that have a say.
+    """The consequences of pages that agree in the fields that have a say.
 
     Attributes:
         legal: [U, A] bool, by page and action.

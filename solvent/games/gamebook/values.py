@@ -48,7 +48,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """What is wrong with the model, where its types alone cannot tell.
+        """Yield what is wrong with the model beyond the types of its values.
 
         Args:
             known: What is known of the rest of the book, a
