@@ -7,16 +7,19 @@ others: two states that differ in them only have the same value and the same fut
 
 Effects on fields that are not live afterwards are left out, dice and all. What a rule of
 ``whenever`` looks at is live wherever something can make the rule apply.
+
+:class:`Touched` tells which of the live fields have a say in what happens up to the next page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias
 
 from solvent.games.gamebook.book import Book, Branch, Check, Choices, Fight, Node, Place, Roll, Shop
 from solvent.games.gamebook.effects import Assign, Step, When, steps, trades
 from solvent.games.gamebook.expressions import Expression, names
+from solvent.games.gamebook.page import Position
 
 Names: TypeAlias = frozenset[str]
 
@@ -135,3 +138,64 @@ class Liveness:
                         reads |= names(step.value) | self.watched_with(step.field)
                 self.during[node.place] = following | reads | self.kept
         return following | reads
+
+
+class Touched:
+    """The fields that are looked at or changed between pages.
+
+    A field that nothing on the way looks at or changes is carried along as it is. So what follows
+    from a page has to be worked out only once for all pages that agree in the other fields.
+
+    Args:
+        book: The book.
+        liveness: Its live fields.
+        pages: The blocks on which play stops.
+    """
+
+    def __init__(self, book: Book, liveness: Liveness, pages: Collection[Place]) -> None:
+        self._book, self._liveness, self._pages = book, liveness, pages
+        self._entering: dict[Place, Names] = {}
+
+    def from_page(self, at: Position) -> Names:
+        """The fields that are touched from the pages at a position to the next ones."""
+        section, index, step, ending = at
+        book = self._book
+        if ending:
+            return NONE
+        if section == 0:
+            return self._enter(book.nodes[book.start, 0]).union(book.picked)
+        node = book.nodes[section, index]
+        if step:
+            spent = self._liveness.spent(node.exit)
+            return spent.union(*map(self._enter, node.inner))
+        return self._leave(node)
+
+    def _enter(self, node: Node) -> Names:
+        if node.place not in self._entering:
+            touched = self._by(self._liveness.effects[node.place])
+            if node.place not in self._pages:
+                touched |= self._leave(node)
+            self._entering[node.place] = touched
+        return self._entering[node.place]
+
+    def _leave(self, node: Node) -> Names:
+        book, liveness = self._book, self._liveness
+        touched = liveness.reads(node)
+        if node.block.goto is not None:
+            touched |= self._enter(book.nodes[node.block.goto, 0])
+        match node.exit:
+            case Fight() as fight:
+                touched |= liveness.spent(fight)
+            case Shop() as shop:
+                touched = touched.union(*(self._by(t.steps) for t in trades(shop, book)))
+        return touched.union(*map(self._enter, node.inner))
+
+    def _by(self, steps: Iterable[Step]) -> Names:
+        touched = NONE
+        for step in steps:
+            if isinstance(step, Assign):
+                watched = self._liveness.watched_with(step.field)
+                touched |= names(step.value) | watched | {step.field}
+            else:
+                touched |= names(step.condition) | self._by(step.then) | self._by(step.otherwise)
+        return touched

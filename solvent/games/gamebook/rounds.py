@@ -119,7 +119,7 @@ def enough_loss(health: int, most: int) -> int:
     """A loss with which a hero has fallen, the same for heroes of similar health.
 
     Args:
-        health: Of the hero.
+        health: The health of the hero.
         most: The largest health that a hero can have.
     """
     return min(most, 1 << (health - 1).bit_length())

@@ -8,13 +8,13 @@ book, and :class:`solvent.games.gamebook.rules.Gamebook` makes a game of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from solvent.games.gamebook.book import (
     CHANCE,
@@ -29,13 +29,15 @@ from solvent.games.gamebook.book import (
     Roll,
     Shop,
 )
-from solvent.games.gamebook.combat import Combat, FightState
-from solvent.games.gamebook.combat_fighting_fantasy import FightingFantasyCombat
-from solvent.games.gamebook.combat_results_table import ResultsTableCombat
+from solvent.games.gamebook.combat import (
+    Combat,
+    FightingFantasyCombat,
+    FightState,
+    ResultsTableCombat,
+)
 from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Trade, trades
 from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
 from solvent.games.gamebook.liveness import Liveness
-from solvent.games.gamebook.minigame import absorption
 from solvent.games.gamebook.page import Local, Page, Position, Values
 from solvent.model import TooManyStatesError
 from solvent.model.context import modified_exactly
@@ -449,3 +451,53 @@ def _add(odds: Odds, page: Page, probability: Fraction) -> None:
 def _hero(combat: Combat, values: Values) -> tuple[int, ...]:
     """The values of the fields that change in a fight, which are live there."""
     return tuple([value for i in combat.hero if (value := values[i]) is not None])
+
+
+State = TypeVar("State", bound=Hashable)
+End = TypeVar("End", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+
+
+def absorption(
+    transitions: Mapping[State, Mapping[State, Fraction]],
+    ends: Mapping[State, Mapping[End, Fraction]],
+) -> dict[State, dict[End, Fraction]]:
+    """The exact probabilities with which a game of pure chance ends from each of its states.
+
+    The game is an absorbing Markov chain. With Q the transitions between its states and R those
+    that end it, the probabilities are B = (I - Q)^-1 R (Kemeny and Snell 1960, *Finite Markov
+    Chains*, theorem 3.3.7). They are found by taking states out one after the other: a state that
+    is left to itself with probability q is left for good, in the proportions of its other ways on,
+    each divided by 1 - q.
+
+    Args:
+        transitions: For each state the probabilities of the states that follow.
+        ends: For each state the probabilities of the ends that follow; together they sum to 1.
+
+    Raises:
+        ValueError: If from some state the game never ends.
+    """
+    onward = {state: dict(row) for state, row in transitions.items()}
+    ending = {state: dict(ends[state]) for state in transitions}
+    order = list(transitions)
+    for place, state in enumerate(order):
+        stay = onward[state].pop(state, Fraction(0))
+        if stay == 1:
+            raise ValueError(f"the game never ends from {state!r}")
+        onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
+        ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
+        for source in order[place + 1 :]:
+            weight = onward[source].pop(state, None)
+            if weight is not None:
+                _add_all(onward[source], onward[state], weight)
+                _add_all(ending[source], ending[state], weight)
+    # The last one taken out leads nowhere but to ends; each before it to later ones only.
+    for state in reversed(order):
+        for target, weight in onward[state].items():
+            _add_all(ending[state], ending[target], weight)
+    return ending
+
+
+def _add_all(total: dict[Key, Fraction], more: Mapping[Key, Fraction], weight: Fraction) -> None:
+    for key, p in more.items():
+        total[key] = total.get(key, Fraction(0)) + weight * p

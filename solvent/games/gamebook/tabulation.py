@@ -6,7 +6,7 @@ there is known, except for those that a fight or a shop leads to, which follow i
 at one position are rows of an array of small numbers, and equal ones are found by sorting.
 
 What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:mod:`solvent.games.gamebook.dependencies`); the other fields are copied.
+that have a say in it (:mod:`solvent.games.gamebook.liveness`); the other fields are copied.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Book, Place
-from solvent.games.gamebook.dependencies import Touched
-from solvent.games.gamebook.page import Position
-from solvent.games.gamebook.page_table import Columns, PageLayout, Pages, grouped
+from solvent.games.gamebook.liveness import Touched
+from solvent.games.gamebook.page import Columns, PageLayout, Pages, Position, grouped
 from solvent.games.gamebook.story import Story
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
@@ -81,7 +80,7 @@ class _Tabulation:
     def __init__(self, game: GamebookRules, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
-        self._touched = Touched(game.story)
+        self._touched = Touched(game.book, game.story.liveness, game.story.pages)
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
         self._arrivals: dict[Place, dict[Position, Arrivals]] = defaultdict(
