@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from html import escape
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from solvent.baselines import make_baseline
-from solvent.exact import SolvedGame, SolvedTable, optimal_occupancy
+from solvent.exact import GapLocation, SolvedGame, SolvedTable, optimal_occupancy
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.page_text import fight, heading, hero, prose
-from solvent.games.gamebook.report_map import book_map, choices_text, losses, reading
+from solvent.games.gamebook.report_map import book_map, reading
 from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
 from solvent.report.numbers import exact, small
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
@@ -105,6 +108,74 @@ def _losses(game: Gamebook, solved: SolvedTask) -> str:
             + "</details>"
         )
     return "".join(parts)
+
+
+class DecisionLoss(NamedTuple):
+    """The loss of a policy at one decision of the book, over all states of the hero.
+
+    Attributes:
+        place: The decision, in words.
+        chosen: The policy's choices, averaged over what it loses there.
+        best: The choices of an optimal policy, in the same average.
+        lost: The loss in an episode on average.
+        share: The same as a share of the gap.
+    """
+
+    place: str
+    chosen: str
+    best: str
+    lost: float
+    share: float
+
+
+def losses(
+    game: Gamebook,
+    table: TabularGame,
+    policy: TabularPolicy,
+    best: TabularPolicy,
+    location: GapLocation,
+    most: int = 10,
+) -> list[DecisionLoss]:
+    """The decisions at which a policy loses most, the worst first.
+
+    Args:
+        game: The book.
+        table: The same as arrays.
+        policy: Any for it.
+        best: An optimal one.
+        location: Where the gap of `policy` is lost.
+        most: How many to give.
+    """
+    groups: dict[Page, list[int]] = defaultdict(list)
+    pages = cast(Sequence[Page], table.states)
+    for s in np.flatnonzero(location.contribution > 0).tolist():
+        groups[pages[s].decision].append(s)
+    lost = {page: float(location.contribution[group].sum()) for page, group in groups.items()}
+    worst = sorted(lost, key=lambda page: -lost[page])[:most]
+
+    def choices(of: TabularPolicy, page: Page) -> str:
+        weight = location.contribution[groups[page]] / lost[page]
+        return choices_text(game, page, weight @ of.probabilities[groups[page]])
+
+    return [
+        DecisionLoss(
+            game.place(page),
+            choices(policy, page),
+            choices(best, page),
+            lost[page],
+            lost[page] / location.gap,
+        )
+        for page in worst
+    ]
+
+
+def choices_text(game: Gamebook, page: Page, weight: Floats) -> str:
+    """Choices with their frequencies, the most frequent first, without those below a percent."""
+    frequent = [a for a in np.argsort(-weight, kind="stable").tolist() if weight[a] >= 0.01]
+    words = {action: game.story.label(page, action).rstrip(".") for action in frequent}
+    if len(frequent) == 1:
+        return words[frequent[0]]
+    return ", ".join(f"{words[action]} {100 * weight[action]:.0f}%" for action in frequent)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:

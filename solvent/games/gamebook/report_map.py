@@ -1,4 +1,4 @@
-"""A map of a gamebook: its sections from the first on the left to the last on the right.
+"""A map of a gamebook as a policy reads it, from the first section on the left to the last.
 
 A section stands one column to the right of the last of those that lead to it. In its column it
 stands at about the height of these, which keeps lines short (K. Sugiyama, S. Tagawa and M. Toda,
@@ -7,16 +7,15 @@ stands at about the height of these, which keeps lines short (K. Sugiyama, S. Ta
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import mean
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
-from solvent.exact import GapLocation, Solution, state_visitation
+from solvent.exact import Solution, state_visitation
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook
@@ -203,71 +202,3 @@ def sections_of_states(table: TabularGame) -> Ints:
     """The section of each state, [S]."""
     pages = cast(Sequence[Page], table.states)
     return np.fromiter((page.section for page in pages), np.int64, table.n_states)
-
-
-class DecisionLoss(NamedTuple):
-    """The loss of a policy at one decision of the book, over all states of the hero.
-
-    Attributes:
-        place: The decision, in words.
-        chosen: The policy's choices, averaged over what it loses there.
-        best: The choices of an optimal policy, in the same average.
-        lost: The loss in an episode on average.
-        share: The same as a share of the gap.
-    """
-
-    place: str
-    chosen: str
-    best: str
-    lost: float
-    share: float
-
-
-def losses(
-    game: Gamebook,
-    table: TabularGame,
-    policy: TabularPolicy,
-    best: TabularPolicy,
-    location: GapLocation,
-    most: int = 10,
-) -> list[DecisionLoss]:
-    """The decisions at which a policy loses most, the worst first.
-
-    Args:
-        game: The book.
-        table: The same as arrays.
-        policy: Any for it.
-        best: An optimal one.
-        location: Where the gap of `policy` is lost.
-        most: How many to give.
-    """
-    groups: dict[Page, list[int]] = defaultdict(list)
-    pages = cast(Sequence[Page], table.states)
-    for s in np.flatnonzero(location.contribution > 0).tolist():
-        groups[pages[s].decision].append(s)
-    lost = {page: float(location.contribution[group].sum()) for page, group in groups.items()}
-    worst = sorted(lost, key=lambda page: -lost[page])[:most]
-
-    def choices(of: TabularPolicy, page: Page) -> str:
-        weight = location.contribution[groups[page]] / lost[page]
-        return choices_text(game, page, weight @ of.probabilities[groups[page]])
-
-    return [
-        DecisionLoss(
-            game.place(page),
-            choices(policy, page),
-            choices(best, page),
-            lost[page],
-            lost[page] / location.gap,
-        )
-        for page in worst
-    ]
-
-
-def choices_text(game: Gamebook, page: Page, weight: Floats) -> str:
-    """Choices with their frequencies, the most frequent first, without those below a percent."""
-    frequent = [a for a in np.argsort(-weight, kind="stable").tolist() if weight[a] >= 0.01]
-    words = {action: game.story.label(page, action).rstrip(".") for action in frequent}
-    if len(frequent) == 1:
-        return words[frequent[0]]
-    return ", ".join(f"{words[action]} {100 * weight[action]:.0f}%" for action in frequent)

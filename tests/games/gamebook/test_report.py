@@ -11,8 +11,8 @@ from gamebooks import small
 from small_mill import small_mill
 
 from solvent.exact import SolvedTable, locate_gap, policy_value, solve
-from solvent.games.gamebook.report import gamebook_sections
-from solvent.games.gamebook.report_map import layout, losses, reading
+from solvent.games.gamebook.report import gamebook_sections, losses
+from solvent.games.gamebook.report_map import layout, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.report.solved import ScoredAgent, SolvedTask, game_task
