@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -15,8 +16,7 @@ from solvent.games.gamebook.hero import Fixed, Known, Spent
 from solvent.games.gamebook.problems import similar
 from solvent.games.gamebook.values import Digit, Fault, Interval, Model, range_text
 
-LARGEST_LOSS = 9999
-"""The largest loss in a cell of a table."""
+_CELL = re.compile(r"K|\d{1,4}", re.ASCII)
 
 
 def _damage(value: Any) -> Damage:
@@ -31,7 +31,10 @@ def _damage(value: Any) -> Damage:
             raise ValueError(f"there is no damage {name!r}; {similar(str(name), allowed)}")
         if type(points) is not int or not 0 <= points <= 10**6:
             raise ValueError(f"damage.{name} is {points!r}; write a whole number of points")
-    return Damage(**value)
+    try:
+        return Damage(**value)
+    except ValueError as error:
+        raise ValueError(f"{error}; choose others") from None
 
 
 class FightingFantasy(Model):
@@ -58,8 +61,8 @@ class Loss:
 
 def _loss(cell: Any) -> Loss:
     parts = cell.split("/") if isinstance(cell, str) else []
-    if len(parts) == 2 and all(p == "K" or (p.isascii() and p.isdecimal()) for p in parts):
-        enemy, hero = (None if p == "K" else min(int(p[:6]), LARGEST_LOSS) for p in parts)
+    if len(parts) == 2 and all(map(_CELL.fullmatch, parts)):
+        enemy, hero = (None if part == "K" else int(part) for part in parts)
         return Loss(enemy, hero)
     raise ValueError(
         f"{cell!r} is no result; write what enemy and hero lose, such as 4/2, or K for killed"

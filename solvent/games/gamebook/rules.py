@@ -1,7 +1,7 @@
 """A gamebook as a game: pages as states, choices as actions, chance explicit.
 
 A state is a :class:`~solvent.games.gamebook.page.Page`. Play stops wherever there is something to
-read or to decide (:mod:`solvent.games.gamebook.places`): at every section, where often the only
+read or to decide (:mod:`solvent.games.gamebook.story`): at every section, where often the only
 action is to read on, at texts inside one, and at every decision of a fight or a shop. What happens
 between two pages is one distribution, merged where it comes to the same.
 

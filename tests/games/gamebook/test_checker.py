@@ -57,6 +57,8 @@ ERRORS = [
     ("[..-3, -2..2, 3..]", "[..-3, 2..-2, 3..]", None, None, "ends are in order"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/K, 2/5]", None, None, "row 0 has 2 cells"),
     ("0: [0/K, 2/5, 3/3]", "0: [0/X, 2/5, 3/3]", None, None, "'0/X' is no result"),
+    ("0: [0/K, 2/5, 3/3]", "0: [0/12345, 2/5, 3/3]", None, None, "'0/12345' is no result"),
+    ("luck: luck}", "luck: luck, damage: {won: true}}", None, None, "damage.won is True"),
     ("        0: [0/K, 2/5, 3/3]\n", "", "rows:", None, "has no row 0"),
     ("endurance <= 0, ending", "endurence <= 0, ending", None, None, "'endurence' is unknown"),
     ("ending: death}\n\nend", "ending: deth}\n\nend", None, None, "did you mean 'death'?"),
