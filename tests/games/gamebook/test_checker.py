@@ -291,14 +291,16 @@ def test_a_book_of_100_000_lines(tmp_path: Path) -> None:
         for n in range(1, count + 1)
     ]
     text = "".join([*parts, f"  {count + 1}: {{ending: won}}\n  {count + 2}: {{ending: lost}}\n"])
-    text = text.replace("goto: 3001\n", "goto: 9999\n", 1)
-    text = text.replace("  3999:\n", "  3999:\n    tekst: Here.\n")
     text = text.replace("goto: 2001\n", "goto: 1500\n", 1)
     assert text.count("\n") > 100_000
-    errors = [p for p in faults(text, tmp_path) if p.severity == "error"]
-    assert [p.section for p in errors] == [1500, 2998, 3999]
-    circle, dangling, misspelt = errors
+    [circle] = [p for p in faults(text, tmp_path) if p.severity == "error"]
+    assert circle.section == 1998
     assert "lead in a circle: 1500 → " in circle.message
+    text = text.replace("goto: 3001\n", "goto: 9999\n", 1)
+    text = text.replace("  3999:\n", "  3999:\n    tekst: Here.\n")
+    errors = [p for p in faults(text, tmp_path) if p.severity == "error"]
+    assert [p.section for p in errors] == [2998, 3999]
+    dangling, misspelt = errors
     assert dangling.line == line_of(text, "goto: 9999")
     assert misspelt.line == line_of(text, "tekst")
 

@@ -16,9 +16,8 @@ import pytest
 from gamebooks import HERO, MILL, changed, faults, mill, refused, small
 
 from solvent.games.fighting_fantasy.rules import DAMAGE, Damage
-from solvent.games.gamebook.book import Book, Check, Fight, Node, Roll
+from solvent.games.gamebook.book import Book, Fight, Node, Roll
 from solvent.games.gamebook.combat_description import FightingFantasy, Loss, ResultsTable
-from solvent.games.gamebook.effects import trades
 from solvent.games.gamebook.expressions import evaluate, parse
 from solvent.games.gamebook.loader import MOST_PROBLEMS, load_book, parse_book
 from solvent.games.gamebook.problems import BookError
@@ -92,29 +91,6 @@ def test_blocks_are_numbered_in_the_order_of_the_text(book: Book) -> None:
     assert (repeat.end, repeat.inner[0].end) == (7, 7)
 
 
-def test_a_shop_trades_while_there_is_money_room_and_goods(book: Book) -> None:
-    found = trades(root(book, 1).exit, book)
-    assert [(t.text, t.quantity) for t in found] == [
-        ("buy meal for 2 gold", None),
-        ("sell meal for 1 gold", None),
-        ("buy rope for 4 gold", None),
-        ("buy axe for 5 gold", 1),
-    ]
-    buy_meal, sell_meal, buy_rope, _ = found
-    for trade, state, is_open in [
-        (buy_rope, {}, True),
-        (buy_rope, {"gold": 4}, True),
-        (buy_rope, {"gold": 3}, False),
-        (buy_rope, {"rope": 1}, False),
-        (buy_meal, {"meal": 2}, True),
-        (buy_meal, {"meal": 2, "rope": 1}, False),
-        (sell_meal, {"meal": 1, "gold": 0}, True),
-        (sell_meal, {"meal": 0}, False),
-    ]:
-        full = {"gold": 20, "rope": 0, "meal": 0, "axe": 0, **state}
-        assert evaluate(trade.condition, full) == is_open
-
-
 def test_a_fight_takes_from_the_book_what_it_does_not_say(book: Book) -> None:
     rats = fight(mill(), 4)
     assert [(e.name, e.skill, e.health) for e in rats.enemies] == [
@@ -170,16 +146,6 @@ def test_damage_may_be_changed() -> None:
         found = parse_book(changed(("luck: luck}", f"luck: luck, damage: {given}}}")).encode())
         assert found.combat.fighting_fantasy is not None
         assert found.combat.fighting_fantasy.damage == damage
-
-
-def test_a_check_counts_its_circumstances(book: Book) -> None:
-    check = root(book, 6).exit
-    assert isinstance(check, Check)
-    assert check.base == Fraction(3, 5)
-    night, burden = check.modifiers
-    assert night.size == Fraction(-15, 100)
-    assert [evaluate(night.number, {"rested": rested}) for rested in (0, 1)] == [1, 0]
-    assert evaluate(burden.number, {"meal": 2, "rope": 1}) == 3
 
 
 def test_texts_labels_and_rows(book: Book) -> None:
