@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise, product
-from math import prod
 from typing import TypeAlias
 
 from solvent.games.gamebook.book import CHANCE, Book, Branch, Chances, Node, Options, Roll
@@ -205,9 +204,13 @@ def possible_results(
     if isinstance(expression, (int, str, Dice)):
         low, high = bounds(expression, ranges)
         return range(low, high + 1)
-    parts = [possible_results(operand, ranges) for operand in expression.operands]
-    if prod(map(len, parts)) > MOST_PAIRS:
-        low, high = bounds(expression, ranges)
-        return range(low, high + 1)
     apply = OPERATORS[expression.operator]
-    return sorted({apply(*values) for values in product(*parts)})
+    results, *others = (possible_results(operand, ranges) for operand in expression.operands)
+    if not others:
+        return sorted({apply(value) for value in results})
+    for other in others:
+        if len(results) * len(other) > MOST_PAIRS:
+            low, high = bounds(expression, ranges)
+            return range(low, high + 1)
+        results = sorted({apply(a, b) for a, b in product(results, other)})
+    return results

@@ -215,3 +215,6 @@ def test_what_divides_has_to_be_1_at_least() -> None:
 def test_possible_results_of_dice() -> None:
     assert list(possible_results(parse("2d6 - b"), RANGES)) == list(range(-2, 13))
     assert list(possible_results(parse("3 * (1d6 > 2) + digit * 0"), RANGES)) == [0, 3]
+    # A long sum is put together term by term, so that many equal results stay few.
+    even = parse(" + ".join(["2 * 3d6"] * 3 + ["2 * flag"] * 20))
+    assert list(possible_results(even, RANGES)) == list(range(18, 149, 2))
