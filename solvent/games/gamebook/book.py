@@ -1,519 +1,766 @@
-"""What a gamebook is once it has been read: sections of blocks, and fields that are whole numbers.
+"""A gamebook: the models of its file, which are also what is played and solved.
 
-The file's many conveniences are gone here (:mod:`solvent.games.gamebook.loader` replaces them), so
-that a machine has little to know:
+A section is a tree of blocks. Each block has effects, which happen in order when play gets there,
+and exactly one way on. The models hold what the file says, with every expression parsed and every
+name looked up; :attr:`Book.nodes` gives each block its place, by which a state can name it.
 
-- **Fields.** Variables, flags, items and disciplines are all whole numbers within bounds, see
-  :class:`Field`; a flag is 0 or 1, an item's number is how many are carried. Constants, ``count``
-  and ``room`` have been replaced by what they stand for.
-- **Effects.** Whatever happens to fields is an :class:`Assign` or a :class:`When`.
-- **Blocks.** A section is a tree of :class:`Block`. Each has effects, which happen in order when
-  play gets there, and one exit, the way on: a :class:`Goto`, a decision, a chance event, an end.
+The rules of play:
 
-Rules that the machine keeps:
-
-1. An assignment computes its value from the fields as they are, throws the dice in it, and clamps
-   the result to the field's bounds.
-2. After every single assignment of a block or a trade each rule of :attr:`Book.whenever` is looked
-   at, in order: where its condition holds and did not hold before that assignment, play ends there
-   and then in its ending, and nothing else happens.
-3. In a :class:`Cases` the first case whose condition holds applies. Of :class:`Choices`, those
-   whose condition holds are offered.
+1. An effect computes its value from the fields as they are, throws the dice in it, and clamps the
+   result to the field's bounds.
+2. After every single assignment of a block or a trade each rule of ``whenever`` is looked at, in
+   order: where its condition holds and did not hold before that assignment, play ends there and
+   then in its ending, and nothing else happens.
+3. Of ``branch`` the first case whose condition holds applies. Of ``choices`` those whose condition
+   holds are offered.
 4. Play begins with the fields' initial values (dice thrown independently), then the player picks
-   the disciplines that :class:`Picks` asks for, then play gets to the root block of the first
-   section. Whenever-rules are not looked at before the first effect.
+   the disciplines, then play gets to the first section. Rules of ``whenever`` are not looked at
+   before the first effect.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from functools import cached_property
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from solvent.games.fighting_fantasy.rules import Damage
-from solvent.games.gamebook.expressions import Expression
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    RootModel,
+    ValidationInfo,
+    model_validator,
+)
 
-Kind: TypeAlias = Literal["variable", "flag", "item", "discipline"]
+from solvent.games.gamebook.combat_description import Combat, FightingFantasy, ResultsTable
+from solvent.games.gamebook.expressions import (
+    Expression,
+    Operation,
+    bounds,
+    evaluate,
+    names,
+)
+from solvent.games.gamebook.hero import (
+    Amount,
+    AtLeast1,
+    Condition,
+    Fixed,
+    Flag,
+    Hero,
+    Item,
+    Known,
+    NotNegative,
+    Pieces,
+    Settable,
+    Slot,
+    UsedItem,
+    UsedVariable,
+    Variable,
+    known_from,
+)
+from solvent.games.gamebook.problems import similar
+from solvent.games.gamebook.values import (
+    LARGEST_SECTION,
+    Count,
+    Fault,
+    Interval,
+    Label,
+    Model,
+    Name,
+    Path,
+    Range,
+    Rational,
+    SectionKey,
+    Text,
+    range_text,
+    read_range,
+)
 
+VERSION = 1
+"""The version of the format."""
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A whole number that is part of the state.
+MOST_SECTIONS = 20_000
 
-    Attributes:
-        name: Unique among the fields.
-        kind: What it is in the file.
-        low: Its least value; 0 unless it is a variable.
-        high: Its largest value; 1 for flags and disciplines.
-        initial: Its value at the start, dice allowed; a plain number unless it is a variable.
-        description: For the player.
-        slot: Where an item is carried; empty for other fields.
-    """
+MOST_CHOICES = 100
+"""Choices of one decision; also cases of one branch."""
 
-    name: str
-    kind: Kind
-    low: int
-    high: int
-    initial: Expression
-    description: str = ""
-    slot: str = ""
+MOST_ROWS = 1000
+"""Rows of one random table; also chances of one block."""
 
+MOST_ENEMIES = 20
+"""Enemies of one fight."""
 
-@dataclass(frozen=True, slots=True)
-class Picks:
-    """Disciplines that the player picks at the start.
+LARGEST_MODIFIER = 100
+"""The largest sum of a check's modifiers, 10000%, as :mod:`solvent.model.context` allows."""
 
-    They are picked one after the other, each from those that stand after the last one in
-    `names` (and early enough to leave the rest), so that each set is picked in one way only.
-
-    Attributes:
-        count: How many are picked; 0 if none.
-        names: The fields to pick from. Disciplines that the hero has anyway are not among them.
-    """
-
-    count: int
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Assign:
-    """A field gets a value, clamped to its bounds; dice in the value are thrown."""
-
-    field: str
-    value: Expression
-    line: int = dataclasses.field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class When:
-    """Effects under a condition (without dice)."""
-
-    condition: Expression
-    then: tuple[Effect, ...]
-    otherwise: tuple[Effect, ...] = ()
-
-
-Effect: TypeAlias = Assign | When
-
-
-@dataclass(frozen=True, slots=True)
-class Goto:
-    """On to the root block of a section."""
-
-    section: int
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """Play is over, with the score of an ending."""
-
-    ending: str
+TABLE_ONLY = ("dealt", "suffered", "added", "invulnerable")
+"""Keys of a fight that belong to results-table combat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """Something that the player may choose if its condition holds."""
+def _ending(name: str, info: ValidationInfo) -> str:
+    known = known_from(info)
+    if known.endings is not None and name not in known.endings:
+        raise ValueError(f"there is no ending {name!r}; {similar(name, known.endings)}")
+    known.used.add(f"ending {name}")
+    return name
 
-    text: str
-    condition: Expression
-    block: Block
+
+def _target(number: int, info: ValidationInfo) -> int:
+    if number not in known_from(info).sections:
+        raise ValueError(f"there is no section {number}; write it, or lead somewhere else")
+    return number
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+EndingName = Annotated[Name, AfterValidator(_ending)]
+Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION), AfterValidator(_target)]
+
+
+def _each(value: Any, meaning: Any) -> Any:
+    """A name, or a list of names, is short for a mapping of these to a meaning."""
+    if isinstance(value, str):
+        return {value: meaning}
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return dict.fromkeys(value, meaning)
+    return value
+
+
+class Eat(Model):
+    """A meal, or hunger."""
+
+    item: UsedItem
+    unless: Condition = 0
+    hunger: dict[Variable, Amount]
+
+
+class Effect(Model):
+    """Something that happens to fields: one of its keys, of which ``if`` has two more with it."""
+
+    gain: dict[Variable, Amount] | None = None
+    lose: dict[Variable, Amount] | None = None
+    set: dict[Settable, Amount] | None = None
+    clear: dict[Flag, Amount] | None = None
+    take: dict[Item, Pieces] | None = None
+    drop: dict[Item, Pieces] | None = None
+    empty: Slot | None = None
+    eat: Eat | None = None
+    condition: Annotated[Condition | None, Field(alias="if")] = None
+    then: list[Effect] | None = None
+    otherwise: Annotated[list[Effect] | None, Field(alias="else")] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        meanings = {"set": True, "clear": False, "take": 1, "drop": 1}
+        if not isinstance(value, dict):
+            return value
+        return {
+            key: _each(inner, meanings[key]) if key in meanings else inner
+            for key, inner in value.items()
+        }
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """Each entry of a list should be one effect."""
+        yield from _should_be_one(self, "effect", EFFECTS)
+        if (self.then is None) != (self.condition is None):
+            yield (), "has if without then, or then without if; both belong together"
+        if self.otherwise is not None and self.condition is None:
+            yield (), "has else without if; else belongs to if and then"
+
+
+EFFECTS = ("gain", "lose", "set", "clear", "take", "drop", "empty", "eat", "condition")
+
+
+def _should_be_one(model: Model, what: str, allowed: tuple[str, ...]) -> Iterator[Fault]:
+    given = [name for name in allowed if getattr(model, name) is not None]
+    named = [name.replace("condition", "if") for name in given or allowed]
+    if not given:
+        yield (), f"has no {what}; it should have one of {', '.join(named)}"
+    elif len(given) > 1:
+        yield (), f"has {' and '.join(named)}; it should have one {what} only"
+
+
+class Block(Model):
+    """A place in the book: text, effects, and one way on."""
+
+    text: Text = ""
+    do: list[Effect] = Field(default=[])
+    goto: Target | None = None
+    ending: EndingName | None = None
+    choices: Choices | None = None
+    branch: Branch | None = None
+    roll: Roll | None = None
+    chances: Chances | None = None
+    check: Check | None = None
+    fight: Fight | None = None
+    shop: Shop | None = None
+    repeat: Block | None = None
+    again: Literal[True] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        """A number is short for goto, and the word again for itself."""
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"goto": value}
+        return {"again": True} if value == "again" else value
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """A block should have one way on."""
+        yield from _should_be_one(self, "way on", WAYS_ON)
+
+    @cached_property
+    def way_on(self) -> str:
+        """The key of the way on."""
+        return next(name for name in WAYS_ON if getattr(self, name) is not None)
+
+    def inner(self) -> Iterator[tuple[Path, Block]]:
+        """The blocks inside, each with its path from here."""
+        way = self.way_on
+        match getattr(self, way):
+            case Options(root=options):
+                for i, option in enumerate(options):
+                    yield (way, i), option
+            case Roll(results=results):
+                for key, row in results.items():
+                    yield (way, "results", key), row
+            case Check(success=success, failure=failure):
+                yield (way, "success"), success
+                yield (way, "failure"), failure
+            case Fight(escape=escape, victory=victory, defeat=defeat):
+                if escape is not None:
+                    yield (way, "escape"), escape
+                yield (way, "victory"), victory
+                yield (way, "defeat"), defeat
+            case Shop(leave=leave):
+                yield (way, "leave"), leave
+            case Block() as repeated:
+                yield (way,), repeated
+
+
+WAYS_ON = tuple(name for name in Block.model_fields if name not in ("text", "do"))
+
+CHANCE = ("branch", "roll", "chances", "check")
+"""Ways on that may stand between a repeat and its `again`."""
+
+
+class Choice(Block):
+    """Something that the player may choose."""
+
+    label: Label
+    when: Condition = 1
+
+
+class Case(Block):
+    """A case of a branch."""
+
+    when: Condition = 1
+
+
+class Chance(Block):
+    """A block with its probability."""
+
+    probability: Annotated[Rational, Field(gt=0, le=1)]
+
+
+Option = TypeVar("Option", bound=Block)
+
+
+class Options(RootModel[list[Option]], Generic[Option]):
+    """Several blocks, one of which play goes on with."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Choices(Options[Choice]):
     """The player's decision between the options whose condition holds."""
 
-    options: tuple[Option, ...]
+    root: Annotated[list[Choice], Field(min_length=1, max_length=MOST_CHOICES)]
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A block under a condition."""
-
-    condition: Expression
-    block: Block
-
-
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Branch(Options[Case]):
     """The first case whose condition holds."""
 
-    cases: tuple[Case, ...]
+    root: Annotated[list[Case], Field(min_length=1, max_length=MOST_CHOICES)]
+
+    @model_validator(mode="after")
+    def _all_can_apply(self) -> Branch:
+        if any(case.when == 1 for case in self.root[:-1]):
+            raise ValueError("what follows a case without when can never apply; give it a when")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class RollRow:
-    """A row of a random table: results from `low` to `high`, without limit where None."""
-
-    low: int | None
-    high: int | None
-    block: Block
-
-
-@dataclass(frozen=True, slots=True)
-class Roll:
-    """A random table: the rows do not overlap and hold every result that can fall.
-
-    The dice are thrown with the fields as they are when the block's effects have happened.
-    """
-
-    dice: Expression
-    rows: tuple[RollRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """A block with a probability, which is above 0."""
-
-    probability: Fraction
-    block: Block
-
-
-@dataclass(frozen=True, slots=True)
-class Chances:
+class Chances(Options[Chance]):
     """Blocks with probabilities that sum to 1."""
 
-    chances: tuple[Chance, ...]
+    root: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)]
+
+    @model_validator(mode="after")
+    def _sum_to_1(self) -> Chances:
+        total = sum((chance.probability for chance in self.root), Fraction(0))
+        if total != 1:
+            rest = f"{abs(1 - total)} {'is missing' if total < 1 else 'is too much'}"
+            raise ValueError(f"the probabilities sum to {total}; they should sum to 1, {rest}")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Circumstance:
-    """A modifier of a check.
+class Roll(Model):
+    """A random table: its rows do not overlap and hold every result that can fall."""
 
-    It is `size` x `times` in all; `times` is 1 or 0 where the file only gives a condition.
-    """
+    dice: Amount
+    results: Annotated[dict[str, Block], Field(min_length=1, max_length=MOST_ROWS)]
 
-    name: str
-    size: Fraction
-    times: Expression
+    @model_validator(mode="before")
+    @classmethod
+    def _text_keys(cls, value: Any) -> Any:
+        results = value.get("results") if isinstance(value, dict) else None
+        if not isinstance(results, dict):
+            return value
+        return {**value, "results": {str(key): inside for key, inside in results.items()}}
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """The key of every row should be a range."""
+        for key in self.results:
+            try:
+                read_range(key)
+            except ValueError as error:
+                yield ("results", key), f"the row {key!r} is no range; it {error}"
+
+    @cached_property
+    def rows(self) -> tuple[Range, ...]:
+        """The range of results of each row."""
+        return tuple(map(read_range, self.results))
+
+    def row(self, result: int) -> int | None:
+        """The index of the row that a result is in, or None."""
+        for number, (low, high) in enumerate(self.rows):
+            if (low is None or low <= result) and (high is None or result <= high):
+                return number
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckInContext:
-    """A check: succeeds with :func:`solvent.model.context.modified_exactly` of base and sum.
+class Modifier(Model):
+    """A circumstance of a check."""
 
-    The constant c and the denominator are those of the book.
-    """
+    name: Label
+    size: Rational
+    when: Condition | None = None
+    times: Condition | None = None
 
-    name: str
-    base: Fraction
-    circumstances: tuple[Circumstance, ...]
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """A modifier counts under a condition, or so many times."""
+        if self.when is not None and self.times is not None:
+            yield (), "has when and times; it should have one of them only"
+
+    @property
+    def number(self) -> Expression:
+        """The number of times that the modifier counts."""
+        if self.times is not None:
+            return self.times
+        return 1 if self.when is None else Operation("!=", (self.when, 0))
+
+
+class Check(Model):
+    """A check in context, see :func:`solvent.model.context.modified_exactly`."""
+
+    name: Label
+    base: Annotated[Rational, Field(ge=0, le=1)]
+    modifiers: Annotated[list[Modifier], Field(max_length=50)] = Field(default=[])
     success: Block
     failure: Block
 
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """The modifiers should stay within what checks allow."""
+        if known.hero is None:
+            return
+        largest = Fraction(0)
+        for modifier in self.modifiers:
+            ends = bounds(modifier.number, known.hero.ranges)
+            largest += abs(modifier.size) * max(map(abs, ends))
+        if largest > LARGEST_MODIFIER:
+            yield (
+                ("modifiers",),
+                f"the modifiers can sum to {float(100 * largest):.0f}%; at most "
+                f"{100 * LARGEST_MODIFIER}% is allowed",
+            )
 
-@dataclass(frozen=True, slots=True)
-class Enemy:
-    """One opponent of a fight; `endurance` is called STAMINA in Fighting Fantasy."""
 
-    name: str
-    skill: int
-    endurance: int
+class Enemy(Model):
+    """An opponent; one of stamina and endurance, by the rules of the fight."""
+
+    name: Label
+    skill: Annotated[int, Field(ge=0, le=1000)]
+    stamina: Annotated[int, Field(ge=1, le=1000)] | None = None
+    endurance: Annotated[int, Field(ge=1, le=1000)] | None = None
+
+    @property
+    def health(self) -> int:
+        """The stamina or endurance."""
+        return self.stamina or self.endurance or 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bonus:
-    """A change of the hero's skill in a fight.
+class Counting(Model):
+    """Something that counts in certain rounds of a fight, perhaps only under a condition."""
 
-    Attributes:
-        name: What it comes from.
-        size: Of the change, without dice, with the fields as they are when the fight begins.
-        first: The first round in which it counts, from 1.
-        last: The last, or None: to the end. Rounds are counted through the whole fight.
-    """
+    rounds: Interval = (None, None)
+    when: Condition = 1
 
-    name: str
-    size: Expression
-    first: int = 1
-    last: int | None = None
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """Rounds should be counted from 1."""
+        if any(end is not None and end < 1 for end in self.rounds):
+            yield ("rounds",), f"is {range_text(self.rounds)}; rounds are counted from 1"
+
+    @property
+    def first(self) -> int:
+        """The first round in which it counts, from 1 through the whole fight."""
+        return self.rounds[0] or 1
+
+    @property
+    def last(self) -> int | None:
+        """The last round, or None: to the end."""
+        return self.rounds[1]
+
+    @property
+    def holds(self) -> Expression:
+        """1 if the condition holds when the fight begins, and 0 if not."""
+        return 1 if self.when == 1 else Operation("!=", (self.when, 0))
 
     def counts_in(self, round_: int) -> bool:
-        """Whether it counts in a round, from 1."""
+        """Return whether it counts in a round, from 1."""
         return self.first <= round_ and (self.last is None or round_ <= self.last)
 
 
-@dataclass(frozen=True, slots=True)
-class Escape:
-    """A way out of a fight, offered as a decision before a round begins.
+class Bonus(Counting):
+    """A change of the hero's skill in a fight."""
 
-    Attributes:
-        after: How many rounds of the whole fight must have been fought; 0: from the start.
-        parting: Whether the hero is struck while leaving: one last round is fought in which only
-            the hero loses. In results-table combat only.
-        block: Where it leads.
-        condition: The escape is offered only where it holds; looked at when the fight begins.
+    name: Label
+    size: Fixed
+
+    @property
+    def amount(self) -> Expression:
+        """The change, with the fields as they are when the fight begins."""
+        return self.size if self.when == 1 else Operation("*", (self.size, self.holds))
+
+
+class Invulnerable(Counting):
+    """Rounds of results-table combat in which the hero loses nothing."""
+
+    rounds: Interval
+
+
+class Escape(Block):
+    """A way out of a fight, offered as a decision before a round begins."""
+
+    after: Annotated[int, Field(ge=0, le=100)] = 0
+    parting: bool = False
+    when: Condition = 1
+
+
+class Added(Model):
+    """Losses added to every round of results-table combat."""
+
+    enemy: NotNegative = 0
+    hero: NotNegative = 0
+
+
+class Fight(Model):
+    """Combat, enemy after enemy, by the rules that the book describes.
+
+    Skill, bonuses and conditions are computed when the fight begins. Rounds are counted through the
+    whole fight. What the hero has lost carries on from enemy to enemy, and is gone when it ends.
     """
 
-    after: int
-    parting: bool
-    block: Block
-    condition: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class FightingFantasyFight:
-    """A fight by the rules of :mod:`solvent.games.fighting_fantasy.rules`, enemy after enemy.
-
-    Before a round: the decision to escape, if there is an escape and it is open (only then is
-    this a state). After a round that is not drawn and before its damage: the decision to test
-    LUCK, if there is any. Draws are conditioned out and do not count as rounds. The hero's
-    STAMINA and LUCK carry on from enemy to enemy, and are those of the fields when it ends.
-    Luck does not rise, STAMINA does not rise.
-
-    Attributes:
-        enemies: In the order in which they are fought.
-        skill: The hero's SKILL, without dice, computed when the fight begins.
-        stamina: The field of the hero's STAMINA; its least value is 0.
-        luck: The field of LUCK, whose least value is 0, or None: no tests.
-        bonuses: Added to SKILL; they count in every round.
-        damage: STAMINA lost in a round.
-        escape: Or None.
-        victory: Where it goes on when the last enemy has fallen.
-        defeat: Where it goes on when the hero has fallen; STAMINA is 0 then.
-    """
-
-    enemies: tuple[Enemy, ...]
-    skill: Expression
-    stamina: str
-    luck: str | None
-    bonuses: tuple[Bonus, ...]
-    damage: Damage
-    escape: Escape | None
+    rules: Literal["fighting-fantasy", "results-table"]
+    enemies: Annotated[list[Enemy], Field(min_length=1, max_length=MOST_ENEMIES)]
+    bonuses: Annotated[list[Bonus], Field(max_length=50)] = Field(default=[])
+    dealt: AtLeast1 = 1
+    suffered: NotNegative = 1
+    added: Added = Added()
+    invulnerable: Invulnerable | None = None
+    escape: Escape | None = None
     victory: Block
     defeat: Block
 
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, value: Any, info: ValidationInfo) -> Any:
+        """Take from the book what a fight need not say: its rules, and where defeat leads."""
+        known = known_from(info)
+        if not isinstance(value, dict):
+            return value
+        if known.combat is None:  # There are faults elsewhere, so nothing is said about these.
+            return {"rules": "results-table", "defeat": "again", **value}
+        kinds = known.combat.by_rules()
+        if len(kinds) == 1:
+            value = {"rules": next(iter(kinds)), **value}
+        rules = value.get("rules")
+        described = kinds.get(rules) if isinstance(rules, str) else None
+        if described is not None and described.spent[0] in known.fallen:
+            value = {"defeat": {"ending": known.fallen[described.spent[0]]}, **value}
+        return value
 
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """What a round of results-table combat costs both; None: that side is killed."""
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """A fight should have what its rules have, and nothing else."""
+        if known.combat is None:
+            return
+        if self.rules not in known.combat.by_rules():
+            yield (
+                ("rules",),
+                f"the book does not describe {self.rules} combat; add it under combat",
+            )
+        with_table = self.rules == "results-table"
+        right, wrong = ("endurance", "stamina") if with_table else ("stamina", "endurance")
+        for i, enemy in enumerate(self.enemies):
+            if getattr(enemy, wrong) is not None or getattr(enemy, right) is None:
+                yield (
+                    ("enemies", i),
+                    f"the enemy {enemy.name!r} is not described by {right}; by these rules it has "
+                    f"{right}, not {wrong}",
+                )
+        if with_table:
+            return
+        foreign: list[Path] = [(key,) for key in TABLE_ONLY if key in self.model_fields_set]
+        if self.escape is not None and self.escape.parting:
+            foreign.append(("escape", "parting"))
+        for i, bonus in enumerate(self.bonuses):
+            if "rounds" in bonus.model_fields_set:
+                foreign.append(("bonuses", i, "rounds"))
+        for path in foreign:
+            yield path, f"{path[-1]} belongs to results-table combat; remove it"
 
-    enemy: int | None
-    hero: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The results for differences of skill from `low` to `high`; without limit where None.
-
-    Attributes:
-        low: Least difference, hero's skill minus the enemy's.
-        high: Largest.
-        losses: For each digit from 0 to 9.
-    """
-
-    low: int | None
-    high: int | None
-    losses: tuple[Loss, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ResultsTableFight:
-    """A fight by a table of results, enemy after enemy.
-
-    In each round a digit from 0 to 9 is drawn; it and the column for the difference of skill in
-    that round give what both lose. The enemy's loss is multiplied by `dealt`, the hero's by
-    `suffered`; then `dealt_besides` and `suffered_besides` are added, in every round; killed is
-    killed. In the rounds of `invulnerable` the hero loses nothing of all this and is not killed.
-    If the hero falls, that counts first, whatever the enemy lost.
-    The hero's endurance carries on from enemy to enemy and is that of its field when it ends.
-    Rounds are counted through the whole fight.
-
-    Attributes:
-        enemies: In the order in which they are fought.
-        skill: The hero's skill, without dice, computed when the fight begins.
-        endurance: The field of the hero's endurance; its least value is 0.
-        bonuses: Added to skill in their rounds.
-        columns: The table, ascending and without gaps.
-        dealt: What the enemy's losses are multiplied by, computed when the fight begins, >= 0.
-        suffered: What the hero's are, likewise.
-        dealt_besides: What the enemy loses besides in each round, likewise.
-        suffered_besides: What the hero loses besides in each round, likewise.
-        invulnerable: Rounds in which the hero loses nothing, or None. Its size is 1 where it counts
-            and else 0.
-        escape: Or None.
-        victory: Where it goes on when the last enemy has fallen.
-        defeat: Where it goes on when the hero has fallen; the endurance is 0 then.
-    """
-
-    enemies: tuple[Enemy, ...]
-    skill: Expression
-    endurance: str
-    bonuses: tuple[Bonus, ...]
-    columns: tuple[Column, ...]
-    dealt: Expression
-    suffered: Expression
-    dealt_besides: Expression
-    suffered_besides: Expression
-    invulnerable: Bonus | None
-    escape: Escape | None
-    victory: Block
-    defeat: Block
+    @property
+    def expressions(self) -> Iterator[Expression]:
+        """All that is computed when the fight begins, besides the hero's skill."""
+        yield from (bonus.amount for bonus in self.bonuses)
+        yield from (self.dealt, self.suffered, self.added.enemy, self.added.hero)
+        if self.invulnerable is not None:
+            yield self.invulnerable.holds
+        if self.escape is not None:
+            yield self.escape.when
 
 
-@dataclass(frozen=True, slots=True)
-class Trade:
-    """Something that can be done in a shop, after which the player is still in the shop.
+class Good(Model):
+    """Something that is bought and sold."""
 
-    Attributes:
-        text: Such as ``"buy rope for 4 gold"``.
-        condition: When it can be done: there is the money, the room, the thing.
-        effects: Money and goods that change hands.
-        quantity: How often at most in one visit; None: as long as the condition holds. The
-            loader has made sure that this, too, comes to an end.
-    """
+    item: Item
+    buy: Count | None = None
+    sell: Count | None = None
+    quantity: Annotated[int, Field(ge=1, le=1000)] | None = None
 
-    text: str
-    condition: Expression
-    effects: tuple[Assign, ...]
-    quantity: int | None
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """A good should have a price, and trading it an end."""
+        if self.sell is not None:
+            known.used.add(self.item)  # Whether it can be sold depends on how many there are.
+        if self.buy is None and self.sell is None:
+            yield (), "has no price; add buy, sell, or both"
+        if self.quantity is not None:
+            if self.buy is None:
+                yield (), "has quantity without buy; quantity limits what can be bought"
+        elif self.buy is not None and self.sell is not None and self.buy <= self.sell:
+            yield (
+                (),
+                "could be traded for ever; it should cost more to buy than to sell, or have a "
+                "quantity",
+            )
 
 
-@dataclass(frozen=True, slots=True)
-class Shop:
-    """A decision that comes again and again: one of the trades, or to leave."""
+class Shop(Model):
+    """A decision that comes again and again: to buy, to sell, or to leave."""
 
-    trades: tuple[Trade, ...]
+    money: UsedVariable
+    goods: Annotated[list[Good], Field(min_length=1, max_length=50)]
     leave: Block
 
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """A game of pure chance that is played until it is over.
-
-    Between here and any :class:`Again` inside there are effects, branches, rolls, chances and
-    checks only. Every other exit leaves. It is over with probability 1, or the book is at fault.
-    """
-
-    block: Block
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """Every good should stand once."""
+        items = [good.item for good in self.goods]
+        for i, item in enumerate(items):
+            if item in items[:i]:
+                yield ("goods", i), f"{item} is traded twice here; keep one of the two"
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """Back to the block of the innermost :class:`Repeat` around; its effects happen anew."""
+class Section(Block):
+    """A numbered block."""
+
+    title: Text = ""
 
 
-Exit: TypeAlias = (
-    Goto
-    | End
-    | Choices
-    | Cases
-    | Roll
-    | Chances
-    | CheckInContext
-    | FightingFantasyFight
-    | ResultsTableFight
-    | Shop
-    | Repeat
-    | Again
-)
+class Checks(Model):
+    """The constants of checks."""
+
+    c: Annotated[Rational, Field(ge=0, le=100)] = Fraction(21, 5)
+    denominator: Annotated[int, Field(ge=2, le=10**18)] = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """What happens when play gets to one place of the book, and the way on.
+class Ending(Model):
+    """A way in which play ends, and its score."""
 
-    Attributes:
-        section: The number of the section that it stands in.
-        index: Its place in :attr:`Section.blocks`, by which a state can name it.
-        text: What is read there; may be empty.
-        effects: Happen in order.
-        exit: The way on, with the blocks that it leads to inside.
-        line: Of the file.
-        exit_line: The line in which the way on begins.
-    """
-
-    section: int
-    index: int
-    text: str
-    effects: tuple[Effect, ...]
-    exit: Exit
-    line: int = dataclasses.field(default=0, compare=False)
-    exit_line: int = dataclasses.field(default=0, compare=False)
+    score: Rational
+    text: Text = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A numbered section.
-
-    Attributes:
-        number: From 1.
-        title: May be empty.
-        blocks: Every block of the section's tree, the root first and each before those inside
-            it; ``blocks[i].index == i``.
-        line: Of the file.
-    """
-
-    number: int
-    title: str
-    blocks: tuple[Block, ...]
-    line: int = dataclasses.field(default=0, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """A way in which play can end, and its score."""
-
-    name: str
-    score: Fraction
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Whenever:
+class Whenever(Model):
     """A rule that ends play as soon as an assignment makes its condition hold."""
 
-    condition: Expression
-    ending: str
+    when: Condition
+    ending: EndingName
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A place that holds so many items, counted together."""
+class Frame(Hero):
+    """A book without its sections."""
 
-    name: str
-    capacity: int
-    description: str = ""
+    checks: Checks = Checks()
+    combat: Combat = Combat()
+    endings: Annotated[dict[Name, Ending], Field(min_length=1)]
+    whenever: Annotated[list[Whenever], Field(max_length=50)] = Field(default=[])
+
+    @property
+    def fallen(self) -> Mapping[str, str]:
+        """For each field that a rule of ``whenever`` looks at alone: the ending if it is 0."""
+        found: dict[str, str] = {}
+        for rule in self.whenever:
+            read = names(rule.when)
+            if len(read) == 1:
+                [name] = read
+                if evaluate(rule.when, {name: 0}):
+                    found.setdefault(name, rule.ending)
+        return found
 
 
-@dataclass(frozen=True)
-class Book:
-    """A gamebook.
+class Book(Frame):
+    """A whole gamebook.
 
-    Attributes:
-        title: Of the book.
-        author: Of the book.
-        start: The number of the section in which play begins.
-        fields: All fields, in the order of the file: variables, flags, items, disciplines.
-        slots: What the hero can carry.
-        picks: The disciplines that the player picks before the first section.
-        whenever: Rules looked at after every assignment.
-        endings: By name; scores are the rewards.
-        sections: By number, ascending.
-        c: Log-odds of a modifier of 100% in checks.
-        denominator: Of the probabilities of checks with modifiers.
-        digest: SHA-256 of the file's content, in hexadecimal.
+    Its sections do not lead in circles, which
+    :func:`~solvent.games.gamebook.loader.load_book` has seen to.
     """
 
-    title: str
-    author: str
-    start: int
-    fields: tuple[Field, ...]
-    slots: tuple[Slot, ...]
-    picks: Picks
-    whenever: tuple[Whenever, ...]
-    endings: Mapping[str, Ending]
-    sections: Mapping[int, Section]
-    c: Fraction
-    denominator: int
-    digest: str = ""
+    model_config = ConfigDict(extra="forbid")
 
-    def block(self, section: int, index: int = 0) -> Block:
-        """A block by its section's number and its index there."""
-        return self.sections[section].blocks[index]
+    format: Literal["solvent-gamebook"]
+    version: int
+    title: Label
+    author: Text = ""
+    start: Target = 1
+    sections: Annotated[dict[SectionKey, Section], Field(min_length=1, max_length=MOST_SECTIONS)]
+    _digest: str = PrivateAttr("")
 
-    def targets(self, section: int) -> tuple[int, ...]:
-        """The sections to which a section leads, in the order of the text, each once."""
-        exits = (block.exit for block in self.sections[section].blocks)
-        return tuple(dict.fromkeys(e.section for e in exits if isinstance(e, Goto)))
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """A book should begin, in a version that is read here."""
+        yield from super().faults(known)
+        if self.version != VERSION:
+            yield ("version",), f"is {self.version}; books of version {VERSION} are read here"
+        if self.start not in self.sections:
+            yield ("start",), f"there is no section {self.start}; start in one there is"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file's content, in hexadecimal."""
+        return self._digest
+
+    @cached_property
+    def nodes(self) -> Mapping[Place, Node]:
+        """Every block by its place: sections ascending, each before the blocks inside it."""
+        found: dict[Place, Node] = {}
+        for number in sorted(self.sections):
+            path = ("sections", number)
+            self._number(self.sections[number], (number, 0), path, found, repeated=False)
+        return dict(sorted(found.items()))
+
+    def _number(
+        self, block: Block, place: Place, path: Path, found: dict[Place, Node], *, repeated: bool
+    ) -> Node:
+        """Give a block and those inside it their places."""
+        section, index = place
+        inner: list[Node] = []
+        following = index + 1
+        goes_on = block.repeat is not None or (repeated and block.way_on in CHANCE)
+        for step, inside in block.inner():
+            node = self._number(
+                inside, (section, following), (*path, *step), found, repeated=goes_on
+            )
+            following = node.end
+            inner.append(node)
+        exit_ = getattr(block, block.way_on)
+        found[place] = Node(place, path, block, exit_, tuple(inner), following, repeated)
+        return found[place]
+
+    def in_section(self, number: int) -> Iterator[Node]:
+        """The nodes of a section, in order."""
+        for index in range(self.nodes[number, 0].end):
+            yield self.nodes[number, index]
+
+    @cached_property
+    def targets(self) -> Mapping[int, tuple[int, ...]]:
+        """The sections to which each section leads, in the order of the text, each once."""
+        found: dict[int, dict[int, None]] = {number: {} for number in sorted(self.sections)}
+        for (number, _), node in self.nodes.items():
+            if node.block.goto is not None:
+                found[number][node.block.goto] = None
+        return {number: tuple(there) for number, there in found.items()}
+
+    @cached_property
+    def in_order(self) -> SectionOrder:
+        """The sections that can be reached from the first, found depth first."""
+        found = SectionOrder([], [])
+        path = {self.start: iter(self.targets[self.start])}
+        done: set[int] = set()
+        while path:
+            number, waiting = next(reversed(path.items()))
+            target = next(waiting, None)
+            if target is None:
+                found.sections.append(number)
+                done.add(number)
+                del path[number]
+            elif target in path:
+                found.circles.append([*list(path)[list(path).index(target) :], target])
+            elif target not in done:
+                path[target] = iter(self.targets[target])
+        found.sections.reverse()
+        return found
+
+    def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
+        """The hero's numbers and fields that a fight uses."""
+        return self.combat.by_rules()[fight.rules]
+
+
+class SectionOrder(NamedTuple):
+    """The order of a book's sections.
+
+    Attributes:
+        sections: The sections that can be reached, each before all that it leads to.
+        circles: Each way on that leads back to a section on the way there, as the circle of
+            sections that it closes.
+    """
+
+    sections: list[int]
+    circles: list[list[int]]
+
+
+Place: TypeAlias = tuple[int, int]
+"""A section's number, and the index of a block in it: each block comes before those inside it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A block in its place.
+
+    Attributes:
+        place: The place, by which states name the block.
+        path: The keys that lead to the block in the file.
+        block: The block.
+        exit: Its way on: the value of the one key of :data:`WAYS_ON` that it has.
+        inner: The nodes of the blocks inside.
+        end: The index that follows the last block inside.
+        repeated: Whether nothing but chance stands between the block and a ``repeat`` around it.
+    """
+
+    place: Place
+    path: Path
+    block: Block
+    exit: Any
+    inner: tuple[Node, ...]
+    end: int
+    repeated: bool

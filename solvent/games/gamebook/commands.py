@@ -81,7 +81,7 @@ def solve(
     from solvent.cli.progress import solving
     from solvent.exact import optimal_occupancy, solve_exactly
     from solvent.exact import solve as solve_table
-    from solvent.games.gamebook.commands_report import report, report_json
+    from solvent.games.gamebook.commands_report import account, report
     from solvent.games.gamebook.loader import load_book
     from solvent.games.gamebook.rules import Gamebook
 
@@ -93,8 +93,8 @@ def solve(
         else:
             solution = solve_table(model.table, progress=progress)
             occupancy = optimal_occupancy(model.table, solution)
-        text = (report_json if json else report)(game, occupancy, decisions)
-    typer.echo(text)
+        told = account(game, occupancy, decisions)
+    typer.echo(json_module.dumps(told, indent=2) if json else report(game, told))
 
 
 @book_commands.command("import")

@@ -1,14 +1,13 @@
-"""What `solvent book solve` says of a solved book."""
+"""The report of `solvent book solve` on a solved book."""
 
 from __future__ import annotations
 
-import json
 import textwrap
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from solvent.exact import DecisionGroup, OptimalOccupancy
-from solvent.games.gamebook.page import FinalState
+from solvent.exact import OptimalOccupancy
 from solvent.games.gamebook.rules import Gamebook
 
 LONGEST_FRACTION = 2000
@@ -18,118 +17,102 @@ TOGETHER = "\N{NO-BREAK SPACE}"
 """Between a choice and its share, which are not parted at the end of a line."""
 
 
-def report(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
-    """The value, how best play ends, and the most important decisions.
+def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
+    """The facts about a solved book, as JSON can hold them.
 
-    How it ends is told by the fields that the game keeps, if there are any.
+    Numbers are floats; those that are known exactly are also texts such as ``"2 / 3"``.
+
+    Args:
+        game: The book. Final states are told apart by the fields that it keeps.
+        occupancy: Optimal play of the book.
+        most: How many decisions to list.
+    """
+    return {
+        "title": game.book.title,
+        "digest": game.book.digest,
+        "states": len(occupancy.table.states),
+        **_number("value", occupancy.value),
+        "ends": [
+            {
+                "ending": end.ending,
+                "section": end.section,
+                **({"fields": dict(zip(game.keep, end.values, strict=True))} if game.keep else {}),
+                **_number("probability", p),
+            }
+            for end, p in occupancy.ends(game.final_state)
+        ],
+        "decisions": [
+            {
+                "section": decision.group.section,
+                "step": decision.group.step,
+                "place": game.place(decision.group),
+                "stake": float(decision.importance),
+                "visits": float(decision.visits),
+                "choices": {
+                    game.story.label(decision.group, action): float(taken / decision.visits)
+                    for action, taken in decision.actions
+                },
+            }
+            for decision in occupancy.decisions(lambda page: page.decision, most)
+        ],
+    }
+
+
+def report(game: Gamebook, told: Mapping[str, Any]) -> str:
+    """The value, how optimal play ends, and the most important decisions.
 
     Args:
         game: The book.
-        occupancy: Best play of it.
-        most: How many decisions to list.
+        told: Its :func:`account`.
     """
     book = game.book
+    exact = f" [{told['value_exact']}]" if "value_exact" in told else ""
     lines = [
-        f"{book.title}: {len(occupancy.table.states):,} states",
-        f"{value_name(game)}: {_number(occupancy.value)}",
+        f"{book.title}: {told['states']:,} states",
+        f"{value_name(game)}: {told['value']!r}{exact}",
     ]
-    ends = occupancy.ends(game.final_state)
     for name, ending in book.endings.items():
-        here = [(end, p) for end, p in ends if end.ending == name]
-        lines.append(f"{float(sum(p for _, p in here)):.4f}  {name} (score {ending.score})")
-        lines += [f"    {float(p):.4f}  {_end_text(game, end, p)}" for end, p in here]
-    decisions = _decisions(occupancy, most)
-    if decisions:
+        here = [end for end in told["ends"] if end["ending"] == name]
+        total = sum(end["probability"] for end in here)
+        lines.append(f"{total:.4f}  {name} (score {ending.score})")
+        lines += [f"    {end['probability']:.4f}  {_end_text(end)}" for end in here]
+    if told["decisions"]:
         lines.append("Most important decisions (visits x loss by the second best choice):")
-    for decision in decisions:
-        place, visits = game.place(decision.group), float(decision.visits)
-        choices = [
-            f"{game.story.label(decision.group, action)}{TOGETHER}{float(taken) / visits:.0%}"
-            for action, taken in decision.actions
-        ]
-        told = f"{place}, visited {visits:.4f} times: {', '.join(choices)}"
-        importance = f"{float(decision.importance):.4f}  "
-        indent = " " * len(importance)
+    for decision in told["decisions"]:
+        choices = (f"{label}{TOGETHER}{p:.0%}" for label, p in decision["choices"].items())
+        importance = f"{decision['stake']:.4f}  "
         wrapped = textwrap.fill(
-            told, 80, initial_indent=importance, subsequent_indent=indent, break_on_hyphens=False
+            f"{decision['place']}, visited {decision['visits']:.4f} times: {', '.join(choices)}",
+            80,
+            initial_indent=importance,
+            subsequent_indent=" " * len(importance),
+            break_on_hyphens=False,
         )
         lines.append(wrapped.replace(TOGETHER, " "))
     return "\n".join(lines)
 
 
-def report_json(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> str:
-    """The same for programs; numbers are floats, exact ones also texts such as ``"2/3"``."""
-    return json.dumps(
-        {
-            "title": game.book.title,
-            "digest": game.book.digest,
-            "states": len(occupancy.table.states),
-            **_json_number("value", occupancy.value),
-            "ends": [
-                {
-                    "ending": end.ending,
-                    "section": end.section,
-                    **({"fields": _fields(game, end)} if game.keep else {}),
-                    **_json_number("probability", p),
-                }
-                for end, p in occupancy.ends(game.final_state)
-            ],
-            "decisions": [
-                {
-                    "section": decision.group.section,
-                    "step": decision.group.step,
-                    "stake": float(decision.importance),
-                    "visits": float(decision.visits),
-                    "choices": {
-                        game.story.label(decision.group, action): float(taken / decision.visits)
-                        for action, taken in decision.actions
-                    },
-                }
-                for decision in _decisions(occupancy, most)
-            ],
-        },
-        indent=2,
-    )
-
-
 def value_name(game: Gamebook) -> str:
-    """What the value of a book is: a probability if the only scores are 0 and 1."""
+    """The name of a book's value: a probability if the only scores are 0 and 1."""
     scores = {ending.score for ending in game.book.endings.values()}
     return "Winning probability" if scores <= {0, 1} else "Expected score"
 
 
-def _fields(game: Gamebook, end: FinalState) -> dict[str, int | None]:
-    """The fields that were asked for, by name."""
-    return dict(zip(game.keep, end.values, strict=True))
-
-
-def _end_text(game: Gamebook, end: FinalState, probability: Fraction | float) -> str:
+def _end_text(end: Mapping[str, Any]) -> str:
     """A final state in words, with its probability as a fraction where fields were asked for."""
-    place = f"section {end.section}"
-    if not game.keep:
-        return place
-    fields = ", ".join(f"{name} {value}" for name, value in _fields(game, end).items())
-    exact = f" [{_fraction(probability)}]" if isinstance(probability, Fraction) else ""
-    return f"{place}: {fields}{exact}"
+    if "fields" not in end:
+        return f"section {end['section']}"
+    fields = ", ".join(f"{name} {value}" for name, value in end["fields"].items())
+    exact = f" [{end['probability_exact']}]" if "probability_exact" in end else ""
+    return f"section {end['section']}: {fields}{exact}"
 
 
-def _decisions(occupancy: OptimalOccupancy, most: int) -> list[DecisionGroup]:
-    """Decisions at one place of the book are alike, whatever the hero is and carries."""
-    return occupancy.decisions(lambda page: page.decision, most)
-
-
-def _number(value: Fraction | float) -> str:
-    text = repr(float(value))
-    return f"{text} [{_fraction(value)}]" if isinstance(value, Fraction) else text
-
-
-def _fraction(value: Fraction) -> str:
+def _number(name: str, value: Fraction | float) -> dict[str, Any]:
+    if not isinstance(value, Fraction):
+        return {name: float(value)}
     # A digit is worth more than three bits.
-    if value.denominator.bit_length() > LONGEST_FRACTION * 3:
-        return f"a fraction with a denominator of {value.denominator.bit_length()} bits"
-    return f"{value.numerator} / {value.denominator}"
-
-
-def _json_number(name: str, value: Fraction | float) -> dict[str, Any]:
-    exact = {f"{name}_exact": _fraction(value)} if isinstance(value, Fraction) else {}
-    return {name: float(value), **exact}
+    bits = value.denominator.bit_length()
+    exact = f"a fraction with a denominator of {bits} bits"
+    if bits <= LONGEST_FRACTION * 3:
+        exact = f"{value.numerator} / {value.denominator}"
+    return {name: float(value), f"{name}_exact": exact}

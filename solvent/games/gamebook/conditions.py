@@ -1,4 +1,4 @@
-"""Whether conditions leave a gap or hold at once, decided over all values that names can have.
+"""Gaps between conditions and overlaps of them, over all values that names can have.
 
 Conditions look at names through comparisons, so that most values make no difference: where a name
 is only compared with numbers, one value stands for all between two of these numbers. The values
@@ -11,23 +11,22 @@ disciplines than are picked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import combinations
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book, Field
 from solvent.games.gamebook.expressions import (
     COMPARISONS,
     Expression,
-    Name,
     Operation,
     bounds,
     evaluate,
     names,
 )
+from solvent.games.gamebook.hero import Hero
 
 MOST_COMBINATIONS = 200_000
 """Of values; beyond, nothing is decided."""
@@ -36,124 +35,103 @@ MOST_NAMES = 24
 """In the conditions that are looked at together."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What is known of several conditions.
+class Verdict(NamedTuple):
+    """The gaps and overlaps of several conditions.
 
     Attributes:
-        decided: Whether it could be found out.
         gap: Values with which none of them holds, as text; None if one always does.
         never: Indices of conditions that never hold.
         overlaps: Pairs of conditions that can hold at once, each with values, as text. Conditions
             that always hold are not in it.
     """
 
-    decided: bool
     gap: str | None
-    never: tuple[int, ...]
-    overlaps: tuple[tuple[int, int, str], ...]
+    never: list[int]
+    overlaps: list[tuple[int, int, str]]
 
 
-class Conditions:
-    """Looks at the conditions of a book.
+def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
+    """Find out what is known of conditions; None if there are too many values to look at.
 
     Args:
-        book: Its fields bound the values.
+        hero: The fields that bound the values.
+        conditions: The conditions, in their order.
     """
-
-    def __init__(self, book: Book) -> None:
-        self._fields: Mapping[str, Field] = {field.name: field for field in book.fields}
-        self._capacities = {slot.name: slot.capacity for slot in book.slots}
-        self._picks = book.picks
-        self._ranges = {field.name: (field.low, field.high) for field in book.fields}
-        self._known: dict[tuple[Expression, ...], Verdict] = {}
-
-    def look_at(self, conditions: Sequence[Expression]) -> Verdict:
-        """What is known of conditions, of which the first that holds applies."""
-        key = tuple(conditions)
-        if key not in self._known:
-            self._known[key] = self._look_at(key)
-        return self._known[key]
-
-    def _look_at(self, conditions: tuple[Expression, ...]) -> Verdict:
-        axes = self._axes(conditions)
-        if axes is None:
-            return Verdict(False, None, (), ())
-        shape = tuple(len(values) for values in axes.values())
-        values: dict[str, NDArray[np.int64]] = {}
-        for place, (name, points) in enumerate(axes.items()):
-            values[name] = np.array(points, np.int64).reshape(
-                [-1 if place == axis else 1 for axis in range(len(axes))]
-            )
-        possible = self._possible(values, shape)
-        holds = [
-            np.broadcast_to(np.asarray(evaluate(condition, values)) != 0, shape) & possible
-            for condition in conditions
-        ]
-
-        def example(where: NDArray[np.bool_]) -> str:
-            at = np.unravel_index(int(np.argmax(where)), shape)
-            return ", ".join(
-                f"{name} = {points[i]}" for (name, points), i in zip(axes.items(), at, strict=True)
-            )
-
-        none = possible & ~np.logical_or.reduce(holds)
-        always = [bool(np.array_equal(h, possible)) for h in holds]
-        overlaps = (
-            (first, second, example(holds[first] & holds[second]))
-            for second in range(len(holds))
-            for first in range(second)
-            if not (always[first] or always[second]) and np.any(holds[first] & holds[second])
+    axes = _axes(hero, conditions)
+    if axes is None:
+        return None
+    shape = tuple(len(values) for values in axes.values())
+    values: dict[str, NDArray[np.int64]] = {}
+    for place, (name, points) in enumerate(axes.items()):
+        values[name] = np.array(points, np.int64).reshape(
+            [-1 if place == axis else 1 for axis in range(len(axes))]
         )
-        return Verdict(
-            decided=True,
-            gap=example(none) if np.any(none) else None,
-            never=tuple(i for i, h in enumerate(holds) if not np.any(h)),
-            overlaps=tuple(overlaps),
+    possible = _possible(hero, values, shape)
+    holds = [
+        np.broadcast_to(np.asarray(evaluate(condition, values)) != 0, shape) & possible
+        for condition in conditions
+    ]
+
+    def example(where: NDArray[np.bool_]) -> str:
+        at = np.unravel_index(int(np.argmax(where)), shape)
+        return ", ".join(
+            f"{name} = {points[i]}" for (name, points), i in zip(axes.items(), at, strict=True)
         )
 
-    def _axes(self, conditions: tuple[Expression, ...]) -> dict[str, list[int]] | None:
-        """For each name the values that have to be looked at; None if they are too many."""
-        axes: dict[str, list[int]] = {}
-        for name in sorted(set().union(*map(names, conditions))):
-            low, high = self._ranges[name]
-            cuts = [cut for condition in conditions for cut in _cuts(condition, name)]
-            if None in cuts:
-                if high - low >= MOST_COMBINATIONS:
-                    return None
-                axes[name] = list(range(low, high + 1))
-            else:
-                # A number, and what lies just above it, begin new classes of values.
-                starts = {low, *(c + d for c in cuts if c is not None for d in (0, 1))}
-                axes[name] = sorted(point for point in starts if low <= point <= high)
-        combinations = prod(len(points) for points in axes.values())
-        if len(axes) > MOST_NAMES or combinations > MOST_COMBINATIONS:
-            return None
-        return axes
+    none = possible & ~np.logical_or.reduce(holds)
+    some = [i for i, h in enumerate(holds) if not np.array_equal(h, possible)]
+    overlaps = [
+        (first, second, example(holds[first] & holds[second]))
+        for first, second in combinations(some, 2)
+        if np.any(holds[first] & holds[second])
+    ]
+    never = [i for i, h in enumerate(holds) if not np.any(h)]
+    return Verdict(example(none) if np.any(none) else None, never, overlaps)
 
-    def _possible(
-        self, values: Mapping[str, NDArray[np.int64]], shape: tuple[int, ...]
-    ) -> NDArray[np.bool_]:
-        """Which combinations some state can have."""
-        result = np.ones(shape, np.bool_)
-        carried: dict[str, Any] = {}
-        for name, numbers in values.items():
-            slot = self._fields[name].slot
-            if slot:
-                carried[slot] = carried.get(slot, 0) + numbers
-        for slot, number in carried.items():
-            result &= number <= self._capacities[slot]
-        asked = [name for name in self._picks.names if name in values]
-        if asked:
-            picked = sum(values[name] for name in asked)
-            others = len(self._picks.names) - len(asked)
-            result &= (picked <= self._picks.count) & (picked >= self._picks.count - others)
-        return result
+
+def _axes(hero: Hero, conditions: Sequence[Expression]) -> dict[str, list[int]] | None:
+    """For each name the values that have to be looked at; None if they are too many."""
+    axes: dict[str, list[int]] = {}
+    for name in sorted(set().union(*map(names, conditions))):
+        low, high = hero.ranges[name]
+        cuts = [cut for condition in conditions for cut in _cuts(condition, name)]
+        if None in cuts:
+            if high - low >= MOST_COMBINATIONS:
+                return None
+            axes[name] = list(range(low, high + 1))
+        else:
+            # A number, and what lies just above it, begin new classes of values.
+            starts = {low, *(c + d for c in cuts if c is not None for d in (0, 1))}
+            axes[name] = sorted(point for point in starts if low <= point <= high)
+    number = prod(len(points) for points in axes.values())
+    if len(axes) > MOST_NAMES or number > MOST_COMBINATIONS:
+        return None
+    return axes
+
+
+def _possible(
+    hero: Hero, values: Mapping[str, NDArray[np.int64]], shape: tuple[int, ...]
+) -> NDArray[np.bool_]:
+    """The combinations that some state can have."""
+    result = np.ones(shape, np.bool_)
+    carried: dict[str, Any] = {}
+    for name, numbers in values.items():
+        slot = hero.fields[name].slot
+        if slot:
+            carried[slot] = carried.get(slot, 0) + numbers
+    for slot, number in carried.items():
+        result &= number <= hero.slots[slot].capacity
+    asked = [name for name in hero.picked if name in values]
+    if asked:
+        picked = sum(values[name] for name in asked)
+        count, others = hero.disciplines.pick, len(hero.picked) - len(asked)
+        result &= (picked <= count) & (picked >= count - others)
+    return result
 
 
 def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
     """The numbers with which a name is compared; None if it is used in another way."""
-    if expression == Name(name):
+    if expression == name:
         yield 0  # Standing alone it is compared with 0.
         return
     if not isinstance(expression, Operation):
@@ -161,7 +139,7 @@ def _cuts(expression: Expression, name: str) -> Iterator[int | None]:
     if expression.operator in ("and", "or", "not"):
         for operand in expression.operands:
             yield from _cuts(operand, name)
-    elif expression.operator in COMPARISONS and expression.operands[0] == Name(name):
+    elif expression.operator in COMPARISONS.values() and expression.operands[0] == name:
         right = expression.operands[1]
         if names(right):
             yield None

@@ -1,4 +1,4 @@
-"""Which fields still matter at each place of a book.
+"""The fields that still matter at each place of a book.
 
 A field is *live* at a place if what happens from there on can depend on its value; this is the
 live-variable analysis of compilers (Kildall 1973, "A unified approach to global program
@@ -7,39 +7,21 @@ others: two states that differ in them only have the same value and the same fut
 
 Effects on fields that are not live afterwards are left out, dice and all. What a rule of
 ``whenever`` looks at is live wherever something can make the rule apply.
+
+:class:`Touched` tells which of the live fields have a say in what happens up to the next page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeAlias
 
-from solvent.games.gamebook.book import (
-    Again,
-    Assign,
-    Block,
-    Book,
-    Cases,
-    Chances,
-    CheckInContext,
-    Choices,
-    Effect,
-    End,
-    Exit,
-    FightingFantasyFight,
-    Goto,
-    Repeat,
-    ResultsTableFight,
-    Roll,
-    Shop,
-    When,
-)
+from solvent.games.gamebook.book import Book, Branch, Check, Choices, Fight, Node, Place, Roll, Shop
+from solvent.games.gamebook.effects import Assign, Step, When, steps, trades
 from solvent.games.gamebook.expressions import Expression, names
-from solvent.games.gamebook.places import inner_blocks, sections_in_order
+from solvent.games.gamebook.page import Position
 
 Names: TypeAlias = frozenset[str]
-Place: TypeAlias = tuple[int, int]
-"""A section's number and a block's index."""
 
 NONE: Names = frozenset()
 
@@ -48,49 +30,80 @@ class Liveness:
     """The live fields of a book.
 
     Args:
-        book: Its sections must not lead in circles.
-        forget: Otherwise every field counts as live everywhere.
-        keep: Names of fields that count as live everywhere in any case.
+        book: The book; its sections must not lead in circles.
+        forget: Whether fields can cease to be live at all.
+        keep: Names of fields that are live everywhere in any case.
+
+    Raises:
+        ValueError: If sections lead in a circle.
 
     Attributes:
         kept: The fields that are live everywhere, at endings too.
         before: The live fields where play gets to a block.
         after: The same when the block's effects have happened.
         during: The same while a fight or a shop goes on, which has looked at some already.
-        effects: Those of the block that matter.
+        effects: The steps of each block that matter.
+        sections: The sections that can be reached, each before all that it leads to.
     """
 
     def __init__(self, book: Book, *, forget: bool = True, keep: Iterable[str] = ()) -> None:
-        self.kept: Names = frozenset(keep if forget else (field.name for field in book.fields))
-        self._rules = [names(rule.condition) for rule in book.whenever]
+        self._book = book
+        self.kept: Names = frozenset(keep if forget else book.fields)
+        self._rules = [names(rule.when) for rule in book.whenever]
         self.before: dict[Place, Names] = {}
         self.after: dict[Place, Names] = {}
         self.during: dict[Place, Names] = {}
-        self.effects: dict[Place, tuple[Effect, ...]] = {}
-        self.sections = sections_in_order(book)
+        self.effects: dict[Place, tuple[Step, ...]] = {}
+        order = book.in_order
+        if order.circles:
+            section = order.circles[0][0]
+            raise ValueError(f"section {section} leads back to itself; see `solvent book check`")
+        self.sections = order.sections
         for number in reversed(self.sections):
-            self._block(book.block(number), NONE)
+            self._node(book.nodes[number, 0], NONE)
 
     def watched_with(self, name: str) -> Names:
-        """What the rules look at that a change of this field can make apply."""
+        """The fields read by the rules that a change of this field can make apply."""
         return NONE.union(*(rule for rule in self._rules if name in rule))
 
-    def _block(self, block: Block, again: Names) -> Names:
-        place = block.section, block.index
-        live = self._exit(block, again) | self.kept
-        self.after[place] = live
-        self.effects[place], self.before[place] = self._list(block.effects, live)
-        return self.before[place]
+    def reads(self, node: Node) -> Names:
+        """The fields that a way on itself looks at; of a fight, those when it begins."""
+        return NONE.union(*map(names, self._expressions(node)))
 
-    def _list(self, effects: Iterable[Effect], live: Names) -> tuple[tuple[Effect, ...], Names]:
-        """The effects that matter if these fields are live after them, and what is live before."""
-        kept: list[Effect] = []
-        for effect in reversed(tuple(effects)):
-            match effect:
+    def _expressions(self, node: Node) -> Iterator[Expression]:
+        match node.exit:
+            case Choices(root=options) | Branch(root=options):
+                yield from (option.when for option in options)
+            case Roll(dice=dice):
+                yield dice
+            case Check(modifiers=modifiers):
+                yield from (modifier.number for modifier in modifiers)
+            case Fight() as fight:
+                yield self._book.used_in(fight).skill
+                yield from fight.expressions
+            case Shop() as shop:
+                yield from (trade.condition for trade in trades(shop, self._book))
+
+    def spent(self, fight: Fight) -> Names:
+        """The fields that change in a fight."""
+        return frozenset(self._book.used_in(fight).spent)
+
+    def _node(self, node: Node, again: Names) -> Names:
+        live = self._exit(node, again) | self.kept
+        self.after[node.place] = live
+        needed = self._list(steps(node.block.do, self._book), live)
+        self.effects[node.place], self.before[node.place] = needed
+        return self.before[node.place]
+
+    def _list(self, several: Iterable[Step], live: Names) -> tuple[tuple[Step, ...], Names]:
+        """The steps that matter if these fields are live after them, and what is live before."""
+        kept: list[Step] = []
+        for step in reversed(tuple(several)):
+            match step:
                 case Assign(name, value):
                     watched = self.watched_with(name)
                     if name in live or watched:
-                        kept.append(effect)
+                        kept.append(step)
                         live = (live - {name}) | names(value) | watched | self.kept
                 case When(condition, then, otherwise):
                     if_so, live_then = self._list(then, live)
@@ -100,67 +113,89 @@ class Liveness:
                         live = live_then | live_otherwise | names(condition)
         return tuple(reversed(kept)), live
 
-    def _exit(self, block: Block, again: Names) -> Names:
-        """What is live when an exit is taken."""
-        exit_ = block.exit
-        match exit_:
-            case Goto(section):
-                return self.before[section, 0]
-            case End():
-                return NONE
-            case Again():
-                return again
-            case Repeat(inner):
-                # The live fields at `again` are those at the beginning, which depend on them.
-                live = self._block(inner, again=NONE)
-                while (more := self._block(inner, again=live)) != live:
-                    live = more
-                return live
-        following = NONE.union(*(self._block(inner, again) for inner in inner_blocks(exit_)))
-        match exit_:
-            case FightingFantasyFight() | ResultsTableFight():
-                self.during[block.section, block.index] = following | hero_in(exit_) | self.kept
-                return following | hero_in(exit_) | reads(exit_)
-            case Shop(trades):
-                read = reads(exit_)
-                for trade in trades:
-                    for effect in trade.effects:
-                        read |= names(effect.value) | self.watched_with(effect.field)
-                self.during[block.section, block.index] = following | read | self.kept
-                return following | read
-        return following | reads(exit_)
+    def _exit(self, node: Node, again: Names) -> Names:
+        """The live fields when the way on is taken."""
+        block = node.block
+        if block.goto is not None:
+            return self.before[block.goto, 0]
+        if block.again:
+            return again
+        if block.repeat is not None:
+            # The live fields at `again` are those at the beginning, which depend on them.
+            live = self._node(node.inner[0], again=NONE)
+            while (more := self._node(node.inner[0], again=live)) != live:
+                live = more
+            return live
+        following = NONE.union(*(self._node(inner, again) for inner in node.inner))
+        reads = self.reads(node)
+        match node.exit:
+            case Fight() as fight:
+                following |= self.spent(fight)
+                self.during[node.place] = following | self.kept
+            case Shop() as shop:
+                for trade in trades(shop, self._book):
+                    for step in trade.steps:
+                        reads |= names(step.value) | self.watched_with(step.field)
+                self.during[node.place] = following | reads | self.kept
+        return following | reads
 
 
-def hero_in(fight: FightingFantasyFight | ResultsTableFight) -> Names:
-    """The fields that change in a fight."""
-    if isinstance(fight, ResultsTableFight):
-        return frozenset((fight.endurance,))
-    return frozenset((fight.stamina,) if fight.luck is None else (fight.stamina, fight.luck))
+class Touched:
+    """The fields that are looked at or changed between pages.
 
+    A field that nothing on the way looks at or changes is carried along as it is. So what follows
+    from a page has to be worked out only once for all pages that agree in the other fields.
 
-def reads(exit_: Exit) -> Names:
-    """The fields that an exit itself looks at; of a fight, those when it begins."""
-    expressions: list[Expression] = []
-    match exit_:
-        case Choices(options):
-            expressions = [option.condition for option in options]
-        case Cases(cases):
-            expressions = [case.condition for case in cases]
-        case Roll(dice):
-            expressions = [dice]
-        case CheckInContext(_, _, circumstances):
-            expressions = [circumstance.times for circumstance in circumstances]
-        case FightingFantasyFight() | ResultsTableFight():
-            expressions = [exit_.skill, *(bonus.size for bonus in exit_.bonuses)]
-            if exit_.escape is not None:
-                expressions.append(exit_.escape.condition)
-            if isinstance(exit_, ResultsTableFight):
-                expressions += [exit_.dealt, exit_.suffered]
-                expressions += [exit_.dealt_besides, exit_.suffered_besides]
-                if exit_.invulnerable is not None:
-                    expressions.append(exit_.invulnerable.size)
-        case Shop(trades):
-            expressions = [trade.condition for trade in trades]
-        case Chances() | Goto() | End() | Again() | Repeat():
-            pass
-    return NONE.union(*map(names, expressions))
+    Args:
+        book: The book.
+        liveness: Its live fields.
+        pages: The blocks on which play stops.
+    """
+
+    def __init__(self, book: Book, liveness: Liveness, pages: Collection[Place]) -> None:
+        self._book, self._liveness, self._pages = book, liveness, pages
+        self._entering: dict[Place, Names] = {}
+
+    def from_page(self, at: Position) -> Names:
+        """The fields that are touched from the pages at a position to the next ones."""
+        section, index, step, ending = at
+        book = self._book
+        if ending:
+            return NONE
+        if section == 0:
+            return self._enter(book.nodes[book.start, 0]).union(book.picked)
+        node = book.nodes[section, index]
+        if step:
+            spent = self._liveness.spent(node.exit)
+            return spent.union(*map(self._enter, node.inner))
+        return self._leave(node)
+
+    def _enter(self, node: Node) -> Names:
+        if node.place not in self._entering:
+            touched = self._by(self._liveness.effects[node.place])
+            if node.place not in self._pages:
+                touched |= self._leave(node)
+            self._entering[node.place] = touched
+        return self._entering[node.place]
+
+    def _leave(self, node: Node) -> Names:
+        book, liveness = self._book, self._liveness
+        touched = liveness.reads(node)
+        if node.block.goto is not None:
+            touched |= self._enter(book.nodes[node.block.goto, 0])
+        match node.exit:
+            case Fight() as fight:
+                touched |= liveness.spent(fight)
+            case Shop() as shop:
+                touched = touched.union(*(self._by(t.steps) for t in trades(shop, book)))
+        return touched.union(*map(self._enter, node.inner))
+
+    def _by(self, steps: Iterable[Step]) -> Names:
+        touched = NONE
+        for step in steps:
+            if isinstance(step, Assign):
+                watched = self._liveness.watched_with(step.field)
+                touched |= names(step.value) | watched | {step.field}
+            else:
+                touched |= names(step.condition) | self._by(step.then) | self._by(step.otherwise)
+        return touched

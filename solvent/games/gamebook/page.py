@@ -1,15 +1,26 @@
-"""A state of a gamebook: the page at which play has stopped."""
+"""The states of a gamebook: pages at which play has stopped, one by one and in arrays."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, overload
 
-from solvent.games.gamebook.combat import Local
-from solvent.games.gamebook.effects import Values
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.model.arrays import Ints
+
+Values: TypeAlias = tuple[int | None, ...]
+"""The value of each field, in the book's order; None where it matters no more."""
+
+Local: TypeAlias = tuple[int, ...]
+"""Numbers that are known only where play is: in a fight, or in a shop."""
 
 
 class Page(NamedTuple):
-    """Where play has stopped.
+    """A place where play has stopped, and the hero's state.
 
     Attributes:
         section: The number of the section; 0 before the first one.
@@ -17,8 +28,8 @@ class Page(NamedTuple):
         step: What is to be done: ``""`` to read on, choose or trade, ``"escape"`` to fight on or
             escape, ``"won"`` and ``"lost"`` to test LUCK or not after such a round; ``"over"`` if
             the episode has ended.
-        values: Of every field, in the book's order; None where it matters no more.
-        local: Of a fight, see its rules; of a shop, how often each limited trade has been made.
+        values: The value of every field, in the book's order; None where it matters no more.
+        local: In a fight, see its rules; in a shop, how often each limited trade has been made.
         ending: The name of the ending, if the episode has ended.
     """
 
@@ -30,18 +41,23 @@ class Page(NamedTuple):
     ending: str = ""
 
     @property
+    def at(self) -> Position:
+        """The position of the page."""
+        return self.section, self.block, self.step, self.ending
+
+    @property
     def decision(self) -> Page:
-        """What all pages at one decision of the book have in common, whatever the hero is."""
+        """The page without the hero's state: the same for all pages at one decision of the book."""
         return self._replace(values=(), local=())
 
 
 class FinalState(NamedTuple):
-    """How play ended.
+    """The end of an episode.
 
     Attributes:
-        ending: Its name.
+        ending: The name of the ending.
         section: The number of the section.
-        values: Of the fields that were asked for.
+        values: The values of the fields that were asked for.
     """
 
     ending: str
@@ -53,4 +69,110 @@ STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""
 
 Position: TypeAlias = tuple[int, int, str, str]
-"""What pages with the same live fields share: section, block, step and ending."""
+"""Section, block, step and ending: pages that share them have the same live fields."""
+
+
+Columns = NDArray[np.int32]
+"""[n, L + K]: the live fields of n pages at one position, then their local numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageLayout:
+    """The meaning of the columns of pages at a position.
+
+    Attributes:
+        at: The position.
+        fields: [L] which fields are live, ascending.
+        count: How many fields the book has.
+        lows: [L + K] least value of each column.
+        sizes: [L + K] how many values it can have.
+    """
+
+    at: Position
+    fields: tuple[int, ...]
+    count: int
+    lows: Ints
+    sizes: tuple[int, ...]
+
+    def page(self, row: Sequence[int]) -> Page:
+        """The page of a row of columns."""
+        values: list[int | None] = [None] * self.count
+        for place, value in zip(self.fields, row, strict=False):
+            values[place] = value
+        section, block, step, ending = self.at
+        return Page(section, block, step, tuple(values), tuple(row[len(self.fields) :]), ending)
+
+    def row(self, page: Page) -> list[int]:
+        """The columns of a page; 0 for a field that is not known."""
+        return [page.values[place] or 0 for place in self.fields] + list(page.local)
+
+    def keys(self, columns: Columns, which: Sequence[int] | None = None) -> Ints:
+        """Rows as few whole numbers, [n, W], that agree only where the rows do.
+
+        Args:
+            columns: Of pages.
+            which: The columns that count; all if left out.
+        """
+        words = [np.zeros(len(columns), np.int64)]
+        room = 2**62
+        for column in range(columns.shape[1]) if which is None else which:
+            size = self.sizes[column]
+            if size > room:
+                words.append(np.zeros(len(columns), np.int64))
+                room = 2**62
+            words[-1] *= size
+            words[-1] += columns[:, column] - self.lows[column]
+            room //= size
+        return np.stack(words, axis=1)
+
+
+def grouped(keys: Ints) -> tuple[Ints, Ints]:
+    """Equal rows of keys: the first of each group, groups in the order of these, and labels.
+
+    Args:
+        keys: [n, W].
+
+    Returns:
+        first: [G] the rows at which groups first appear, ascending.
+        label: [n] the group of each row.
+    """
+    rows = keys if keys.shape[1] > 1 else keys[:, 0]
+    _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty_like(by_appearance)
+    rank[by_appearance] = np.arange(len(first))
+    return first[by_appearance], rank[label.reshape(-1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Pages(Sequence[Page]):
+    """The states of a book, made when they are asked for.
+
+    Attributes:
+        start: [B+1] state i is in batch b if ``start[b] <= i < start[b + 1]``.
+        batches: [B] pages at one position each, as columns.
+    """
+
+    start: list[int]
+    batches: list[tuple[PageLayout, Columns]]
+
+    def __len__(self) -> int:
+        """The number of states."""
+        return self.start[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> Page: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Page, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Page | tuple[Page, ...]:
+        """A state by its index."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"there is no state {index}; there are {len(self)}")
+        place = int(index) % len(self)
+        batch = bisect_right(self.start, place) - 1
+        layout, columns = self.batches[batch]
+        return layout.page(columns[place - self.start[batch]].tolist())

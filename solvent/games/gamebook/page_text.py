@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from solvent.games.gamebook.book import Book, FightingFantasyFight, ResultsTableFight
+from solvent.games.gamebook.book import Book, Enemy, Fight
 from solvent.games.gamebook.page import Page
 from solvent.model.drawing import gauge
 
@@ -14,14 +14,14 @@ WIDEST_GAUGE = 40
 """The largest value that is drawn as a bar."""
 
 WIDTH = 76
-"""Where lines of a text are broken, in characters."""
+"""The longest line of a text, in characters."""
 
 STEPS = {"escape": ", before a round", "won": ", a round won", "lost": ", a round lost"}
 """Decisions of a fight, in words."""
 
 
 def place_text(page: Page) -> str:
-    """Where a page is in the book, in words."""
+    """The place of a page in the book, in words."""
     if page.section == 0:
         return f"the start, pick {page.block + 1}" if page.block else "the start"
     return f"section {page.section}{STEPS.get(page.step, '')}"
@@ -70,36 +70,37 @@ def prose(book: Book, page: Page) -> str:
     """The text of the page, its paragraphs parted by empty lines; of an ending its own text."""
     if page.section == 0:
         return ""
-    texts = [_wrapped(book.block(page.section, page.block).text)]
+    texts = [_wrapped(book.nodes[page.section, page.block].block.text)]
     if page.ending:
         texts += [_wrapped(book.endings[page.ending].text), f"({page.ending})"]
     return "\n\n".join(text for text in texts if text)
 
 
 def fight(book: Book, page: Page) -> str:
-    """Who is fought, and how that stands; empty where nobody is."""
+    """The enemies and how the fight stands; empty where there is no fight."""
     if page.section == 0 or page.ending:
         return ""
-    match book.block(page.section, page.block).exit:
-        case FightingFantasyFight(enemies) | ResultsTableFight(enemies):
-            if not page.step:
-                return "\n".join(
-                    f"{e.name}: skill {e.skill}, {gauge(e.endurance, e.endurance)}" for e in enemies
-                )
-            number, left, *_ = page.local
-            enemy = enemies[number]
-            lines = [f"{enemy.name}: skill {enemy.skill}, {gauge(left, enemy.endurance)}"]
-            if page.step in ("won", "lost"):
-                lines.append(f"This round is {page.step}.")
-            return "\n".join(lines)
-    return ""
+    there = book.nodes[page.section, page.block].exit
+    if not isinstance(there, Fight):
+        return ""
+    if not page.step:
+        return "\n".join(_enemy(enemy, enemy.health) for enemy in there.enemies)
+    number, left, *_ = page.local
+    lines = [_enemy(there.enemies[number], left)]
+    if page.step in ("won", "lost"):
+        lines.append(f"This round is {page.step}.")
+    return "\n".join(lines)
+
+
+def _enemy(enemy: Enemy, left: int) -> str:
+    return f"{enemy.name}: skill {enemy.skill}, {gauge(left, enemy.health)}"
 
 
 def hero(book: Book, page: Page) -> str:
-    """What is known of the fields; flags and items only if there are any."""
+    """The known values of the fields; flags and items only if there are any."""
     lines = []
     carried = []
-    for field, value in zip(book.fields, page.values, strict=True):
+    for field, value in zip(book.fields.values(), page.values, strict=True):
         if value is None:
             continue
         if field.kind == "variable":

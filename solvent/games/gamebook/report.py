@@ -1,52 +1,53 @@
-"""What the page has on a gamebook: its map, its endings, and the decisions that matter."""
+"""A gamebook in the report and in the explorer: map, endings, and the decisions that matter."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from html import escape
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from solvent.baselines import make_baseline
-from solvent.exact import optimal_occupancy
-from solvent.games.gamebook.report_map import book_map
-from solvent.games.gamebook.report_reading import choices_text, losses, reading
+from solvent.exact import GapLocation, SolvedGame, SolvedTable, optimal_occupancy
+from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.page_text import fight, heading, hero, prose
+from solvent.games.gamebook.report_map import book_map, reading
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import TabularPolicy
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats
 from solvent.report.numbers import exact, small
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
 
 MOST = 12
-"""How many decisions are listed."""
+"""The number of decisions listed."""
+
+
+MAP_TEXT = (
+    "<p>Each dot is a section with its number, a line leads to a later one. The larger a dot, the "
+    "likelier an optimal policy gets there; sections that it avoids are rings. The colour is the "
+    "optimal value from there on, dark for the lowest score and bright for the highest: as the "
+    "optimal policy gets there, or for a ring as the uniform one. Point at a dot for numbers.</p>"
+)
 
 
 def gamebook_sections(solved: SolvedTask) -> list[Section]:
     """The sections about a book, and about where its agents lose if there are any."""
     game = cast(Gamebook, solved.game)
     sections = [
-        Section("The book from left to right", _map(game, solved)),
+        Section(
+            "The book from left to right",
+            MAP_TEXT + book_map(game, solved.table, solved.solution),
+        ),
         Section("How episodes end", _endings(game, solved)),
         Section("The most valuable decisions", _decisions(game, solved)),
     ]
     if solved.agents:
         sections.append(Section("Decisions at which agents lose", _losses(game, solved)))
     return sections
-
-
-def _map(game: Gamebook, solved: SolvedTask) -> str:
-    table, values = solved.table, solved.solution.values
-    best = reading(game, table, solved.solution.policies[0], values)
-    uniform = reading(game, table, TabularPolicy.uniform(table), values)
-    order = tuple(n for n in game.story.liveness.sections if n)
-    return (
-        "<p>Each dot is a section with its number, a line leads to a later one. The larger a dot, "
-        "the likelier an optimal policy gets there; sections that it avoids are rings. The colour "
-        "is the optimal value from there on, dark for the lowest score and bright for the highest: "
-        "as the optimal policy gets there, or for a ring as the uniform one. Point at a dot for "
-        "numbers.</p>" + book_map(game.book, order, best, uniform)
-    )
 
 
 def _endings(game: Gamebook, solved: SolvedTask) -> str:
@@ -99,10 +100,7 @@ def _losses(game: Gamebook, solved: SolvedTask) -> str:
         found = losses(
             game, solved.table, item.policy, solved.solution.policies[0], item.location, MOST
         )
-        rows = [
-            [loss.place, loss.chosen, loss.best, small(loss.lost), f"{100 * loss.share:.1f}%"]
-            for loss in found
-        ]
+        rows = [[*texts, small(lost), f"{100 * share:.1f}%"] for *texts, lost, share in found]
         parts.append(
             f'<details data-losses="{escape(item.agent.name)}"><summary>{escape(item.agent.name)}: '
             f"gap {small(item.location.gap)}</summary>"
@@ -110,6 +108,74 @@ def _losses(game: Gamebook, solved: SolvedTask) -> str:
             + "</details>"
         )
     return "".join(parts)
+
+
+class DecisionLoss(NamedTuple):
+    """The loss of a policy at one decision of the book, over all states of the hero.
+
+    Attributes:
+        place: The decision, in words.
+        chosen: The policy's choices, averaged over what it loses there.
+        best: The choices of an optimal policy, in the same average.
+        lost: The loss in an episode on average.
+        share: The same as a share of the gap.
+    """
+
+    place: str
+    chosen: str
+    best: str
+    lost: float
+    share: float
+
+
+def losses(
+    game: Gamebook,
+    table: TabularGame,
+    policy: TabularPolicy,
+    best: TabularPolicy,
+    location: GapLocation,
+    most: int = 10,
+) -> list[DecisionLoss]:
+    """The decisions at which a policy loses most, the worst first.
+
+    Args:
+        game: The book.
+        table: The same as arrays.
+        policy: Any for it.
+        best: An optimal one.
+        location: Where the gap of `policy` is lost.
+        most: How many to give.
+    """
+    groups: dict[Page, list[int]] = defaultdict(list)
+    pages = cast(Sequence[Page], table.states)
+    for s in np.flatnonzero(location.contribution > 0).tolist():
+        groups[pages[s].decision].append(s)
+    lost = {page: float(location.contribution[group].sum()) for page, group in groups.items()}
+    worst = sorted(lost, key=lambda page: -lost[page])[:most]
+
+    def choices(of: TabularPolicy, page: Page) -> str:
+        weight = location.contribution[groups[page]] / lost[page]
+        return choices_text(game, page, weight @ of.probabilities[groups[page]])
+
+    return [
+        DecisionLoss(
+            game.place(page),
+            choices(policy, page),
+            choices(best, page),
+            lost[page],
+            lost[page] / location.gap,
+        )
+        for page in worst
+    ]
+
+
+def choices_text(game: Gamebook, page: Page, weight: Floats) -> str:
+    """Choices with their frequencies, the most frequent first, without those below a percent."""
+    frequent = [a for a in np.argsort(-weight, kind="stable").tolist() if weight[a] >= 0.01]
+    words = {action: game.story.label(page, action).rstrip(".") for action in frequent}
+    if len(frequent) == 1:
+        return words[frequent[0]]
+    return ", ".join(f"{words[action]} {100 * weight[action]:.0f}%" for action in frequent)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
@@ -126,3 +192,36 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> s
         f'<div class="scroll"><table class="book"><thead><tr>{cells(heads, "th")}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def state_sections(solved: SolvedGame, state: Page, hints: bool) -> list[Section]:
+    """The text of a page, and the map of the book.
+
+    Args:
+        solved: The game.
+        state: The page.
+        hints: Whether what is optimal may be told, as the map does.
+    """
+    game = cast(Gamebook, solved.game)
+    paragraphs = prose(game.book, state).split("\n\n")
+    text = "".join(f"<p>{escape(' '.join(part.split()))}</p>" for part in paragraphs if part)
+    figures = "\n\n".join(filter(None, (fight(game.book, state), hero(game.book, state))))
+    if figures:
+        text += f'<pre class="drawing">{escape(figures)}</pre>'
+    sections = [Section(heading(game.book, state), text)]
+    if hints and isinstance(solved, SolvedTable):
+        here = f'[data-section="{state.section}"] {{ stroke: var(--costly); stroke-width: 3 }}'
+        sections.append(
+            Section(
+                "The map",
+                "<p>The larger a dot, the likelier an optimal policy gets there; the colour is the "
+                "value from there on. The present section is ringed.</p>"
+                f"<style>{here}</style>{_map(solved)}",
+            )
+        )
+    return sections
+
+
+@lru_cache(maxsize=2)
+def _map(solved: SolvedTable) -> str:
+    return book_map(cast(Gamebook, solved.game), solved.table, solved.solution)

@@ -1,4 +1,4 @@
-"""A map of a gamebook: its sections from the first on the left to the last on the right.
+"""A map of a gamebook as a policy reads it, from the first section on the left to the last.
 
 A section stands one column to the right of the last of those that lead to it. In its column it
 stands at about the height of these, which keeps lines short (K. Sugiyama, S. Tagawa and M. Toda,
@@ -7,15 +7,24 @@ stands at about the height of these, which keeps lines short (K. Sugiyama, S. Ta
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from statistics import mean
+from typing import cast
 
+import numpy as np
+
+from solvent.exact import Solution, state_visitation
 from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.report_reading import Reading
+from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.rules import Gamebook
+from solvent.model import TabularGame, TabularPolicy
+from solvent.model.arrays import Floats, Ints, grouped_sum
 from solvent.report.colours import VIRIDIS, shade
 from solvent.report.numbers import small
 
-STEP = (26, 26)
+STEP = 26
 """Distance of columns and of places in them, in pixels."""
 
 MARGIN = 16
@@ -26,62 +35,49 @@ NUMBER = 8.0
 """Size of the numbers of sections; a dot that is large enough holds its own."""
 
 BOW = 22.0
-"""How far a line past one column is bowed, in pixels; past more it grows as the square root."""
+"""The bow of a line past one column, in pixels; past more it grows as the square root."""
 
 SWEEPS = 8
-"""How often the columns are put in order."""
+"""The number of times that the columns are put in order."""
 
 
-def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading) -> str:
+def book_map(game: Gamebook, table: TabularGame, solution: Solution) -> str:
     """The map as SVG.
 
+    An optimal policy gives size and colour of a section, and the uniform policy the colour of
+    sections that it avoids.
+
     Args:
-        book: The book.
-        order: Its sections, each before all that it leads to.
-        best: How an optimal policy reads it; gives size and colour.
-        uniform: How the uniform policy reads it; gives the colour of sections that an optimal one
-            avoids.
+        game: The book.
+        table: The same as arrays.
+        solution: The optimum.
     """
-    place = layout(book, order)
-    columns = 1 + max(column for column, _ in place.values())
-    rows = 1 + max(row for _, row in place.values())
-    width, height = 2 * MARGIN + columns * STEP[0], 2 * MARGIN + rows * STEP[1]
+    book = game.book
+    best = reading(game, table, solution.policies[0], solution.values)
+    uniform = reading(game, table, TabularPolicy.uniform(table), solution.values)
+    place = layout(book)
+    width, height = (
+        2 * MARGIN + (1 + max(ends)) * STEP for ends in zip(*place.values(), strict=True)
+    )
     at = {
-        n: (MARGIN + (column + 0.5) * STEP[0], MARGIN + (row + 0.5) * STEP[1])
+        n: (MARGIN + (column + 0.5) * STEP, MARGIN + (row + 0.5) * STEP)
         for n, (column, row) in place.items()
     }
     scores = [float(ending.score) for ending in book.endings.values()]
     low, span = min(scores), max(scores) - min(scores) or 1.0
     lines = [
         _line(at[n], at[t], place[t][0] - place[n][0], min(best.reached[n], best.reached[t]))
-        for n in order
-        for t in dict.fromkeys(book.targets(n))
+        for n in place
+        for t in book.targets[n]
     ]
     dots = []
-    for n in order:
-        reached = best.reached[n]
+    for n, reached in best.reached.items():
         avoided = not reached > 0
         value = uniform.value[n] if avoided else best.value[n]
         share = (value - low) / span if value == value else 0.0
-        colour = shade(VIRIDIS, share)
-        fill = (
-            f'style="fill: var(--paper)" stroke="{colour}" stroke-width="2"'
-            if avoided
-            else f'fill="{colour}"'
-        )
-        radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
-        # A hairline around it, as the darkest colours are lost on a dark page.
-        dots.append(
-            f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius + avoided:.1f}" '
-            f'fill="none" style="stroke: var(--dim)" stroke-width="0.8"/>'
-        )
-        title = f" {book.sections[n].title}" if book.sections[n].title else ""
-        dots.append(
-            f'<circle cx="{at[n][0]:.1f}" cy="{at[n][1]:.1f}" r="{radius:.1f}" {fill} '
-            f'data-section="{n}"><title>{n}{escape(title)}: reached with probability '
-            f"{small(reached)}, value {value:z.4f}</title></circle>"
-            f"{_number(n, at[n], 0 if avoided else radius, share)}"
-        )
+        title = f"{n} {book.sections[n].title}".rstrip()
+        told = f"{escape(title)}: reached with probability {small(reached)}, value {value:z.4f}"
+        dots.append(_dot(n, at[n], 0 if avoided else reached, share, told))
     return (
         f'<div class="scroll"><svg class="chart book-map" viewBox="0 0 {width} {height}" '
         f'role="img" style="min-width: {width}px; max-width: {1.6 * width:.0f}px">'
@@ -90,18 +86,28 @@ def book_map(book: Book, order: tuple[int, ...], best: Reading, uniform: Reading
     )
 
 
-def _number(section: int, at: tuple[float, float], radius: float, share: float) -> str:
-    """A section's number, in its dot or below it."""
+def _dot(section: int, at: tuple[float, float], reached: float, share: float, title: str) -> str:
+    """A section with its number: a dot, or a ring if it is never reached."""
     x, y = at
-    inside = radius > 0.33 * NUMBER * len(str(section)) + 2
+    avoided = not reached
+    colour = shade(VIRIDIS, share)
+    dot = f'fill="{colour}"'
+    ring = f'style="fill: var(--paper)" stroke="{colour}" stroke-width="2"'
+    radius = SMALLEST + (LARGEST - SMALLEST) * reached**0.5
+    inside = not avoided and radius > 0.33 * NUMBER * len(str(section)) + 2
     ink = "#000" if share > 0.5 else "#fff"
     style = (
         f"fill: {ink}"
         if inside
         else "fill: var(--ink); stroke: var(--paper); stroke-width: 2.5px; paint-order: stroke"
     )
-    below = NUMBER * 0.36 if inside else max(radius, SMALLEST) + NUMBER + 1
+    below = NUMBER * 0.36 if inside else radius + NUMBER + 1
+    # A hairline around the dot, as the darkest colours are lost on a dark page.
     return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius + avoided:.1f}" fill="none" '
+        f'style="stroke: var(--dim)" stroke-width="0.8"/>'
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" '
+        f'{ring if avoided else dot} data-section="{section}"><title>{title}</title></circle>'
         f'<text x="{x:.1f}" y="{y + below:.1f}" text-anchor="middle" pointer-events="none" '
         f'style="font-size: {NUMBER:g}px; {style}">{section}</text>'
     )
@@ -118,26 +124,21 @@ def _line(begin: tuple[float, float], end: tuple[float, float], columns: int, sh
     )
 
 
-def layout(book: Book, order: tuple[int, ...]) -> dict[int, tuple[int, int]]:
-    """Column and row of each section.
-
-    Args:
-        book: The book.
-        order: Its sections, each before all that it leads to.
-    """
+def layout(book: Book) -> dict[int, tuple[int, int]]:
+    """The column and the row of each section that can be reached."""
+    order = book.in_order.sections
     before: dict[int, list[int]] = {n: [] for n in order}
     column = dict.fromkeys(order, 0)
     for n in order:
-        for target in dict.fromkeys(book.targets(n)):
+        for target in book.targets[n]:
             before[target].append(n)
             column[target] = max(column[target], column[n] + 1)
     members: list[list[int]] = [[] for _ in range(1 + max(column.values()))]
     for n in order:
         members[column[n]].append(n)
     row = {n: i for own in members for i, n in enumerate(own)}
-    after = {n: list(dict.fromkeys(book.targets(n))) for n in order}
     for sweep in range(SWEEPS):
-        neighbours = after if sweep % 2 else before
+        neighbours: Mapping[int, Sequence[int]] = book.targets if sweep % 2 else before
         for own in members:
             height = {
                 n: mean(row[m] for m in neighbours[n]) if neighbours[n] else row[n] for n in own
@@ -146,3 +147,58 @@ def layout(book: Book, order: tuple[int, ...]) -> dict[int, tuple[int, int]]:
             row |= {n: i for i, n in enumerate(own)}
     tallest = max(map(len, members))
     return {n: (column[n], row[n] + (tallest - len(own)) // 2) for own in members for n in own}
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The course of an episode under a policy.
+
+    Attributes:
+        reached: The probability of getting to each section, by its number.
+        value: The expected score from there on under an optimal policy, over all ways in which the
+            policy gets there; NaN for sections that it does not get to.
+        endings: The probability of each ending, by its name, in the book's order.
+    """
+
+    reached: dict[int, float]
+    value: dict[int, float]
+    endings: dict[str, float]
+
+
+def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Floats) -> Reading:
+    """Compute how a policy reads a book.
+
+    A section is read at most once, so the probability of getting there is the sum over all outcomes
+    that lead into it from elsewhere.
+
+    Args:
+        game: The book.
+        table: The same as arrays.
+        policy: Any for it.
+        best: [S] the optimal values.
+    """
+    visits = state_visitation(table, policy)
+    section = sections_of_states(table)
+    weight = policy.probabilities[table.row_state, table.row_action[0]]
+    flow = (visits[table.row_state] * weight)[table.outcome_row] * table.probability
+    came_from = section[table.row_state][table.outcome_row]
+    arriving = came_from != section[table.next_state]
+    target, flow = table.next_state[arriving], flow[arriving]
+    value = table.outcome_reward[arriving] + best[target]
+    largest = int(section.max()) + 1
+    reached = grouped_sum(section[target], flow, largest)
+    total = grouped_sum(section[target], flow * value, largest)
+    numbers = [number for number in game.story.liveness.sections if number]
+    pages = cast(Sequence[Page], table.states)
+    over = [(pages[s].ending, visits[s]) for s in np.flatnonzero(table.terminal).tolist()]
+    return Reading(
+        {n: float(reached[n]) for n in numbers},
+        {n: float(total[n] / reached[n]) if reached[n] > 0 else float("nan") for n in numbers},
+        {name: float(sum(p for end, p in over if end == name)) for name in game.book.endings},
+    )
+
+
+def sections_of_states(table: TabularGame) -> Ints:
+    """The section of each state, [S]."""
+    pages = cast(Sequence[Page], table.states)
+    return np.fromiter((page.section for page in pages), np.int64, table.n_states)

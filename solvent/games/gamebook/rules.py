@@ -1,7 +1,7 @@
 """A gamebook as a game: pages as states, choices as actions, chance explicit.
 
 A state is a :class:`~solvent.games.gamebook.page.Page`. Play stops wherever there is something to
-read or to decide (:mod:`solvent.games.gamebook.places`): at every section, where often the only
+read or to decide (:mod:`solvent.games.gamebook.story`): at every section, where often the only
 action is to read on, at texts inside one, and at every decision of a fight or a shop. What happens
 between two pages is one distribution, merged where it comes to the same.
 
@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book, Choices, Shop
-from solvent.games.gamebook.liveness import Place
+from solvent.games.gamebook.book import Book, Choices, Place
 from solvent.games.gamebook.page import STEPS, FinalState, Page, Position
 from solvent.games.gamebook.page_text import draw_page, place_text
 from solvent.games.gamebook.problems import one_line, similar
@@ -60,7 +59,7 @@ class Gamebook:
 
     def __post_init__(self) -> None:
         """Look at the whole book, so that a circle is found here."""
-        fields = [field.name for field in self.book.fields]
+        fields = self.book.fields
         for name in self.keep:
             if name not in fields:
                 missing = one_line(f"{self.book.title!r} has no field {name!r}")
@@ -91,7 +90,7 @@ class Gamebook:
             parameters=(("book", self.name or book.title),),
             observation_labels=(
                 *("place", "step", "ending"),
-                *(field.name for field in book.fields),
+                *book.fields,
                 *(f"local {number + 1}" for number in range(len(self._local_scale))),
             ),
             unit=WINS if {0.0, 1.0}.issuperset(scores) else "points",
@@ -99,26 +98,24 @@ class Gamebook:
 
     @cached_property
     def _most_actions(self) -> int:
-        most = max(2, len(self.book.picks.names))
-        for section in self.book.sections.values():
-            for block in section.blocks:
-                match block.exit:
-                    case Choices(options):
-                        most = max(most, len(options))
-                    case Shop(trades):
-                        most = max(most, len(trades) + 1)
-        return most
+        options = [
+            len(node.exit.root)
+            for node in self.book.nodes.values()
+            if isinstance(node.exit, Choices)
+        ]
+        trades = [len(there) + 1 for there in self.story.shops.values()]
+        return max(2, len(self.book.picked), *options, *trades)
 
     def initial(self) -> tuple[Outcome, ...]:
         """The first page, with the fields' initial values."""
         return self._outcomes(self.story.beginning())
 
     def is_terminal(self, state: Page) -> bool:
-        """Whether an ending has been reached."""
+        """Return whether an ending has been reached."""
         return state.step == "over"
 
     def legal_actions(self, state: Page) -> tuple[tuple[int, ...], ...]:
-        """What can be done; see the module for the numbers."""
+        """The actions; see the module for their numbers."""
         return (self.story.legal(state),)
 
     def labels(self, state: Page) -> dict[int, str]:
@@ -128,20 +125,20 @@ class Gamebook:
         return {action: self.story.label(state, action) for action in self.story.legal(state)}
 
     def place(self, state: Page) -> str:
-        """Where in the book a page is, in words."""
+        """The place of a page in the book, in words."""
         return place_text(state)
 
     def entries(self) -> dict[str, tuple[str, ...]]:
         """The names of the book's fields, some of which a page has besides."""
-        names = (field.name for field in self.book.fields)
+        names = self.book.fields
         return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
 
     def final_state(self, state: Page) -> FinalState:
-        """How play ended: the ending, its section, and the values of the fields in `keep`.
+        """The end of an episode: the ending, its section, and the values of the fields in `keep`.
 
         It is what :meth:`solvent.exact.OptimalOccupancy.ends` groups by to tell their distribution.
         """
-        values = (state.values[self.story.position[name]] for name in self.keep)
+        values = (state.values[self.book.position[name]] for name in self.keep)
         return FinalState(state.ending, state.section, tuple(values))
 
     def for_reader(self) -> Gamebook:
@@ -150,12 +147,12 @@ class Gamebook:
 
     def from_reader(self, state: Page) -> Page:
         """The page of this game that a page of :meth:`for_reader` comes to."""
-        live = self.story.live(state[:3] + state[5:])
+        live = self.story.live(state.at)
         values = zip(self.book.fields, state.values, strict=True)
-        return state._replace(values=tuple(v if f.name in live else None for f, v in values))
+        return state._replace(values=tuple(v if name in live else None for name, v in values))
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """What follows, up to the next page, in the order of pages as tuples."""
+        """The next pages, in their order as tuples."""
         return self._outcomes(self.story.after(state, joint_action[0]))
 
     def _outcomes(self, odds: Odds) -> tuple[Outcome, ...]:
@@ -168,7 +165,7 @@ class Gamebook:
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
         """Place, step, ending, fields and local numbers, each by its largest; 0 if not known."""
         values = np.array([[0 if value is None else value for value in state.values]])
-        return self.observe_all(state[:3] + state[5:], values, np.array([state.local])).reshape(-1)
+        return self.observe_all(state.at, values, np.array([state.local])).reshape(-1)
 
     def observe_all(
         self, at: Position, values: NDArray[Any], local: NDArray[Any]
@@ -196,22 +193,24 @@ class Gamebook:
     @cached_property
     def _place_number(self) -> Mapping[Place, int]:
         """The blocks in the order of play, those before the first section included."""
-        places = [(0, picked) for picked in range(max(self.book.picks.count, 1))]
+        places = [(0, picked) for picked in range(max(self.book.disciplines.pick, 1))]
         for number in self.story.liveness.sections:
-            places += [(number, block.index) for block in self.book.sections[number].blocks]
+            places += [node.place for node in self.book.in_section(number)]
         return {place: number for number, place in enumerate(places)}
 
     @cached_property
     def _field_scale(self) -> NDArray[np.int64]:
-        return np.array([max(abs(field.low), abs(field.high), 1) for field in self.book.fields])
+        return np.array(
+            [max(abs(field.low), abs(field.high), 1) for field in self.book.fields.values()]
+        )
 
     @cached_property
     def _local_scale(self) -> NDArray[np.int64]:
         """The largest size of each local number in the book."""
         scale: list[int] = []
         for number in self.story.liveness.sections:
-            for block in self.book.sections[number].blocks:
-                ends = self.story.local_bounds(block)
+            for node in self.book.in_section(number):
+                ends = self.story.local_bounds(node.place)
                 scale += [1] * (len(ends) - len(scale))
                 for i, (low, high) in enumerate(ends):
                     scale[i] = max(scale[i], -low, high)
@@ -224,12 +223,12 @@ class Gamebook:
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """What has changed on the hero's sheet, as far as both pages show it."""
+        """The changes on the hero's sheet, as far as both pages show it."""
         if state is None:
             return ""
         changes = [
-            f"{field.name} {before} -> {after}"
-            for field, before, after in zip(
+            f"{name} {before} -> {after}"
+            for name, before, after in zip(
                 self.book.fields, state.values, outcome.state.values, strict=True
             )
             if before is not None and after is not None and before != after

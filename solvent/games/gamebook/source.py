@@ -1,4 +1,4 @@
-"""A YAML or JSON file as plain data that remembers the line of everything.
+"""A YAML or JSON file as plain data, with the line of everything in it.
 
 Only the events of a YAML parser are used, never one of its loaders, so that no file can name a
 Python object. Scalars are read by the few rules of :func:`_scalar` (YAML's own turn ``no`` into a
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -26,7 +26,7 @@ MOST_VALUES = 1_000_000
 """Scalars, lists and mappings of one file."""
 
 MOST_KEYS = 30_000
-"""Keys of one mapping; the largest that a book can have is that of its sections."""
+"""Keys of one mapping; a book's largest mapping is that of its sections."""
 
 DEEPEST = 60
 """Lists and mappings within each other."""
@@ -39,17 +39,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SURROGATES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
-@dataclass(slots=True)
-class Mark:
-    """Where a value stands.
-
-    Attributes:
-        line: Counted from 1; of a value in a mapping, the line of its key.
-        inside: The marks of what is in it, by the text of the key, or by index.
-    """
-
-    line: int
-    inside: dict[str, Mark] | list[Mark] | None = None
+Places: TypeAlias = dict[int, dict[str, tuple[int, Any]]]
 
 
 @dataclass(frozen=True)
@@ -57,31 +47,28 @@ class Source:
     """A file's content.
 
     Attributes:
-        file: Its name, for messages.
-        data: Mappings, lists, ints, bools, texts and None.
-        mark: Where everything stands.
+        file: Name of the file, for messages.
+        data: Mappings, lists, integers, booleans, texts and None.
+        first: The line on which the data begins.
+        places: For each mapping and list, by its identity: by its keys or indices, as texts, the
+            line of each value and the value.
     """
 
     file: str
     data: Any
-    mark: Mark
+    first: int
+    places: Places
 
-    def line(self, path: Iterable[Any]) -> int:
-        """The line of what a path of keys and indices leads to, as far as it leads."""
-        mark = self.mark
+    def at(self, path: Iterable[Any]) -> tuple[int, Any]:
+        """The line and the value of what a path of keys and indices leads to, as far as it does."""
+        line, inside = self.first, self.data
         for step in path:
-            inside = mark.inside
-            if isinstance(inside, dict):
-                # A key may have been written as a text or as a number.
-                found = inside.get(step if isinstance(step, str) else str(step))
-            elif isinstance(inside, list) and isinstance(step, int) and step < len(inside):
-                found = inside[step]
-            else:
-                found = None
+            # A key may have been written as a text or as a number.
+            found = self.places.get(id(inside), {}).get(str(step))
             if found is None:
                 break
-            mark = found
-        return mark.line
+            line, inside = found
+        return line, inside
 
 
 def read_content(path: str | Path) -> bytes:
@@ -98,8 +85,8 @@ def parse_source(content: bytes, file: str) -> Source:
     """Read a file's content.
 
     Args:
-        content: Of the file.
-        file: Its name, for messages; one that ends in ``.json`` is read as JSON.
+        content: The content of the file.
+        file: Name of the file, for messages; one that ends in ``.json`` is read as JSON.
 
     Raises:
         BookError: If it is not YAML or JSON, too large, or has in it what is refused.
@@ -115,7 +102,7 @@ def parse_source(content: bytes, file: str) -> Source:
         # JSON writes characters beyond the first 65536 in two halves, which YAML does not know.
         text = _SURROGATES.sub(_whole_character, text)
     try:
-        return _Builder(file).build(yaml.parse(text, Loader=LOADER))
+        return _Reader(file, yaml.parse(text, Loader=LOADER)).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = " ".join(filter(None, (error.context, error.problem)))
@@ -132,94 +119,92 @@ def _whole_character(match: re.Match[str]) -> str:
     return f"\\U{0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00:08X}"
 
 
-class _Builder:
-    """Turns a parser's events into data and marks, without recursion."""
+@dataclass
+class _Reader:
+    """Turns a parser's events into data."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._doubles: list[Problem] = []
+    file: str
+    events: Iterator[yaml.Event]
+    places: Places = field(default_factory=dict)
+    doubles: list[Problem] = field(default_factory=list)
+    values: int = 0
 
-    def build(self, events: Iterator[yaml.Event]) -> Source:
-        root: list[Any] = []
-        root_mark = Mark(1, [])
-        # For each open list or mapping: itself, its mark, and the key that waits for its value.
-        open_: list[tuple[Any, Mark, list[tuple[Any, int]]]] = [(root, root_mark, [])]
-        values = 0
-        for event in events:
-            if isinstance(event, (yaml.ScalarEvent, yaml.CollectionStartEvent)):
-                line = _line(event)
-                self._check_plain(event, line)
-                values += 1
-                if values > MOST_VALUES:
-                    raise _error(self._file, line, f"more than {MOST_VALUES} values", "split it")
-                if isinstance(event, yaml.ScalarEvent):
-                    self._add(open_[-1], self._value(event, line), Mark(line))
-                    continue
-                if len(open_) > DEEPEST:
-                    raise _error(
-                        self._file, line, f"nested more than {DEEPEST} deep", "use more sections"
-                    )
-                is_mapping = isinstance(event, yaml.MappingStartEvent)
-                value: Any = {} if is_mapping else []
-                mark = Mark(line, {} if is_mapping else [])
-                self._add(open_[-1], value, mark)
-                open_.append((value, mark, []))
-            elif isinstance(event, yaml.CollectionEndEvent):
-                open_.pop()
-            elif isinstance(event, yaml.AliasEvent):
-                line = _line(event)
-                raise _error(self._file, line, "an alias (*)", "write it out where it is used")
-        if len(root) != 1:
-            many = "the file is empty" if not root else "the file holds several documents"
-            raise _error(self._file, 1, many, "one book stands in one document")
-        if self._doubles:
-            raise BookError(self._doubles)
-        assert isinstance(root_mark.inside, list)
-        return Source(self._file, root[0], root_mark.inside[0])
+    def read(self) -> Source:
+        """The only document of a file."""
+        documents = [
+            (self._value(event, 1), _line(event))
+            for event in self.events
+            if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
+        ]
+        if len(documents) != 1:
+            many = "the file holds several documents" if documents else "the file is empty"
+            raise _error(self.file, 1, many, "one book stands in one document")
+        if self.doubles:
+            raise BookError(self.doubles)
+        [(data, first)] = documents
+        return Source(self.file, data, first, self.places)
 
-    def _check_plain(self, event: Any, line: int) -> None:
+    def _value(self, event: Any, depth: int) -> Any:
+        """The value that an event begins, inside so many others."""
+        line = _line(event)
+        if isinstance(event, yaml.AliasEvent):
+            raise _error(self.file, line, "an alias (*)", "write it out where it is used")
         if event.anchor is not None:
-            raise _error(self._file, line, "an anchor (&)", "write it out where it is used")
+            raise _error(self.file, line, "an anchor (&)", "write it out where it is used")
         if event.tag is not None:
-            raise _error(self._file, line, f"the tag {event.tag!r}", "a book holds plain data only")
+            raise _error(self.file, line, f"the tag {event.tag!r}", "a book holds plain data only")
+        self.values += 1
+        if self.values > MOST_VALUES:
+            raise _error(self.file, line, f"more than {MOST_VALUES} values", "split it")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event, line)
+        if depth > DEEPEST:
+            raise _error(self.file, line, f"nested more than {DEEPEST} deep", "use more sections")
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(depth)
+        return self._mapping(depth)
 
-    def _value(self, event: yaml.ScalarEvent, line: int) -> Any:
+    def _scalar(self, event: yaml.ScalarEvent, line: int) -> Any:
         text = str(event.value)
         control = _CONTROL.search(text)
         if control is not None:
             raise _error(
-                self._file, line, f"the control character {control[0]!r} in a text", "remove it"
+                self.file, line, f"the control character {control[0]!r} in a text", "remove it"
             )
         return text if event.style else _scalar(text)
 
-    def _add(
-        self, container: tuple[Any, Mark, list[tuple[Any, int]]], value: Any, mark: Mark
-    ) -> None:
-        values, marks, waiting = container
-        if isinstance(values, list):
-            values.append(value)
-            assert isinstance(marks.inside, list)
-            marks.inside.append(mark)
-            return
-        assert isinstance(marks.inside, dict)
-        if not waiting:
-            if isinstance(value, (dict, list)):
-                raise _error(self._file, mark.line, "a key that is no text", "write a text")
-            name = str(value)
-            if name in marks.inside:
-                first = marks.inside[name].line
-                message = f"{name!r} stands here a second time, first in line {first}"
-                self._doubles.append(
-                    Problem(self._file, mark.line, None, message, "keep one of the two")
-                )
+    def _inside(self) -> Iterator[yaml.Event]:
+        """The events up to the end of the list or mapping that has begun."""
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
+
+    def _sequence(self, depth: int) -> list[Any]:
+        values: list[Any] = []
+        places = self.places[id(values)] = {}
+        for event in self._inside():
+            values.append(self._value(event, depth + 1))
+            places[str(len(values) - 1)] = _line(event), values[-1]
+        return values
+
+    def _mapping(self, depth: int) -> dict[Any, Any]:
+        values: dict[Any, Any] = {}
+        places = self.places[id(values)] = {}
+        for event in self._inside():
+            line = _line(event)
+            if not isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
+                raise _error(self.file, line, "a key that is no text", "write a text")
             if len(values) == MOST_KEYS:
-                raise _error(self._file, mark.line, f"more than {MOST_KEYS} keys here", "split it")
-            waiting.append((value, mark.line))
-            return
-        key, line = waiting.pop()
-        values[key] = value
-        mark.line = line
-        marks.inside[str(key)] = mark
+                raise _error(self.file, line, f"more than {MOST_KEYS} keys here", "split it")
+            key = self._value(event, depth)
+            if str(key) in places:
+                first, _ = places[str(key)]
+                message = f"{str(key)!r} stands here a second time, first in line {first}"
+                self.doubles.append(Problem(self.file, line, None, message, "keep one of the two"))
+            values[key] = self._value(next(self.events), depth + 1)
+            places[str(key)] = line, values[key]
+        return values
 
 
 def _line(event: yaml.Event) -> int:
@@ -227,7 +212,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _scalar(text: str) -> Any:
-    """What a scalar without quotes means."""
+    """The value of a scalar without quotes."""
     if text in ("", "null", "~"):
         return None
     if text in ("true", "false"):

@@ -25,7 +25,7 @@ SPEC = GameSpec(
     choices={"book": "solvent.games.gamebook.library:book_names"},
     baselines="solvent.games.gamebook.baselines:BASELINES",
     sections="solvent.games.gamebook.report:gamebook_sections",
-    explorer="solvent.games.gamebook.explorer:state_sections",
+    explorer="solvent.games.gamebook.report:state_sections",
     commands={
         "book": Command(
             "solvent.games.gamebook.commands:book_commands",

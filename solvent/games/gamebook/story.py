@@ -1,53 +1,51 @@
-"""What happens in a book between one page and the next, as distributions.
+"""The rules of a book: from each page, the distribution of the next one.
 
-Nothing here knows of games, arrays or observations: :class:`Story` is the rules of a book, and
-:class:`solvent.games.gamebook.rules.Gamebook` makes a game of them.
+Play stops on *pages*: the root of a section, a block with a text of its own, and a block with
+choices or a shop. Other blocks are passed through, and inside ``repeat`` play does not stop until
+it is over. Nothing here knows of games, arrays or observations: :class:`Story` is the rules of a
+book, and :class:`solvent.games.gamebook.rules.Gamebook` makes a game of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from solvent.games.gamebook.book import (
-    Again,
-    Block,
+    CHANCE,
     Book,
-    Cases,
+    Branch,
     Chances,
-    CheckInContext,
+    Check,
     Choices,
-    End,
-    FightingFantasyFight,
-    Goto,
-    Repeat,
-    ResultsTableFight,
+    Fight,
+    Node,
+    Place,
     Roll,
-    RollRow,
     Shop,
-    Trade,
 )
-from solvent.games.gamebook.combat import FightState, Local
-from solvent.games.gamebook.combat_fighting_fantasy import FightingFantasyCombat
-from solvent.games.gamebook.combat_results_table import ResultsTableCombat
-from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Values
-from solvent.games.gamebook.expressions import compiled, distribution, thrown
-from solvent.games.gamebook.liveness import Liveness, Place
-from solvent.games.gamebook.minigame import absorption
-from solvent.games.gamebook.page import Page, Position
-from solvent.games.gamebook.places import pages
+from solvent.games.gamebook.combat import (
+    Combat,
+    FightingFantasyCombat,
+    FightState,
+    ResultsTableCombat,
+)
+from solvent.games.gamebook.effects import MOST_RESULTS, ONE, Effects, Happening, Trade, trades
+from solvent.games.gamebook.expressions import Range, compiled, distribution, falls
+from solvent.games.gamebook.liveness import Liveness
+from solvent.games.gamebook.page import Local, Page, Position, Values
 from solvent.model import TooManyStatesError
 from solvent.model.context import modified_exactly
 
-CombatRules: TypeAlias = FightingFantasyCombat | ResultsTableCombat
 Odds: TypeAlias = dict[Page, Fraction]
+Again: TypeAlias = dict[Values, Fraction] | None
 Condition: TypeAlias = Callable[[Values], object]
-Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Block, Fraction]]]
+Continuation: TypeAlias = Callable[[Values], Sequence[tuple[Node, Fraction]]]
 
 READ_ON = (0,)
 """The only action where there is nothing to decide."""
@@ -57,19 +55,6 @@ MOST_REPEATED = 1000
 
 LEAVE = 0
 """The action that leaves a shop; the others are its trades."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """What has been made of blocks so far, by section and index."""
-
-    combats: dict[Place, CombatRules] = field(default_factory=dict)
-    conditions: dict[Place, list[Condition]] = field(default_factory=dict)
-    chances: dict[Place, Continuation] = field(default_factory=dict)
-    effects: dict[Place, Happening] = field(default_factory=dict)
-    trades: dict[tuple[int, int, int], Happening] = field(default_factory=dict)
-    repeats: dict[Place, dict[Values, Odds]] = field(default_factory=dict)
-    kept: dict[Position, tuple[bool, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,37 +70,98 @@ class Story:
     book: Book
     forget: bool = True
     keep: tuple[str, ...] = ()
-    _compiled: _Compiled = field(default_factory=_Compiled, init=False, repr=False)
 
     @cached_property
     def liveness(self) -> Liveness:
-        """Which fields matter where."""
+        """The fields that matter at each place."""
         return Liveness(self.book, forget=self.forget, keep=self.keep)
 
     @cached_property
     def pages(self) -> frozenset[Place]:
         """The blocks on which play stops."""
-        return pages(self.book)
+        found = set()
+        for place, node in self.book.nodes.items():
+            way_on = node.block.way_on
+            passed = node.repeated and (way_on in CHANCE or way_on == "again")
+            stops = place[1] == 0 or way_on in ("choices", "shop")
+            if stops or (node.block.text and not passed):
+                found.add(place)
+        return frozenset(found)
+
+    # What has been made of blocks, once for all pages.
 
     @cached_property
-    def ranges(self) -> Mapping[str, tuple[int, int]]:
-        """Least and largest value of each field."""
-        return {field.name: (field.low, field.high) for field in self.book.fields}
+    def _effects(self) -> Mapping[Place, Happening]:
+        """The effects that matter, of each block that can be reached."""
+        maker = Effects(self.book)
+        return {
+            place: maker.all(steps, f"section {place[0]}")
+            for place, steps in self.liveness.effects.items()
+        }
 
     @cached_property
-    def _effects(self) -> Effects:
-        return Effects(self.book)
+    def combats(self) -> Mapping[Place, Combat]:
+        """The fights."""
+        kinds = {"fighting-fantasy": FightingFantasyCombat, "results-table": ResultsTableCombat}
+        return {
+            place: kinds[node.exit.rules](node.exit, self.book)
+            for place, node in self.book.nodes.items()
+            if isinstance(node.exit, Fight)
+        }
 
-    @property
-    def position(self) -> Mapping[str, int]:
-        """Where each field stands among the values."""
-        return self._effects.position
+    @cached_property
+    def shops(self) -> Mapping[Place, tuple[Trade, ...]]:
+        """The trades of each shop."""
+        return {
+            place: trades(node.exit, self.book)
+            for place, node in self.book.nodes.items()
+            if isinstance(node.exit, Shop)
+        }
+
+    @cached_property
+    def _trades(self) -> Mapping[Place, list[Happening]]:
+        maker = Effects(self.book)
+        return {
+            place: [maker.all(trade.steps, f"section {place[0]}") for trade in there]
+            for place, there in self.shops.items()
+        }
+
+    @cached_property
+    def _conditions(self) -> Mapping[Place, list[Condition]]:
+        """The conditions of choices and trades."""
+        found = {}
+        for place, node in self.book.nodes.items():
+            conditions = [trade.condition for trade in self.shops.get(place, ())]
+            if isinstance(node.exit, Choices):
+                conditions = [option.when for option in node.exit.root]
+            if conditions:
+                found[place] = [compiled(each, self.book.position) for each in conditions]
+        return found
+
+    @cached_property
+    def _chances(self) -> Mapping[Place, Continuation]:
+        """The continuations of chance events and branches."""
+        return {
+            place: self._chance(node)
+            for place, node in self.book.nodes.items()
+            if node.block.way_on in CHANCE
+        }
+
+    @cached_property
+    def _kept(self) -> dict[Position, tuple[bool, ...]]:
+        """For each field whether pages at a position hold it, as far as it has been asked for."""
+        return {}
+
+    @cached_property
+    def _repeats(self) -> dict[tuple[Place, Values], Odds]:
+        """The ends of games inside a section, as far as they have been played."""
+        return {}
 
     # Places.
 
-    def block(self, page: Page) -> Block:
+    def node(self, page: Page) -> Node:
         """The block of a page that is in a section."""
-        return self.book.block(page.section, page.block)
+        return self.book.nodes[page.section, page.block]
 
     def live(self, at: Position) -> frozenset[str]:
         """The fields that are part of a page at a position."""
@@ -123,44 +169,22 @@ class Story:
         if ending:
             return self.liveness.kept
         if section == 0:
-            picked = self.book.picks.names if self.book.picks.count else ()
-            return self.liveness.before[self.book.start, 0].union(picked)
+            return self.liveness.before[self.book.start, 0].union(self.book.picked)
         return (self.liveness.during if step else self.liveness.after)[section, block]
 
-    def local_bounds(self, block: Block) -> tuple[tuple[int, int], ...]:
-        """Least and largest of the local numbers of pages at a block."""
-        match block.exit:
-            case FightingFantasyFight() | ResultsTableFight():
-                return self.combat(block).bounds
-            case Shop(trades):
-                return tuple((0, t.quantity) for t in trades if t.quantity is not None)
-        return ()
+    def local_bounds(self, place: Place) -> tuple[Range, ...]:
+        """The least and largest of the local numbers of pages at a block."""
+        if place in self.combats:
+            return self.combats[place].bounds
+        quantities = (trade.quantity for trade in self.shops.get(place, ()))
+        return tuple((0, quantity) for quantity in quantities if quantity is not None)
 
-    def local_bounds_at(self, at: Position) -> tuple[tuple[int, int], ...]:
-        """Least and largest of the local numbers of pages at a position."""
+    def local_bounds_at(self, at: Position) -> tuple[Range, ...]:
+        """The least and largest of the local numbers of pages at a position."""
         section, index, step, ending = at
-        if not section or ending:
+        if ending or (not step and (section, index) in self.combats):
             return ()
-        block = self.book.block(section, index)
-        return self.local_bounds(block) if step or isinstance(block.exit, Shop) else ()
-
-    def combat(self, block: Block) -> CombatRules:
-        """The fight of a block.
-
-        Raises:
-            ValueError: If there is none.
-        """
-        found = self._compiled.combats.get((block.section, block.index))
-        if found is None:
-            match block.exit:
-                case FightingFantasyFight():
-                    found = FightingFantasyCombat(block.exit, self.position, self.ranges)
-                case ResultsTableFight():
-                    found = ResultsTableCombat(block.exit, self.position, self.ranges)
-                case _:
-                    raise ValueError(f"section {block.section}: block {block.index} is no fight")
-            self._compiled.combats[block.section, block.index] = found
-        return found
+        return self.local_bounds((section, index))
 
     # Pages.
 
@@ -172,8 +196,8 @@ class Story:
         """
         live = self.live((0, 0, "", ""))
         throws = [
-            distribution(field.initial, {}).items() if field.name in live else ((None, ONE),)
-            for field in self.book.fields
+            distribution(field.initial).items() if name in live else ((None, ONE),)
+            for name, field in self.book.fields.items()
         ]
         if prod(map(len, throws)) > MOST_RESULTS:
             raise TooManyStatesError(
@@ -181,250 +205,210 @@ class Story:
                 f"with dice"
             )
         odds: Odds = {}
-        for thrown_values in product(*throws):
-            probability = ONE
-            for _, p in thrown_values:
-                probability *= p
-            odds[Page(0, 0, "", tuple(value for value, _ in thrown_values))] = probability
+        for thrown in product(*throws):
+            values = tuple(value for value, _ in thrown)
+            odds[Page(0, 0, "", values)] = prod((p for _, p in thrown), start=ONE)
         return odds
 
     def legal(self, page: Page) -> tuple[int, ...]:
         """The actions at a page where the episode goes on, ascending."""
         if page.section == 0:
             return self._pickable(page)
-        block = self.block(page)
-        match block.exit:
-            case Choices():
-                conditions = self._conditions(block)
-                return tuple([a for a, holds in enumerate(conditions) if holds(page.values)])
-            case Shop(trades):
-                made = iter(page.local)
-                left = [trade.quantity is None or next(made) < trade.quantity for trade in trades]
-                conditions = self._conditions(block)
-                open_ = [i for i, holds in enumerate(conditions) if left[i] and holds(page.values)]
-                return (LEAVE, *(i + 1 for i in open_))
-        return self.combat(block).actions(self._moment(page)) if page.step else READ_ON
+        place = page.section, page.block
+        if page.step:
+            return self.combats[place].actions(self._moment(page))
+        conditions = self._conditions.get(place)
+        if conditions is None:
+            return (LEAVE,) if place in self.shops else READ_ON
+        open_ = [i for i, holds in enumerate(conditions) if holds(page.values)]
+        if place not in self.shops:
+            return tuple(open_)
+        made = iter(page.local)
+        left = [t.quantity is None or next(made) < t.quantity for t in self.shops[place]]
+        return (LEAVE, *(i + 1 for i in open_ if left[i]))
 
     def label(self, page: Page, action: int) -> str:
-        """What a legal action is, in words."""
-        picks = self.book.picks
+        """A legal action in words."""
         if page.section == 0:
-            return f"pick {picks.names[action]}" if picks.count else "begin"
-        exit_ = self.block(page).exit
-        match exit_:
-            case Choices(options):
-                return options[action].text
-            case Shop(trades):
-                return "leave" if action == LEAVE else trades[action - 1].text
-            case FightingFantasyFight() | ResultsTableFight():
+            return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
+        match self.node(page).exit:
+            case Choices(root=options):
+                return str(options[action].label)
+            case Shop():
+                there = self.shops[page.section, page.block]
+                return "leave" if action == LEAVE else there[action - 1].text
+            case Fight():
                 if page.step == "escape":
                     return ("fight on", "escape")[action]
                 return ("keep", "test luck")[action] if page.step else "fight"
         return "read on"
 
     def after(self, page: Page, action: int) -> Odds:
-        """What follows a legal action, up to the next page.
+        """The distribution of the next page after a legal action.
 
         Raises:
-            ValueError: If the book leaves open what happens, which `solvent book check` reports.
+            ValueError: If a game inside a section never ends.
         """
         odds: Odds = {}
         if page.section == 0:
             self._begin(page, action, odds)
             return odds
-        block = self.block(page)
-        match block.exit:
-            case Choices(options):
-                self._enter(options[action].block, page.values, ONE, odds)
-            case Shop(_, leave) if action == LEAVE:
-                self._enter(leave, page.values, ONE, odds)
-            case Shop(trades):
-                self._trade(block, trades, page, action - 1, odds)
-            case FightingFantasyFight() | ResultsTableFight() if page.step:
-                after = self.combat(block).after(self._moment(page), action)
-                self._go_on_fighting(block, page.values, after, ONE, odds)
+        node = self.node(page)
+        match node.exit:
+            case Choices():
+                self._enter(node.inner[action], page.values, ONE, odds)
+            case Shop() if action == LEAVE:
+                self._enter(node.inner[0], page.values, ONE, odds)
+            case Shop():
+                self._trade(node, page, action - 1, odds)
+            case Fight() if page.step:
+                following = self.combats[node.place].after(self._moment(page), action)
+                self._go_on_fighting(node, page.values, following, ONE, odds)
             case _:
-                self._leave(block, page.values, ONE, odds)
+                self._leave(node, page.values, ONE, odds)
         return odds
 
     def _page(
-        self, block: Block, step: str, values: Values, local: Local = (), ending: str = ""
+        self, node: Node, step: str, values: Values, local: Local = (), ending: str = ""
     ) -> Page:
-        at = (block.section, block.index, step, ending)
-        kept = self._compiled.kept.get(at)
+        at = (*node.place, step, ending)
+        kept = self._kept.get(at)
         if kept is None:
             live = self.live(at)
-            kept = tuple(field.name in live for field in self.book.fields)
-            self._compiled.kept[at] = kept
+            kept = self._kept[at] = tuple(name in live for name in self.book.fields)
         remembered = tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
-        return Page(block.section, block.index, step, remembered, local, ending)
-
-    def _over(self, block: Block, values: Values, ending: str) -> Page:
-        return self._page(block, "over", values, (), ending)
+        return Page(*node.place, step, remembered, local, ending)
 
     # What happens.
 
     def _pickable(self, page: Page) -> tuple[int, ...]:
-        """The disciplines after the last one picked that leave enough for the rest."""
-        picks = self.book.picks
-        if not picks.count:
+        """The disciplines after the last one picked that leave enough for the rest.
+
+        So each set of disciplines is picked in one way only.
+        """
+        picked = self.book.picked
+        if not picked:
             return READ_ON
-        taken = [i for i, name in enumerate(picks.names) if page.values[self.position[name]]]
+        taken = [i for i, name in enumerate(picked) if page.values[self.book.position[name]]]
         first = taken[-1] + 1 if taken else 0
-        return tuple(range(first, len(picks.names) - (picks.count - page.block) + 1))
+        return tuple(range(first, len(picked) - (self.book.disciplines.pick - page.block) + 1))
 
     def _begin(self, page: Page, action: int, odds: Odds) -> None:
-        picks = self.book.picks
         values = page.values
-        if picks.count:
-            place = self.position[picks.names[action]]
+        if self.book.picked:
+            place = self.book.position[self.book.picked[action]]
             values = (*values[:place], 1, *values[place + 1 :])
-            if page.block + 1 < picks.count:
+            if page.block + 1 < self.book.disciplines.pick:
                 odds[Page(0, page.block + 1, "", values)] = ONE
                 return
-        self._enter(self.book.block(self.book.start), values, ONE, odds)
+        self._enter(self.book.nodes[self.book.start, 0], values, ONE, odds)
 
-    def _enter(self, block: Block, values: Values, probability: Fraction, odds: Odds) -> None:
-        """Add what follows when play gets to a block, up to the next page."""
-        for p, after, ending in self._happening(block)(values):
+    def _enter(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
+        """Add what follows when play gets to a block, up to the next page.
+
+        Inside ``repeat`` what comes to ``again`` is added to `again`, by the values then.
+        """
+        for p, after, ending in self._effects[node.place](values):
             if probability is not ONE:
                 p = p * probability
-            if ending is None and isinstance(block.exit, End):
-                ending = block.exit.ending
+            ending = ending or node.block.ending
             if ending is not None:
-                _add(odds, self._over(block, after, ending), p)
-            elif (block.section, block.index) in self.pages:
-                _add(odds, self._stop(block, after), p)
+                _add(odds, self._page(node, "over", after, (), ending), p)
+            elif node.block.again:
+                assert again is not None
+                again[after] = again.get(after, Fraction(0)) + p
+            elif node.place in self.pages:
+                limited = len(self.local_bounds(node.place)) if node.block.shop else 0
+                _add(odds, self._page(node, "", after, (0,) * limited), p)
             else:
-                self._leave(block, after, p, odds)
+                self._leave(node, after, p, odds, again)
 
-    def _happening(self, block: Block) -> Happening:
-        """The effects of a block that matter."""
-        place = block.section, block.index
-        found = self._compiled.effects.get(place)
-        if found is None:
-            found = self._effects.all(self.liveness.effects[place], f"section {block.section}")
-            self._compiled.effects[place] = found
-        return found
-
-    def _stop(self, block: Block, values: Values) -> Page:
-        limited = len(self.local_bounds(block)) if isinstance(block.exit, Shop) else 0
-        return self._page(block, "", values, (0,) * limited)
-
-    def _leave(self, block: Block, values: Values, probability: Fraction, odds: Odds) -> None:
+    def _leave(
+        self, node: Node, values: Values, probability: Fraction, odds: Odds, again: Again = None
+    ) -> None:
         """Add what follows a block that is no decision, once its effects have happened."""
-        match block.exit:
-            case Goto(section):
-                self._enter(self.book.block(section), values, probability, odds)
-            case FightingFantasyFight() | ResultsTableFight():
-                combat = self.combat(block)
-                start = FightState("begin", combat.begin(values), self._hero(combat, values))
-                self._go_on_fighting(block, values, combat.after(start, 0), probability, odds)
-            case Repeat(inner):
-                for page, p in self._repeated(inner, values).items():
-                    _add(odds, page, probability * p)
-            case _:
-                for following, p in self._chance(block)(values):
-                    self._enter(following, values, probability * p, odds)
+        block = node.block
+        if block.goto is not None:
+            self._enter(self.book.nodes[block.goto, 0], values, probability, odds)
+        elif block.fight is not None:
+            combat = self.combats[node.place]
+            start = FightState("begin", combat.begin(values), _hero(combat, values))
+            self._go_on_fighting(node, values, combat.after(start, 0), probability, odds)
+        elif block.repeat is not None:
+            for page, p in self._repeated(node.inner[0], values).items():
+                _add(odds, page, probability * p)
+        else:
+            for following, p in self._chances[node.place](values):
+                self._enter(following, values, probability * p, odds, again)
 
-    def _chance(self, block: Block) -> Continuation:
-        """Where a chance event, or a branch, leads."""
-        place = block.section, block.index
-        found = self._compiled.chances.get(place)
-        if found is None:
-            found = self._compiled.chances[place] = self._chance_of(block)
-        return found
+    def _chance(self, node: Node) -> Continuation:
+        """The continuation of a chance event or a branch."""
+        position = self.book.position
+        match node.exit:
+            case Branch(root=cases):
+                conditions = [compiled(case.when, position) for case in cases]
 
-    def _chance_of(self, block: Block) -> Continuation:
-        match block.exit:
-            case Cases(cases):
-                blocks = [case.block for case in cases]
-                conditions = [compiled(case.condition, self.position) for case in cases]
-
-                def branch(values: Values) -> Sequence[tuple[Block, Fraction]]:
-                    for holds, following in zip(conditions, blocks, strict=True):
-                        if holds(values):
-                            return ((following, ONE),)
-                    raise ValueError(f"section {block.section}: no case of a branch applies")
+                def branch(values: Values) -> Sequence[tuple[Node, Fraction]]:
+                    first = next(i for i, holds in enumerate(conditions) if holds(values))
+                    return ((node.inner[first], ONE),)
 
                 return branch
-            case Roll(dice, rows):
-                falls = [(compiled(fallen, self.position), p) for fallen, p in thrown(dice)]
+            case Roll(dice=dice) as table:
+                result, fallen = compiled(dice, position), falls(dice)
 
-                def roll(values: Values) -> Sequence[tuple[Block, Fraction]]:
+                def roll(values: Values) -> Sequence[tuple[Node, Fraction]]:
                     found: dict[int, Fraction] = {}
-                    for result, p in falls:
-                        row = _row(block, rows, result(values))
+                    for faces, p in fallen:
+                        row = table.row(result(values + faces))
+                        assert row is not None
                         found[row] = found.get(row, Fraction(0)) + p
-                    return [(rows[row].block, p) for row, p in found.items()]
+                    return [(node.inner[row], p) for row, p in found.items()]
 
                 return roll
-            case Chances(chances):
-                fixed = [(chance.block, chance.probability) for chance in chances]
-                return lambda values: fixed
-            case CheckInContext(_, base, circumstances, success, failure):
-                sizes = [(compiled(c.times, self.position), c.size) for c in circumstances]
+            case Check(base=base, modifiers=modifiers):
+                sizes = [(compiled(m.number, position), m.size) for m in modifiers]
+                constants = self.book.checks
 
-                def check(values: Values) -> Sequence[tuple[Block, Fraction]]:
+                def check(values: Values) -> Sequence[tuple[Node, Fraction]]:
                     total = sum((size * times(values) for times, size in sizes), Fraction(0))
-                    p = modified_exactly(base, total, self.book.c, self.book.denominator)
-                    return [(b, q) for b, q in ((success, p), (failure, 1 - p)) if q]
+                    p = modified_exactly(base, total, constants.c, constants.denominator)
+                    return [(n, q) for n, q in zip(node.inner, (p, 1 - p), strict=True) if q]
 
                 return check
-        raise AssertionError(f"section {block.section}: block {block.index} is no chance event")
+        assert isinstance(node.exit, Chances)
+        fixed = [(n, c.probability) for n, c in zip(node.inner, node.exit.root, strict=True)]
+        return lambda values: fixed
 
-    def _conditions(self, block: Block) -> list[Condition]:
-        """The conditions of choices or trades."""
-        place = block.section, block.index
-        found = self._compiled.conditions.get(place)
-        if found is None:
-            assert isinstance(block.exit, (Choices, Shop))
-            offered = block.exit.options if isinstance(block.exit, Choices) else block.exit.trades
-            found = [compiled(offer.condition, self.position) for offer in offered]
-            self._compiled.conditions[place] = found
-        return found
-
-    def _trade(
-        self, block: Block, trades: Sequence[Trade], page: Page, number: int, odds: Odds
-    ) -> None:
-        limited = [i for i, trade in enumerate(trades) if trade.quantity is not None]
+    def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
+        there = self.shops[node.place]
+        limited = [i for i, trade in enumerate(there) if trade.quantity is not None]
         made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
-        place = (block.section, block.index, number)
-        happen = self._compiled.trades.get(place)
-        if happen is None:
-            happen = self._compiled.trades[place] = self._effects.all(
-                trades[number].effects, f"section {block.section}"
-            )
-        for p, after, ending in happen(page.values):
+        for p, after, ending in self._trades[node.place][number](page.values):
             if ending is not None:
-                _add(odds, self._over(block, after, ending), p)
+                _add(odds, self._page(node, "over", after, (), ending), p)
             else:
-                _add(odds, self._page(block, "", after, made), p)
-
-    def _hero(self, combat: CombatRules, values: Values) -> tuple[int, ...]:
-        """The values of the fields that change in a fight, which are live there."""
-        return tuple([value for i in combat.hero if (value := values[i]) is not None])
+                _add(odds, self._page(node, "", after, made), p)
 
     def _moment(self, page: Page) -> FightState:
-        return FightState(
-            page.step, page.local, self._hero(self.combat(self.block(page)), page.values)
-        )
+        combat = self.combats[page.section, page.block]
+        return FightState(page.step, page.local, _hero(combat, page.values))
 
     def _go_on_fighting(
         self,
-        block: Block,
+        node: Node,
         values: Values,
         moments: Mapping[FightState, Fraction],
         probability: Fraction,
         odds: Odds,
     ) -> None:
         """Add what follows the moments of a fight: another decision, or what comes after it."""
-        fight = block.exit
-        assert isinstance(fight, (FightingFantasyFight, ResultsTableFight))
-        ends = {"victory": fight.victory, "defeat": fight.defeat}
-        if fight.escape is not None:
-            ends["escaped"] = fight.escape.block
-        changing = self.combat(block).hero
+        *escaped, victory, defeat = node.inner
+        ends = {"victory": victory, "defeat": defeat}
+        if escaped:
+            [ends["escaped"]] = escaped
+        changing = self.combats[node.place].hero
         for moment, p in moments.items():
             now = list(values)
             for place, value in zip(changing, moment.hero, strict=True):
@@ -432,13 +416,12 @@ class Story:
             if moment.step in ends:
                 self._enter(ends[moment.step], tuple(now), probability * p, odds)
             else:
-                page = self._page(block, moment.step, tuple(now), moment.local)
+                page = self._page(node, moment.step, tuple(now), moment.local)
                 _add(odds, page, probability * p)
 
-    def _repeated(self, start: Block, values: Values) -> Odds:
-        """What follows a game of chance that goes on until it is over."""
-        known = self._compiled.repeats.setdefault((start.section, start.index), {})
-        if values not in known:
+    def _repeated(self, start: Node, values: Values) -> Odds:
+        """The distribution of the page after a game of chance that goes on until it is over."""
+        if (start.place, values) not in self._repeats:
             again: dict[Values, dict[Values, Fraction]] = {}
             ends: dict[Values, Odds] = {}
             todo = [values]
@@ -446,49 +429,75 @@ class Story:
                 now = todo.pop()
                 if len(again) > MOST_REPEATED:
                     raise TooManyStatesError(
-                        f"section {start.section}: the repeat can be in more than {MOST_REPEATED} "
+                        f"section {start.place[0]}: the repeat can be in more than {MOST_REPEATED} "
                         f"states; narrow the ranges of the variables that it changes"
                     )
                 if now not in again:
                     again[now], ends[now] = {}, {}
-                    self._play_round(start, now, ONE, again[now], ends[now])
+                    self._enter(start, now, ONE, ends[now], again[now])
                     todo += again[now]
             try:
-                known.update(absorption(again, ends))
+                found = absorption(again, ends)
             except ValueError as error:
-                raise ValueError(f"section {start.section}: the repeat never ends") from error
-        return known[values]
-
-    def _play_round(
-        self,
-        block: Block,
-        values: Values,
-        probability: Fraction,
-        again: dict[Values, Fraction],
-        ends: Odds,
-    ) -> None:
-        """Add what one round of such a game comes to."""
-        if not isinstance(block.exit, (Again, Cases, Roll, Chances, CheckInContext)):
-            self._enter(block, values, probability, ends)
-            return
-        for q, after, ending in self._happening(block)(values):
-            p = probability * q
-            if ending is not None:
-                _add(ends, self._over(block, after, ending), p)
-            elif isinstance(block.exit, Again):
-                again[after] = again.get(after, Fraction(0)) + p
-            else:
-                for following, r in self._chance(block)(after):
-                    self._play_round(following, after, p * r, again, ends)
+                raise ValueError(f"section {start.place[0]}: the repeat never ends") from error
+            self._repeats.update({(start.place, now): odds for now, odds in found.items()})
+        return self._repeats[start.place, values]
 
 
 def _add(odds: Odds, page: Page, probability: Fraction) -> None:
     odds[page] = odds[page] + probability if page in odds else probability
 
 
-def _row(block: Block, rows: Sequence[RollRow], result: int) -> int:
-    """Which row of a table a result is in."""
-    for number, row in enumerate(rows):
-        if (row.low is None or row.low <= result) and (row.high is None or result <= row.high):
-            return number
-    raise ValueError(f"section {block.section}: the table has no row for {result}")
+def _hero(combat: Combat, values: Values) -> tuple[int, ...]:
+    """The values of the fields that change in a fight, which are live there."""
+    return tuple([value for i in combat.hero if (value := values[i]) is not None])
+
+
+State = TypeVar("State", bound=Hashable)
+End = TypeVar("End", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
+
+
+def absorption(
+    transitions: Mapping[State, Mapping[State, Fraction]],
+    ends: Mapping[State, Mapping[End, Fraction]],
+) -> dict[State, dict[End, Fraction]]:
+    """The exact probabilities with which a game of pure chance ends from each of its states.
+
+    The game is an absorbing Markov chain. With Q the transitions between its states and R those
+    that end it, the probabilities are B = (I - Q)^-1 R (Kemeny and Snell 1960, *Finite Markov
+    Chains*, theorem 3.3.7). They are found by taking states out one after the other: a state that
+    is left to itself with probability q is left for good, in the proportions of its other ways on,
+    each divided by 1 - q.
+
+    Args:
+        transitions: For each state the probabilities of the states that follow.
+        ends: For each state the probabilities of the ends that follow; together they sum to 1.
+
+    Raises:
+        ValueError: If from some state the game never ends.
+    """
+    onward = {state: dict(row) for state, row in transitions.items()}
+    ending = {state: dict(ends[state]) for state in transitions}
+    order = list(transitions)
+    for place, state in enumerate(order):
+        stay = onward[state].pop(state, Fraction(0))
+        if stay == 1:
+            raise ValueError(f"the game never ends from {state!r}")
+        onward[state] = {target: p / (1 - stay) for target, p in onward[state].items()}
+        ending[state] = {end: p / (1 - stay) for end, p in ending[state].items()}
+        for source in order[place + 1 :]:
+            weight = onward[source].pop(state, None)
+            if weight is not None:
+                _add_all(onward[source], onward[state], weight)
+                _add_all(ending[source], ending[state], weight)
+    # The last one taken out leads nowhere but to ends; each before it to later ones only.
+    for state in reversed(order):
+        for target, weight in onward[state].items():
+            _add_all(ending[state], ending[target], weight)
+    return ending
+
+
+def _add_all(total: dict[Key, Fraction], more: Mapping[Key, Fraction], weight: Fraction) -> None:
+    for key, p in more.items():
+        total[key] = total.get(key, Fraction(0)) + weight * p

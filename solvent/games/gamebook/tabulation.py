@@ -6,25 +6,22 @@ there is known, except for those that a fight or a shop leads to, which follow i
 at one position are rows of an array of small numbers, and equal ones are found by sorting.
 
 What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:mod:`solvent.games.gamebook.dependencies`); the other fields are copied.
+that have a say in it (:mod:`solvent.games.gamebook.liveness`); the other fields are copied.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import Book
-from solvent.games.gamebook.dependencies import Touched
-from solvent.games.gamebook.liveness import Place
-from solvent.games.gamebook.page import Position
-from solvent.games.gamebook.page_table import Columns, PageLayout, Pages, grouped
+from solvent.games.gamebook.book import Book, Place
+from solvent.games.gamebook.liveness import Touched
+from solvent.games.gamebook.page import Columns, PageLayout, Pages, Position, grouped
 from solvent.games.gamebook.story import Story
 from solvent.model import Game
 from solvent.model.arrays import Ints, concatenated_ranges
@@ -33,7 +30,7 @@ from solvent.model.tabular import TabularGame, TooManyStatesError
 
 
 class GamebookRules(Game, Protocol):
-    """What the table reads of :class:`solvent.games.gamebook.rules.Gamebook`."""
+    """The part of :class:`solvent.games.gamebook.rules.Gamebook` that the table uses."""
 
     @property
     def book(self) -> Book: ...
@@ -58,39 +55,24 @@ def tabulate(game: GamebookRules, max_states: int) -> RationalGame:
     return _Tabulation(game, max_states).run()
 
 
-@dataclass(eq=False)
-class _Arrivals:
-    """Pages that outcomes lead to, at one position.
-
-    Attributes:
-        columns: Of the pages.
-        outcomes: The outcomes that lead to them; -1 for a page on which play begins.
-    """
-
-    columns: list[Columns] = field(default_factory=list)
-    outcomes: list[Ints] = field(default_factory=list)
+Arrivals: TypeAlias = list[tuple[Columns, Ints]]
+"""Pages at one position, and the outcomes that lead to them; -1 - i for the i-th first page."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Projection:
-    """What follows from pages that agree in the fields that have a say.
+class Projection(NamedTuple):
+    """The consequences of pages that agree in the fields that have a say.
 
     Attributes:
         legal: [U, A] bool, by page and action.
         start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
-        row: [E] which of the legal actions of its page an entry belongs to.
-        probability: [E] int32 index of the number.
-        reward: [E] int32 index of the number.
-        target: [E] index into `targets`.
+        entries: [4, E] of each entry: which of the legal actions of its page it belongs to, the
+            indices of its probability and its reward among all numbers, and its target.
         targets: The positions that are led to, with the columns of the pages there by entry.
     """
 
     legal: NDArray[np.bool_]
     start: Ints
-    row: Ints
-    probability: NDArray[np.int32]
-    reward: NDArray[np.int32]
-    target: Ints
+    entries: Ints
     targets: list[tuple[PageLayout, Columns]]
 
 
@@ -98,17 +80,18 @@ class _Tabulation:
     def __init__(self, game: GamebookRules, max_states: int) -> None:
         self._game = game
         self._max_states = max_states
-        self._touched = Touched(game.story)
+        self._touched = Touched(game.book, game.story.liveness, game.story.pages)
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
-        self._arrivals: dict[Place, dict[Position, _Arrivals]] = defaultdict(dict)
+        self._arrivals: dict[Place, dict[Position, Arrivals]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         self._seen: dict[Position, tuple[Ints, Ints]] = {}
         self._start = [0]
         self._batches: list[tuple[PageLayout, Columns]] = []
         self._legal: list[NDArray[np.bool_]] = []
         self._lengths: list[Ints] = []
-        self._probability: list[NDArray[np.int32]] = []
-        self._reward: list[NDArray[np.int32]] = []
+        self._numbered: list[NDArray[np.int32]] = []
         self._outcomes = 0
         self._leading: list[tuple[Ints, Ints]] = []
         self._initial: dict[int, Fraction] = {}
@@ -129,19 +112,19 @@ class _Tabulation:
         columns = np.array([layout.row(outcome.state) for outcome in start], np.int32)
         self._expect(layout, columns, -1 - np.arange(len(start)))
         self._begins = [outcome.probability for outcome in start]
-        for picked in range(max(game.book.picks.count, 1)):
+        for picked in range(max(game.book.disciplines.pick, 1)):
             yield 0, picked
         for number in game.story.liveness.sections:
-            for block in game.book.sections[number].blocks:
-                yield number, block.index
+            for node in game.book.in_section(number):
+                yield node.place
 
     def _layout(self, at: Position) -> PageLayout:
         known = self._layouts.get(at)
         if known is None:
             game = self._game
             live = game.story.live(at)
-            fields = [i for i, f in enumerate(game.book.fields) if f.name in live]
-            ends = [game.story.ranges[game.book.fields[i].name] for i in fields]
+            fields = [i for i, name in enumerate(game.book.fields) if name in live]
+            ends = [ends for name, ends in game.book.ranges.items() if name in live]
             ends += game.story.local_bounds_at(at)
             known = self._layouts[at] = PageLayout(
                 at,
@@ -158,14 +141,11 @@ class _Tabulation:
     def _expect(self, layout: PageLayout, columns: Columns, outcomes: Ints) -> None:
         """Note pages to which outcomes lead."""
         section, block, _, _ = layout.at
-        arrivals = self._arrivals[section, block].setdefault(layout.at, _Arrivals())
-        arrivals.columns.append(columns)
-        arrivals.outcomes.append(outcomes)
+        self._arrivals[section, block][layout.at].append((columns, outcomes))
 
-    def _arrive(self, layout: PageLayout, arrivals: _Arrivals) -> None:
+    def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the pages that are new, tell outcomes where they lead, and go on from the new."""
-        columns = np.concatenate(arrivals.columns)
-        outcomes = np.concatenate(arrivals.outcomes)
+        columns, outcomes = (np.concatenate(parts) for parts in zip(*arrivals, strict=True))
         keys = layout.keys(columns)
         old_keys, old_index = self._seen.get(layout.at, (keys[:0], np.zeros(0, np.int64)))
         first, label = grouped(np.concatenate((old_keys, keys)))
@@ -198,8 +178,8 @@ class _Tabulation:
             self._legal.append(np.zeros((len(columns), self._width), bool))
             return
         names = self._touched.from_page(layout.at)
-        fields = self._game.book.fields
-        touched = [i for i, place in enumerate(layout.fields) if fields[place].name in names]
+        position = {self._game.book.position[name] for name in names}
+        touched = [i for i, place in enumerate(layout.fields) if place in position]
         local = range(len(layout.fields), columns.shape[1])
         first, label = grouped(layout.keys(columns, [*touched, *local]))
         projection = self._project(layout, columns[first], {layout.fields[i] for i in touched})
@@ -209,16 +189,16 @@ class _Tabulation:
         entry = concatenated_ranges(projection.start[label], length)
         source = np.repeat(np.arange(len(columns)), length)
         actions = projection.legal.sum(axis=1)[label]
-        row = (np.cumsum(actions) - actions)[source] + projection.row[entry]
+        rank, *numbered, target_of = projection.entries[:, entry]
+        row = (np.cumsum(actions) - actions)[source] + rank
         self._lengths.append(np.bincount(row, minlength=int(actions.sum())))
-        self._probability.append(projection.probability[entry])
-        self._reward.append(projection.reward[entry])
+        self._numbered.append(np.array(numbered, np.int32))
         numbers = self._outcomes + np.arange(len(entry))
         self._outcomes += len(entry)
 
         carried = {place: i for i, place in enumerate(layout.fields) if i not in touched}
         for number, (target, pages) in enumerate(projection.targets):
-            led = np.flatnonzero(projection.target[entry] == number)
+            led = np.flatnonzero(target_of == number)
             arriving = pages[entry[led]]
             for column, place in enumerate(target.fields):
                 if place in carried:
@@ -229,23 +209,17 @@ class _Tabulation:
     def _width(self) -> int:
         return len(self._game.info.actions[0])
 
-    def _project(self, layout: PageLayout, columns: Columns, touched: set[int]) -> _Projection:
+    def _project(self, layout: PageLayout, columns: Columns, touched: set[int]) -> Projection:
         """Ask the rules what follows from these pages, whatever the untouched fields are."""
         legal = np.zeros((len(columns), self._width), bool)
-        count: list[int] = []
-        rows: list[int] = []
-        probability: list[int] = []
-        reward: list[int] = []
-        target: list[int] = []
+        start = [0]
+        entries: list[tuple[int, int, int, int]] = []
+        led: dict[Position, dict[int, list[int]]] = {}
         number_of: dict[Position, int] = {}
-        led: list[tuple[int, int, list[int]]] = []
-        for u, columns_of_page in enumerate(columns.tolist()):
-            page = layout.page(columns_of_page)
-            known = tuple(
-                value if place in touched else None for place, value in enumerate(page.values)
-            )
-            page = page._replace(values=known)
-            before = len(rows)
+        for u, row in enumerate(columns.tolist()):
+            page = layout.page(row)
+            known = [v if place in touched else None for place, v in enumerate(page.values)]
+            page = page._replace(values=tuple(known))
             for rank, action in enumerate(self._game.story.legal(page)):
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
@@ -254,30 +228,22 @@ class _Tabulation:
                             f"section {page.section}: something has a probability that is not 0 "
                             f"but below 10^-323, which floats cannot hold; let it be likelier"
                         )
-                    after = outcome.state
-                    at = after[:3] + after[5:]
-                    number = number_of.setdefault(at, len(number_of))
-                    led.append((number, len(rows), self._layout(at).row(after)))
-                    rows.append(rank)
-                    target.append(number)
-                    probability.append(self._number(outcome.probability))
-                    reward.append(self._number(Fraction(outcome.reward)))
-            count.append(len(rows) - before)
+                    at = outcome.state.at
+                    led.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
+                    probability = self._number(outcome.probability)
+                    reward = self._number(Fraction(outcome.reward))
+                    entries.append(
+                        (rank, probability, reward, number_of.setdefault(at, len(number_of)))
+                    )
+            start.append(len(entries))
         targets = []
-        for at in number_of:
-            to = self._layout(at)
-            targets.append((to, np.zeros((len(rows), len(to.sizes)), np.int32)))
-        for number, entry, row in led:
-            targets[number][1][entry] = row
-        return _Projection(
-            legal,
-            np.cumsum([0, *count]),
-            np.array(rows, np.int64),
-            np.array(probability, np.int32),
-            np.array(reward, np.int32),
-            np.array(target, np.int64),
-            targets,
-        )
+        for at, rows in led.items():
+            pages = np.zeros((len(entries), len(self._layout(at).sizes)), np.int32)
+            for entry, row in rows.items():
+                pages[entry] = row
+            targets.append((self._layout(at), pages))
+        numbers = np.array(entries, np.int64).reshape(-1, 4).T
+        return Projection(legal, np.array(start), numbers, targets)
 
     def _assembled(self) -> RationalGame:
         states = Pages(self._start, self._batches)
@@ -286,10 +252,8 @@ class _Tabulation:
         while self._leading:
             outcomes, targets = self._leading.pop()
             next_state[outcomes] = targets
-        none = np.zeros(0, np.int64)
-        length = np.concatenate([none, *self._lengths])
-        probability = np.concatenate([none.astype(np.int32), *self._probability])
-        reward = np.concatenate([none.astype(np.int32), *self._reward])
+        length = np.concatenate(self._lengths)
+        probability, reward = np.concatenate(self._numbered, axis=1)
         floats = np.array([float(number) for number in self._numbers])
         initial = np.zeros(len(states))
         for state, p in self._initial.items():

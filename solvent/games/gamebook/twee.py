@@ -81,7 +81,7 @@ class TwineStory:
     """A story.
 
     Attributes:
-        title: Of the story.
+        title: Title of the story.
         start: The name of the passage with which it begins.
         passages: By name, in the order of the file.
     """

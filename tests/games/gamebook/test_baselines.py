@@ -12,22 +12,26 @@ from small_mill import small_mill
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import score, solve
 from solvent.games import Pig, open_book
-from solvent.model import compile_game
+from solvent.model import TabularGame, compile_game
 
-TABLE = compile_game(small_mill())
 PAGE = (Path(__file__).parents[3] / "docs" / "games" / "gamebook.md").read_text(encoding="utf-8")
 
 
-def test_a_book_has_the_baseline_and_other_games_do_not() -> None:
-    assert "first-visit" in baseline_names(TABLE)
+@pytest.fixture(scope="module")
+def table() -> TabularGame:
+    return compile_game(small_mill())
+
+
+def test_a_book_has_the_baseline_and_other_games_do_not(table: TabularGame) -> None:
+    assert "first-visit" in baseline_names(table)
     assert "first-visit" not in baseline_names(compile_game(Pig(target=8)))
 
 
-def test_options_are_equally_likely_and_fights_are_fought_to_the_end() -> None:
-    policy = make_baseline("first-visit", TABLE)
+def test_options_are_equally_likely_and_fights_are_fought_to_the_end(table: TabularGame) -> None:
+    policy = make_baseline("first-visit", table)
     seen = set()
-    for s, page in enumerate(TABLE.states):
-        legal = np.flatnonzero(TABLE.mask[0][s])
+    for s, page in enumerate(table.states):
+        legal = np.flatnonzero(table.mask[0][s])
         if not len(legal):
             continue
         weights = policy.probabilities[s]
@@ -39,8 +43,8 @@ def test_options_are_equally_likely_and_fights_are_fought_to_the_end() -> None:
     assert seen >= {("", True), ("escape", True), ("won", True), ("lost", True)}
 
 
-def test_its_value_lies_below_the_optimum() -> None:
-    result = score(TABLE, make_baseline("first-visit", TABLE))
+def test_its_value_lies_below_the_optimum(table: TabularGame) -> None:
+    result = score(table, make_baseline("first-visit", table))
     assert 0 < result.value < result.optimum - 0.05
 
 

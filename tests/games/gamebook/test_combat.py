@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from tree_checks import solve_as_tree
 from solvent.exact import solve_exactly
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.rules import Combat
-from solvent.games.gamebook.combat import Blow, Standing, fight_on
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.rounds import Blow, Standing, fight_on
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TooManyStatesError
 
@@ -71,7 +72,7 @@ def fought(
 ) -> dict[tuple[str, int], Fraction]:
     """How the fight of section 1 ends, with the endurance left, if the hero leaves by a rule."""
     names = {2: "victory", 3: "escaped"}
-    place = game.story.position["endurance"]
+    place = game.book.position["endurance"]
     found: dict[tuple[str, int], Fraction] = {}
     todo = {outcome.state: outcome.probability for outcome in game.initial()}
     while todo:
@@ -101,123 +102,96 @@ TWO_WOLVES = """\
       defeat: {ending: lost}"""
 
 
-def test_every_sequence_of_digits_is_weighed() -> None:
-    plain = Plain(hero=6, skills=(10,), enemies=((9, 9),), table=COLUMNS)
-    assert fought(results_table_book(ONE_WOLF)) == plain.outcomes()
-
-
-def test_enemies_are_fought_one_after_the_other_and_come_fresh() -> None:
-    plain = Plain(hero=6, skills=(10,), enemies=((9, 5), (6, 4)), table=COLUMNS)
-    assert fought(results_table_book(TWO_WOLVES)) == plain.outcomes()
-
-
-def test_bonuses_count_in_their_rounds_and_rounds_through_the_whole_fight() -> None:
-    bonuses = """
+WOLF = (9, 9)
+WOLVES = ((9, 5), (6, 4))
+BONUSES = """
       bonuses:
         - {name: potion, size: 3, rounds: 2..3}
         - {name: surprise, size: 2, rounds: 1}
         - {name: tired, size: -4, rounds: 4..}
         - {name: none, size: 9, when: skill < 10}"""
-    game = results_table_book(TWO_WOLVES + bonuses)
-    plain = Plain(hero=6, skills=(12, 13, 13, 6), enemies=((9, 5), (6, 4)), table=COLUMNS)
-    assert fought(game) == plain.outcomes()
-
-
-def test_losses_are_multiplied() -> None:
-    game = results_table_book(
-        TWO_WOLVES + "\n      dealt: 2\n      suffered: max(0, skill - 8)", hero=9
-    )
-    plain = Plain(9, (10,), ((9, 5), (6, 4)), COLUMNS, dealt=2, suffered=2)
-    assert fought(game) == plain.outcomes()
-
-
-def test_where_nothing_is_suffered_killed_is_still_killed() -> None:
-    game = results_table_book(ONE_WOLF + "\n      suffered: 0", skill=5)
-    plain = Plain(6, (5,), ((9, 9),), COLUMNS, suffered=0)
-    assert fought(game) == plain.outcomes()
-    assert fought(game)["defeat", 0] > 0
-
-
+DOUBLED = "\n      dealt: 2\n      suffered: max(0, skill - 8)"
 BESIDES = "\n      added: {hero: 'max(0, skill - 8)', enemy: skill > 9}"
 SAFE = "\n      invulnerable: {rounds: 2..3, when: skill == 10}"
 
-
-@pytest.mark.parametrize(
-    ("keys", "besides"),
-    [
-        ("added: {hero: 2}", (0, 2)),
-        ("added: {enemy: 1}", (1, 0)),
-        ("added: {hero: 'max(0, skill - 9)', enemy: 3 * (skill > 9)}", (3, 1)),
-    ],
-)
-def test_what_is_added_to_losses_is_lost_in_every_round(
-    keys: str, besides: tuple[int, int]
-) -> None:
-    plain = Plain(9, (10,), ((9, 5), (6, 4)), COLUMNS, dealt=2, suffered=2, besides=besides)
-    game = results_table_book(f"{TWO_WOLVES}\n      {keys}\n      dealt: 2\n      suffered: 2", 9)
+# What a fight says besides, the hero's endurance and skill, and the same for the plain fight.
+FIGHTS: list[tuple[str, int, int, dict[str, Any]]] = [
+    (ONE_WOLF, 6, 10, {"enemies": (WOLF,)}),
+    (TWO_WOLVES, 6, 10, {}),
+    # Bonuses count in their rounds, and rounds through the whole fight.
+    (TWO_WOLVES + BONUSES, 6, 10, {"skills": (12, 13, 13, 6)}),
+    (TWO_WOLVES + DOUBLED, 9, 10, {"dealt": 2, "suffered": 2}),
+    # Killed is killed, whatever losses are multiplied by.
+    (ONE_WOLF + "\n      suffered: 0", 6, 5, {"enemies": (WOLF,), "suffered": 0}),
     # Added after the multiplication: the other way round gives other odds.
-    assert fought(game) == plain.outcomes()
+    (TWO_WOLVES + DOUBLED + "\n      added: {hero: 2}", 9, 10,
+     {"dealt": 2, "suffered": 2, "besides": (0, 2)}),
+    (TWO_WOLVES + DOUBLED + BESIDES, 9, 10, {"dealt": 2, "suffered": 2, "besides": (1, 2)}),
+    (TWO_WOLVES + SAFE + BESIDES, 5, 10, {"besides": (1, 2), "safe": range(2, 4)}),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("rounds", "safe"),
-    [("..2", range(1, 3)), ("2", range(2, 3)), ("2..3", range(2, 4)), ("3..", range(3, 99))],
-)
-@pytest.mark.parametrize("condition", ["", ", when: skill == 10", ", when: skill < 10"])
-def test_who_is_invulnerable_loses_nothing_in_those_rounds(
-    rounds: str, safe: range, condition: str
-) -> None:
-    keys = f"\n      invulnerable: {{rounds: {rounds}{condition}}}\n      added: {{hero: 1}}"
-    plain = Plain(
-        hero=5,
-        skills=(10,),
-        enemies=((9, 5), (9, 4)),
-        table=COLUMNS,
-        besides=(0, 1),
-        safe=() if "<" in condition else safe,
-    )
-    game = results_table_book(TWO_WOLVES.replace("skill: 6", "skill: 9") + keys, hero=5)
-    assert fought(game) == plain.outcomes()
+def test_a_fight_is_every_sequence_of_digits() -> None:
+    for text, hero, skill, others in FIGHTS:
+        kwargs: dict[str, Any] = {"skills": (skill,), "enemies": WOLVES, **others}
+        plain = Plain(hero=hero, table=COLUMNS, **kwargs)
+        assert fought(results_table_book(text, hero, skill)) == plain.outcomes(), text
 
 
-def test_who_is_invulnerable_is_not_killed_either() -> None:
-    fight = ONE_WOLF.replace("skill: 9", "skill: 20")
-    mortal, safe = (
-        fought(results_table_book(f"{fight}{keys}"))
-        for keys in ("", "\n      invulnerable: {rounds: 1..}")
-    )
-    assert mortal["defeat", 0] > 0
-    assert safe == {("victory", 6): 1}
+def test_who_is_invulnerable_loses_nothing_in_those_rounds() -> None:
+    fight = TWO_WOLVES.replace("skill: 6", "skill: 9")
+    rounds = {"..2": range(1, 3), "2": range(2, 3), "2..3": range(2, 4), "3..": range(3, 99)}
+    for written, safe in rounds.items():
+        for when in ("", ", when: skill == 10", ", when: skill < 10"):
+            keys = f"\n      invulnerable: {{rounds: {written}{when}}}\n      added: {{hero: 1}}"
+            plain = Plain(5, (10,), ((9, 5), (9, 4)), COLUMNS, besides=(0, 1),
+                          safe=() if "<" in when else safe)  # fmt: skip
+            assert fought(results_table_book(fight + keys, hero=5)) == plain.outcomes()
+    strong = ONE_WOLF.replace("skill: 9", "skill: 20")
+    assert fought(results_table_book(strong))["defeat", 0] > 0
+    safe_ever = f"{strong}\n      invulnerable: {{rounds: 1..}}"
+    assert fought(results_table_book(safe_ever)) == {("victory", 6): 1}
 
 
-@pytest.mark.parametrize("parting", [False, True])
-@pytest.mark.parametrize("keys", [BESIDES, SAFE, BESIDES + SAFE])
-@pytest.mark.parametrize(
-    "rule",
-    [
-        lambda rounds, hero, number, left: rounds >= 1,
-        lambda rounds, hero, number, left: hero <= 4,
-        lambda rounds, hero, number, left: number == 1,
-    ],
-    ids=["after the first", "when weak", "from the second"],
-)
-def test_escape_from_a_fight_with_losses_besides_and_safe_rounds(
-    rule: Callable[[int, int, int, int], bool], keys: str, parting: bool
-) -> None:
-    way = f"\n      escape: {{after: 0, parting: {str(parting).lower()}, goto: 3}}"
-    plain = Plain(
-        6,
-        (10,),
-        ((9, 5), (6, 4)),
-        COLUMNS,
-        besides=(1, 2) if BESIDES in keys else (0, 0),
-        safe=range(2, 4) if SAFE in keys else (),
-        escapes=rule,
-        parting=parting,
-    )
+Rule = Callable[[int, int, int, int], bool]
+
+RULES: dict[str, Rule] = {
+    "at once": lambda rounds, hero, number, left: True,
+    "when weak": lambda rounds, hero, number, left: hero <= 4,
+    "from the second": lambda rounds, hero, number, left: number == 1 and left > 2,
+    "never": lambda rounds, hero, number, left: False,
+}
+
+
+def test_escape_is_offered_before_rounds_once_so_many_are_fought() -> None:
+    for rule, after, parting in product(RULES.values(), (0, 1, 2), (False, True)):
+        # In a state rounds are counted only as far as that matters, so rules do not look at them.
+        way = f"\n      escape: {{after: {after}, parting: {str(parting).lower()}, goto: 3}}"
+
+        def escapes(rounds: int, *others: int, rule: Rule = rule, after: int = after) -> bool:
+            return rounds >= after and rule(rounds, *others)
+
+        plain = Plain(6, (10,), WOLVES, COLUMNS, escapes=escapes, parting=parting)
+        assert fought(results_table_book(TWO_WOLVES + way), rule) == plain.outcomes()
+
+
+def test_escape_from_a_fight_with_losses_besides_and_safe_rounds() -> None:
     # A bonus in a far round lets the rounds be counted, so that a rule may look at them.
     count = "\n      bonuses: [{name: none, size: 0, rounds: 9}]"
-    assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
+    rules = [RULES["when weak"], lambda rounds, hero, number, left: rounds >= 1]
+    for rule, keys, parting in product(rules, (BESIDES, SAFE, BESIDES + SAFE), (False, True)):
+        way = f"\n      escape: {{after: 0, parting: {str(parting).lower()}, goto: 3}}"
+        plain = Plain(
+            6,
+            (10,),
+            WOLVES,
+            COLUMNS,
+            besides=(1, 2) if BESIDES in keys else (0, 0),
+            safe=range(2, 4) if SAFE in keys else (),
+            escapes=rule,
+            parting=parting,
+        )
+        assert fought(results_table_book(TWO_WOLVES + way + keys + count), rule) == plain.outcomes()
 
 
 def test_what_no_field_decides_is_no_part_of_a_state() -> None:
@@ -240,35 +214,6 @@ def test_when_invulnerability_is_over_it_makes_no_difference_between_states() ->
     states = results_table_book(ONE_WOLF + way + keys, hero=8).tabulate().states
     safe = {(page.local[2], page.local[-1]) for page in states if page.step == "escape"}
     assert safe == {(0, 1), (1, 0)}
-
-
-@pytest.mark.parametrize("parting", [False, True])
-@pytest.mark.parametrize("after", [0, 1, 2])
-@pytest.mark.parametrize(
-    "rule",
-    [
-        lambda rounds, hero, number, left: True,
-        lambda rounds, hero, number, left: hero <= 4,
-        lambda rounds, hero, number, left: number == 1 and left > 2,
-        lambda rounds, hero, number, left: False,
-    ],
-    ids=["at once", "when weak", "from the second", "never"],
-)
-def test_escape_is_offered_before_rounds_once_so_many_are_fought(
-    rule: Callable[[int, int, int, int], bool], after: int, parting: bool
-) -> None:
-    way = f"\n      escape: {{after: {after}, parting: {str(parting).lower()}, goto: 3}}"
-    game = results_table_book(TWO_WOLVES + way)
-    plain = Plain(
-        6,
-        (10,),
-        ((9, 5), (6, 4)),
-        COLUMNS,
-        escapes=lambda rounds, *others: rounds >= after and rule(rounds, *others),
-        parting=parting,
-    )
-    # In a state rounds are counted only as far as that matters, so rules do not look at them.
-    assert fought(game, rule) == plain.outcomes()
 
 
 def test_no_escape_is_offered_where_its_condition_fails() -> None:
@@ -317,10 +262,13 @@ sections:
 
 
 @pytest.mark.parametrize(
-    ("damage", "alone"),
-    [("", "standard"), (", damage: three", "three"), (", damage: {lost: 3}", {"lost": 3})],
+    ("damage", "alone", "skill", "bonus"),
+    [
+        ("", "standard", 8, 0),
+        (", damage: three", "three", 10, 1),
+        (", damage: {lost: 3}", {"lost": 3}, 5, 2),
+    ],
 )
-@pytest.mark.parametrize(("skill", "bonus"), [(8, 0), (10, 1), (5, 2)])
 def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
     damage: str, alone: Any, skill: int, bonus: int
 ) -> None:
@@ -339,7 +287,7 @@ def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
     for index, page in enumerate(model.table.states):
         if page.step in ("won", "lost"):
             _, left, *_ = page.local
-            hero, luck = (page.values[game.story.position[name]] for name in ("stamina", "luck"))
+            hero, luck = (page.values[game.book.position[name]] for name in ("stamina", "luck"))
             state = Combat(difference, hero, left, luck, page.step)
             assert solution.value_of(index) == values[state]
             compared.add(state)
@@ -371,8 +319,7 @@ def test_without_luck_a_fight_is_one_distribution() -> None:
     assert {page.step for page in model.table.states} == {"", "over"}
 
 
-@pytest.mark.parametrize("luck", [None, 4])
-@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize(("luck", "after"), [(None, 0), (None, 2), (4, 0), (4, 2)])
 def test_escape_from_a_fantasy_fight(luck: int | None, after: int) -> None:
     fight = f"""\
       enemies: [{{name: Rat, skill: 9, stamina: 5}}]

@@ -27,7 +27,8 @@ def run(*words: str | Path) -> Any:
 def faulty(tmp_path: Path) -> Path:
     path = tmp_path / "faulty.yaml"
     path.write_text(
-        changed(("leave: 2", "leave: 20"), ("toll: 3\n", "toll: 3\n  fare: 2\n")), encoding="utf-8"
+        changed(("leave: 2", "leave: 20"), ("toll: 3\n", "toll: 3\n  fare: two\n")),
+        encoding="utf-8",
     )
     return path
 
@@ -41,12 +42,13 @@ def test_a_book_without_fault() -> None:
 def test_every_fault_is_a_line(faulty: Path) -> None:
     result = run("check", faulty)
     assert result.exit_code == 2
-    warning, *errors = result.stdout.splitlines()
-    assert warning == f"{faulty}:8: warning: nothing depends on the constant 'fare'; remove it"
-    assert [line.split(": ")[1] for line in errors] == ["error"]
     line = line_of(faulty.read_text("utf-8"), "leave: 20")
-    assert errors[0].startswith(f"{faulty}:{line}, section 1: error: there is no section 20")
-    assert result.stderr == f"solvent: {faulty} has 1 error and 1 warning\n"
+    where, fare = f"{faulty}:{line}, section 1: error", line_of(faulty.read_text("utf-8"), "fare")
+    assert result.stdout.splitlines() == [
+        f"{faulty}:{fare}: error: constants.fare: is 'two'; it should be a whole number",
+        f"{where}: shop.leave.goto: there is no section 20; write it, or lead somewhere else",
+    ]
+    assert result.stderr == f"solvent: {faulty} has 2 errors\n"
 
 
 def test_warnings_alone_are_no_failure(tmp_path: Path) -> None:
@@ -186,12 +188,12 @@ def test_the_page_on_the_format_shows_what_the_command_prints(
 def test_a_faulty_book_is_not_solved(faulty: Path) -> None:
     result = run("solve", faulty)
     assert result.exit_code == 2
-    assert "there is no section 20" in result.stderr
+    assert result.stderr.startswith(f"solvent: {faulty}:8: error: constants.fare: is 'two'")
 
 
 def test_faults_for_programs(faulty: Path) -> None:
     first, second = json.loads(run("check", faulty, "--json").stdout)
-    assert (first["severity"], first["line"], first["section"]) == ("warning", 8, None)
+    assert (first["severity"], first["line"], first["section"]) == ("error", 8, None)
     assert (second["severity"], second["line"], second["section"]) == ("error", 75, 1)
     assert set(second) == {"file", "line", "section", "message", "cure", "severity"}
 
@@ -212,7 +214,7 @@ def test_import_makes_a_book(tmp_path: Path) -> None:
         f"{out}: 2 sections",
         "there seems to be code in the text of: Start",
     ]
-    assert load_book(out).targets(1) == (2,)
+    assert load_book(out).targets[1] == (2,)
 
 
 def test_import_names_passages_whose_names_no_terminal_can_write(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_import_overwrites_nothing(tmp_path: Path) -> None:
 
 def test_import_names_what_is_left_to_do(tmp_path: Path) -> None:
     story, out = tmp_path / "s.twee", tmp_path / "s.yaml"
-    story.write_text(":: Start\n[[Round->Start]] [[On]]\n", encoding="utf-8")
+    story.write_text(":: Start\n[[Round->Start]] [[On]]\n:: On\nDone.\n", encoding="utf-8")
     result = run("import", story, "--out", out)
     assert result.exit_code == 0
     assert "lead in a circle: 1 → 1" in result.stdout

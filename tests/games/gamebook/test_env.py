@@ -8,12 +8,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import SyncVectorEnv
-from side_by_side import assert_equal, assert_steps_equal
 from small_mill import TEXT, small_mill
 
-from solvent.envs import SeatEnv, TabularEnv, TabularVectorEnv, TextObservation
+from solvent.envs import SeatEnv, TabularEnv, TextObservation
 from solvent.games import Pig
 from solvent.model import TabularPolicy, compile_game
 from solvent.registration import register_envs
@@ -26,22 +23,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     file: Path = tmp_path_factory.mktemp("books") / "small.yaml"
     file.write_text(TEXT, encoding="utf-8")
     return str(file)
-
-
-@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
-def test_the_checker_has_nothing_to_say_of_any_book(path: str, observation: str) -> None:
-    check_env(gym.make("solvent/Gamebook-v0", book=path, observation=observation).unwrapped)
-
-
-def test_the_native_vector_environment_equals_gymnasiums(path: str) -> None:
-    native = gym.make_vec("solvent/Gamebook-v0", num_envs=5, book=path)
-    assert isinstance(native.unwrapped, TabularVectorEnv)
-    single = [lambda: gym.make("solvent/Gamebook-v0", book=path, disable_env_checker=True)] * 5
-    sync = SyncVectorEnv(single)
-    assert_equal(native.reset(seed=3), sync.reset(seed=3))
-    ended, illegal = assert_steps_equal(native.unwrapped, sync, 300, seed=1)
-    assert ended > 20
-    assert illegal > 20
 
 
 def test_the_page_is_drawn_with_its_options_numbered_as_actions_are(path: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 from solvent import make_game
 from solvent.exact import solve
-from solvent.games.gamebook.explorer import state_sections
+from solvent.games.gamebook.report import state_sections
 
 
 def test_a_page_has_its_text_and_its_place_on_the_map() -> None:

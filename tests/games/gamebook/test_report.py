@@ -11,9 +11,8 @@ from gamebooks import small
 from small_mill import small_mill
 
 from solvent.exact import SolvedTable, locate_gap, policy_value, solve
-from solvent.games.gamebook.report import gamebook_sections
-from solvent.games.gamebook.report_map import layout
-from solvent.games.gamebook.report_reading import losses, reading
+from solvent.games.gamebook.report import gamebook_sections, losses
+from solvent.games.gamebook.report_map import layout, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.report.solved import ScoredAgent, SolvedTask, game_task
@@ -111,12 +110,11 @@ def test_losses_name_what_is_chosen_and_what_is_best() -> None:
 
 @pytest.mark.parametrize("game", [FORK, small_mill()])
 def test_every_line_of_the_map_leads_to_the_right(game: Gamebook) -> None:
-    order = tuple(n for n in game.story.liveness.sections if n)
-    place = layout(game.book, order)
+    place = layout(game.book)
     assert place.keys() == game.book.sections.keys()
     assert len(set(place.values())) == len(place)
-    for number in order:
-        for target in game.book.targets(number):
+    for number in place:
+        for target in game.book.targets[number]:
             assert place[number][0] < place[target][0]
 
 

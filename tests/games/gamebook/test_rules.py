@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,9 +12,13 @@ from gamebooks import HERO, changed, small
 from generated_books import generated_book
 
 from solvent.exact import solve_exactly
+from solvent.games.gamebook.book import Book
+from solvent.games.gamebook.hero import Known
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
+from solvent.games.gamebook.problems import BookError
 from solvent.games.gamebook.rules import Gamebook
+from solvent.games.gamebook.source import parse_source
 from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
 from solvent.model.context import modified_exactly
 
@@ -73,64 +76,53 @@ def after(
     [first] = game.initial()
     values = list(first.state.values)
     for name, value in (start or {}).items():
-        values[game.story.position[name]] = value
+        values[game.book.position[name]] = value
     page = Page(1, 0, "", tuple(values))
     found = {}
     for outcome in game.transition(page, (action,)):
         to = outcome.state
         news = {
             field.name: new
-            for field, old, new in zip(game.book.fields, values, to.values, strict=True)
+            for field, old, new in zip(game.book.fields.values(), values, to.values, strict=True)
             if old != new
         }
         found[to.section, to.ending, *news.items()] = outcome.probability
     return found
 
 
-def test_values_are_clamped_each_time() -> None:
-    sections = """
-  1: {goto: 2}
-  2:
-    do:
-      - gain: {gold: 7}
-      - lose: {gold: 8, endurance: 20}
-    ending: won
-"""
-    # 5 + 7 is 9 at most, and 9 - 8 is 1.
-    assert after(sections) == {(2, "won", ("gold", 1), ("endurance", 0)): 1}
+ONE = Fraction(1)
+MEAL = "{eat: {item: meal, unless: hunting, hunger: {endurance: 3}}}"
+
+# What happens at the end of section 1, from which state, and what has changed then.
+EFFECTS: list[tuple[str, dict[str, int], dict[tuple[Any, ...], Fraction]]] = [
+    # Values are clamped each time: 5 + 7 is 9 at most, and 9 - 8 is 1.
+    ("{gain: {gold: 7}}, {lose: {gold: 8, endurance: 20}}", {}, {("gold 1", "endurance 0"): ONE}),
+    # Dice are thrown anew wherever they stand. A difference of 5 is what gold was before.
+    ("{set: {gold: 1d2 - 1d2}}", {}, {("gold 0",): Fraction(3, 4), ("gold 1",): Fraction(1, 4)}),
+    # Items are taken as far as there is room, and dropped as far as they are there.
+    ("{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}", {}, {("rope 1",): ONE}),
+    ("{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}", {"rope": 1, "meal": 0}, {(): ONE}),
+    ("{empty: bag}", {"rope": 1, "meal": 2, "axe": 1}, {("rope 0", "meal 0"): ONE}),
+    ("{set: [cursed, rested]}", {}, {("cursed 1", "rested 1"): ONE}),
+    ("{set: cursed}, {clear: [cursed, rested]}", {"rested": 1}, {("rested 0",): ONE}),
+    ("{gain: {gold: count(bag) + count(weapon)}}", {"axe": 1, "rope": 1}, {("gold 8",): ONE}),
+    ("{lose: {gold: room(bag)}}", {}, {("gold 3",): ONE}),
+    (MEAL, {}, {("meal 0",): ONE}),
+    (MEAL, {"meal": 0}, {("endurance 5",): ONE}),
+    (MEAL, {"hunting": 1}, {(): ONE}),
+    ("{if: gold >= 5, then: [{lose: {gold: 5}}], else: [{set: cursed}]}", {}, {("gold 0",): ONE}),
+    ("{if: gold > 5, then: [{lose: {gold: 5}}], else: [{set: cursed}]}", {}, {("cursed 1",): ONE}),
+    # Division rounds down below 0 too: 4 + floor(-7 / 4).
+    ("{set: {gold: gold // 2}}", {}, {("gold 2",): ONE}),
+    ("{set: {gold: 4 + (endurance - 15) // 4}}", {}, {("gold 2",): ONE}),
+]
 
 
-def test_dice_are_thrown_anew_wherever_they_stand() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: digit - digit}}], ending: won}\n"
-    odds = after(sections)
-    assert odds[2, "won", ("gold", 0)] == Fraction(55, 100)
-    assert odds[2, "won", ("gold", 9)] == Fraction(1, 100)
-    assert odds[2, "won"] == Fraction(5, 100)  # A difference of 5, which gold was before.
-
-
-def test_items_are_taken_as_far_as_there_is_room_and_dropped_as_far_as_they_are_there() -> None:
-    sections = """
-  1: {goto: 2}
-  2: {do: [{take: {meal: 5}}, {drop: {meal: 2}}, {take: rope}], ending: won}
-"""
-    assert after(sections) == {(2, "won", ("rope", 1)): 1}
-    assert after(sections, start={"rope": 1, "meal": 0}) == {(2, "won"): 1}
-
-
-def test_emptying_a_slot_takes_what_is_in_it_and_nothing_else() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{empty: bag}], ending: won}\n"
-    start = {"rope": 1, "meal": 2, "axe": 1}
-    assert after(sections, start=start) == {(2, "won", ("rope", 0), ("meal", 0)): 1}
-
-
-def test_a_meal_is_eaten_or_hunger_felt_or_neither() -> None:
-    sections = """
-  1: {goto: 2}
-  2: {do: [{eat: {item: meal, unless: hunting, hunger: {endurance: 3}}}], ending: won}
-"""
-    assert after(sections) == {(2, "won", ("meal", 0)): 1}
-    assert after(sections, start={"meal": 0}) == {(2, "won", ("endurance", 5)): 1}
-    assert after(sections, start={"hunting": 1}) == {(2, "won"): 1}
+def test_what_effects_come_to() -> None:
+    for effects, start, expected in EFFECTS:
+        odds = after(f"\n  1: {{goto: 2}}\n  2: {{do: [{effects}], ending: won}}\n", start=start)
+        found = {tuple(f"{n} {v}" for n, v in news): p for (_, _, *news), p in odds.items()}
+        assert found == expected, effects
 
 
 WHENEVER = (
@@ -244,7 +236,7 @@ def traded(game: Gamebook, page: Page, action: int) -> Page:
 
 def test_a_shop_sells_as_long_as_there_is_money_and_room() -> None:
     game, page = shop("{item: meal, buy: 2, sell: 1}")
-    gold, meal = (game.story.position[name] for name in ("gold", "meal"))
+    gold, meal = (game.book.position[name] for name in ("gold", "meal"))
     assert game.labels(page) == {0: "leave", 1: "buy meal for 2 gold", 2: "sell meal for 1 gold"}
     page = traded(game, traded(game, page, 1), 1)
     assert (page.values[gold], page.values[meal]) == (1, 3)
@@ -316,7 +308,7 @@ def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
         "- {name: lore, size: 1%, when: lore or stealth}\n        - {name: night, size: -15%",
     )
     game = Gamebook(parse_book(text.encode()))
-    names = game.book.picks.names
+    names = game.book.picked
     ends: list[frozenset[str]] = []
 
     def pick(page: Page) -> None:
@@ -330,7 +322,7 @@ def test_each_set_of_disciplines_is_picked_in_one_way() -> None:
                     pick(outcome.state)
 
     def picked(page: Page) -> frozenset[str]:
-        return frozenset(n for n in names if page.values[game.story.position[n]])
+        return frozenset(n for n in names if page.values[game.book.position[n]])
 
     pick(game.initial()[0].state)
     assert len(ends) == len(set(ends)) == 6
@@ -354,21 +346,13 @@ def test_flags_start_as_the_book_says() -> None:
     head = HERO.replace("cursed: ,", "cursed: {initial: true, description: Woe}, lit: true,")
     assert "lit: true" in head
     book = small("\n  1: {branch: [{when: cursed and lit, ending: won}, {ending: lost}]}\n", head)
-    flags = {field.name: field for field in book.fields if field.kind == "flag"}
-    assert {n: (f.initial.value, f.description) for n, f in flags.items()} == {  # type: ignore[union-attr]
+    flags = {field.name: field for field in book.fields.values() if field.kind == "flag"}
+    assert {n: (f.initial, f.description) for n, f in flags.items()} == {
         "cursed": (1, "Woe"),
         "lit": (1, ""),
         "rested": (0, ""),
     }
     assert solve_value(Gamebook(book).tabulate()) == 1
-
-
-def test_division_rounds_down_below_0_too() -> None:
-    sections = "\n  1: {goto: 2}\n  2: {do: [{set: {gold: gold // 2}}], ending: won}\n"
-    assert after(sections) == {(2, "won", ("gold", 2)): 1}
-    assert after(sections.replace("gold // 2", "4 + (endurance - 15) // 4")) == {
-        (2, "won", ("gold", 2)): 1  # 4 + floor(-7 / 4)
-    }
 
 
 def test_probabilities_of_many_digits_mean_exactly_that() -> None:
@@ -406,7 +390,7 @@ def test_a_field_is_forgotten_after_its_last_use_and_not_thrown_before_its_first
 """)
     game = Gamebook(book)
     table = game.tabulate()
-    gold, endurance = (game.story.position[name] for name in ("gold", "endurance"))
+    gold, endurance = (game.book.position[name] for name in ("gold", "endurance"))
     known = {
         page.section: (page.values[gold] is not None, page.values[endurance] is not None)
         for page in table.states
@@ -519,11 +503,13 @@ def test_a_long_word_is_broken_into_lines_without_copying_its_rest_for_each(
 
 
 def test_a_circle_of_sections_is_refused_at_once() -> None:
-    book = small("\n  1: {goto: 2}\n  2: {ending: won}\n")
-    root = replace(book.block(2), exit=book.block(1).exit.__class__(1))
-    circle = replace(book, sections={**book.sections, 2: replace(book.sections[2], blocks=(root,))})
+    text = f"{HERO}sections:\n  1: {{goto: 2}}\n  2: {{goto: 1}}\n"
+    with pytest.raises(BookError, match="the sections lead in a circle: 1 → 2 → 1"):
+        parse_book(text.encode())
+    known = Known(sections=frozenset((1, 2)))
+    data = parse_source(text.encode(), "book.yaml").data
     with pytest.raises(ValueError, match="leads back to itself"):
-        Gamebook(circle)
+        Gamebook(Book.model_validate(data, context=known))
 
 
 def test_observations_are_those_of_the_rules_and_tell_states_apart() -> None:

@@ -19,7 +19,7 @@ from solvent.baselines import make_baseline
 from solvent.cli.app import app
 from solvent.exact import Solution, policy_value, solve, solve_exactly
 from solvent.exact.occupancy import optimal_occupancy
-from solvent.games.gamebook.book import FightingFantasyFight, Repeat, ResultsTableFight, Shop
+from solvent.games.gamebook.book import WAYS_ON
 from solvent.games.gamebook.library import book_names, book_path, open_book
 from solvent.games.gamebook.loader import check_book
 from solvent.games.gamebook.page import Page
@@ -105,8 +105,8 @@ def test_everything_can_be_had_and_matters(solved: Solved) -> None:
         for values, value in zip(seen, page.values, strict=True):
             values.add(value)
     idle = [
-        field.name
-        for field, values in zip(solved.game.book.fields, seen, strict=True)
+        name
+        for name, values in zip(solved.game.book.fields, seen, strict=True)
         if len(values - {None}) < 2
     ]
     assert idle == []
@@ -131,16 +131,13 @@ def test_the_full_book_is_neither_easy_nor_hopeless(solved: Solved) -> None:
     assert solved.of_baseline("uniform") < 0.1
 
 
-@pytest.mark.parametrize("way_on", [FightingFantasyFight, ResultsTableFight, Repeat, Shop])
-def test_the_full_book_has(way_on: type) -> None:
+def test_the_full_book_has_all_kinds_of_ways_on_and_two_disciplines_to_pick() -> None:
     book = open_book(FULL).book
-    blocks = [block for section in book.sections.values() for block in section.blocks]
-    assert any(isinstance(block.exit, way_on) for block in blocks)
-
-
-def test_in_the_full_book_two_disciplines_are_picked() -> None:
-    picks = open_book(FULL).book.picks
-    assert picks.count == 2 < len(picks.names)
+    ways = {node.block.way_on for node in book.nodes.values()}
+    rules = {node.exit.rules for node in book.nodes.values() if node.block.fight}
+    assert ways == set(WAYS_ON)
+    assert rules == {"fighting-fantasy", "results-table"}
+    assert book.disciplines.pick == 2 < len(book.picked)
 
 
 def test_the_full_book_can_end_in_part_of_a_victory() -> None:
@@ -225,28 +222,24 @@ def worth() -> dict[Page, Fraction]:
 
 def hero_on(page: Page) -> dict[str, int | None]:
     """The fields on a page of the teaching book; None for one that matters no more."""
-    fields = open_book(TEACHING).book.fields
-    return dict(zip((field.name for field in fields), page.values, strict=True))
+    return dict(zip(open_book(TEACHING).book.fields, page.values, strict=True))
 
 
 def test_the_table_of_the_teaching_book_is_read() -> None:
     assert len(ROWS) == BY_HAND.count("\n| ") - len(("header",))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: "-".join(row[:2]))
-def test_the_teaching_book_is_solved_by_hand(
-    row: tuple[str, ...], worth: dict[Page, Fraction]
-) -> None:
-    section, moment, *hero, fraction = row
-    names = ("stamina", "luck", "rope", "loaf")
-    wanted = {n: int(text) for n, text in zip(names, hero, strict=True) if text != "–"}
-    found = [
-        value
-        for page, value in worth.items()
-        if (page.section, page.step) == (int(section), moment.replace("page", ""))
-        and all(hero_on(page)[name] in (number, None) for name, number in wanted.items())
-    ]
-    assert set(found) == {Fraction(fraction)}
+def test_the_teaching_book_is_solved_by_hand(worth: dict[Page, Fraction]) -> None:
+    for section, moment, *hero, fraction in ROWS:
+        names = ("stamina", "luck", "rope", "loaf")
+        wanted = {n: int(text) for n, text in zip(names, hero, strict=True) if text != "–"}
+        found = [
+            value
+            for page, value in worth.items()
+            if (page.section, page.step) == (int(section), moment.replace("page", ""))
+            and all(hero_on(page)[name] in (number, None) for name, number in wanted.items())
+        ]
+        assert set(found) == {Fraction(fraction)}, (section, moment, hero)
 
 
 def test_the_teaching_book_is_worth_more_than_its_first_options(

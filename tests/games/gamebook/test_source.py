@@ -34,9 +34,8 @@ def each_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.usefixtures("each_parser")
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
+def test_what_a_scalar_means() -> None:
+    for text, value in [
         ("3", 3),
         ("-3", -3),
         ("true", True),
@@ -53,10 +52,8 @@ def each_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         ("'3'", "3"),
         ('"true"', "true"),
         ("9" * 30, "9" * 30),
-    ],
-)
-def test_what_a_scalar_means(text: str, value: object) -> None:
-    assert data(f"key: {text}\n") == {"key": value}
+    ]:
+        assert data(f"key: {text}\n") == {"key": value}
 
 
 @pytest.mark.usefixtures("each_parser")
@@ -79,13 +76,12 @@ def test_everything_knows_its_line() -> None:
         ("b", 1, "missing", 3): 5,
         ("b", 9): 2,
     }
-    assert {path: read.line(path) for path in lines} == lines
+    assert {path: read.at(path)[0] for path in lines} == lines
 
 
 @pytest.mark.usefixtures("each_parser")
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
+def test_what_is_refused() -> None:
+    for text, line, message in [
         ("a: 1\nb: &x 2\n", 2, "an anchor"),
         ("a: [1]\nb: *x\n", 2, "an alias"),
         ("a: 1\nb: !!python/object/apply:os.system ['true']\n", 2, "the tag"),
@@ -99,12 +95,10 @@ def test_everything_knows_its_line() -> None:
         ("a: 1\n\tb: 2\n", 2, "not YAML"),
         ('a: 1\nb: "\\e[2J"\n', 2, "the control character '\\x1b'"),
         ("a: " + "[" * 61 + "]" * 61, 1, "nested more than 60 deep"),
-    ],
-)
-def test_what_is_refused(text: str, line: int, message: str) -> None:
-    found_line, found = fault(text)
-    assert message in found
-    assert found_line == line
+    ]:
+        found_line, found = fault(text)
+        assert message in found
+        assert found_line == line
 
 
 def test_all_keys_that_stand_twice_are_named() -> None:
@@ -151,4 +145,4 @@ def test_json_with_tabs_and_without_spaces() -> None:
     text = '{\n\t"a":1,\n\t"b":[1,2],\n\t"c\\/d":"x"\n}'
     read = parse_source(text.encode(), "book.json")
     assert read.data == {"a": 1, "b": [1, 2], "c/d": "x"}
-    assert read.line(("b",)) == 3
+    assert read.at(("b",)) == (3, [1, 2])

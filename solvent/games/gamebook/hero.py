@@ -1,0 +1,412 @@
+"""The hero of a gamebook: variables, flags, items, disciplines, and what their names mean.
+
+While the rest of a book is validated, a :class:`Known` looks names up. It is the context of all
+validators, and fills up as the parts of a book are read (:mod:`solvent.games.gamebook.loader`):
+a name that cannot be known yet, because the hero has faults, is taken for right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated, Any, Literal, TypeAlias
+
+import pydantic
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    ValidationInfo,
+)
+
+from solvent.games.gamebook.expressions import (
+    LARGEST_NUMBER,
+    Expression,
+    Operation,
+    bounds,
+    dice,
+    names,
+    parse,
+    parts_of,
+    total,
+)
+from solvent.games.gamebook.problems import similar
+from solvent.games.gamebook.values import Count, Fault, Model, Name, Positive, Text, Whole, text
+
+MOST_FIELDS = 200
+
+LARGEST_RESULT = 10**12
+"""The largest value of any part of an expression, so that 64-bit numbers are enough."""
+
+Kind: TypeAlias = Literal["variable", "flag", "item", "discipline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A whole number that is part of the state.
+
+    Attributes:
+        name: Unique among the fields.
+        kind: What it is in the file.
+        low: Its least value; 0 unless it is a variable.
+        high: Its largest value; 1 for flags and disciplines.
+        initial: Its value at the start, dice allowed; a plain number unless it is a variable.
+        description: A text for the player.
+        slot: The slot that carries an item; empty for other fields.
+    """
+
+    name: str
+    kind: Kind
+    low: int
+    high: int
+    initial: Expression
+    description: str = ""
+    slot: str = ""
+
+
+@dataclass
+class Known:
+    """The context of all validators: the parts of a book that are known so far.
+
+    Attributes:
+        constants: The value of each constant.
+        hero: The hero, or None until it is known.
+        combat: The kinds of combat in the book, or None until they are known.
+        endings: The names of the endings, or None until they are known.
+        fallen: The ending of a hero whose field, by its name, has fallen to 0.
+        sections: The numbers of the sections in the file.
+        used: Names on which something depends.
+    """
+
+    constants: Mapping[str, int] = field(default_factory=dict)
+    hero: Hero | None = None
+    combat: Any = None
+    endings: Mapping[str, Any] | None = None
+    fallen: Mapping[str, str] = field(default_factory=dict)
+    sections: frozenset[int] = frozenset()
+    used: set[str] = field(default_factory=set)
+
+    def meaning(self, call: str, name: str) -> Expression:
+        """The expression that a name stands for, alone or in ``count`` or ``room``.
+
+        Raises:
+            ValueError: If there is no such name.
+        """
+        self.used.add(name)
+        if self.hero is None:
+            return self.constants.get(name, 1 if call else name)
+        if call:
+            groups = self.hero.members if call == "count" else self.hero.slots
+            if name not in groups:
+                kind = "slot or kind" if call == "count" else "slot"
+                raise ValueError(f"there is no {kind} {name!r}; {similar(name, groups)}")
+            self.used.update(self.hero.members[name])
+            return self.hero.count(name) if call == "count" else self.hero.room(name)
+        if name in self.constants:
+            return self.constants[name]
+        if name not in self.hero.fields:
+            known = {*self.constants, *self.hero.fields}
+            is_group = name in self.hero.members
+            cure = f"write count({name})" if is_group else similar(name, known)
+            raise ValueError(f"the name {name!r} is unknown; {cure}")
+        return name
+
+
+def known_from(info: ValidationInfo) -> Known:
+    """The parts of the book that a validator knows."""
+    assert isinstance(info.context, Known)
+    return info.context
+
+
+def _formula(
+    *, throws: bool = False, least: int | None = None, most: int | None = None
+) -> PlainValidator:
+    """Read an expression, look its names up, and see that it stays within its limits.
+
+    Args:
+        throws: Whether dice are allowed.
+        least: The least value that is allowed.
+        most: The largest value that is allowed.
+    """
+
+    def read(value: Any, info: ValidationInfo) -> Expression:
+        shown = text(value)
+        if not isinstance(shown, str) or not shown:
+            raise ValueError("should be an expression such as 3, 2d6 or gold + 1")
+        known = known_from(info)
+        expression = parse(shown, known.meaning)
+        if not throws and any(dice(expression)):
+            raise ValueError(f"{shown!r} has dice in it; throw them in a roll, or into a variable")
+        ranges = known.hero.ranges if known.hero else {}
+        if not names(expression) <= ranges.keys():
+            return expression
+        try:
+            ends = [bounds(part, ranges) for part in parts_of(expression)]
+        except ValueError as error:
+            raise ValueError(f"in {shown!r} {error}") from None
+        if max(max(-low, high) for low, high in ends) > LARGEST_RESULT:
+            raise ValueError(
+                f"a part of {shown!r} can be too large; nothing may exceed {LARGEST_RESULT:.0e}"
+            )
+        low, high = ends[0]
+        if least is not None and low < least:
+            raise ValueError(f"{shown!r} can be {low}; write max({least}, ...) around it")
+        if most is not None and high > most:
+            raise ValueError(f"{shown!r} can be {high}; at most {most} is allowed")
+        return expression
+
+    return PlainValidator(read)
+
+
+def _named(*kinds: Kind, uses: bool = False) -> AfterValidator:
+    """Look a field up, which should be of one of these kinds.
+
+    Args:
+        kinds: The kinds.
+        uses: Whether what happens depends on the field.
+    """
+
+    def look_up(name: str, info: ValidationInfo) -> str:
+        known = known_from(info)
+        if known.hero is not None:
+            fields = known.hero.fields
+            what = " or ".join(kinds)
+            if name not in fields:
+                fitting = [each.name for each in fields.values() if each.kind in kinds]
+                raise ValueError(f"there is no {what} {name!r}; {similar(name, fitting)}")
+            if fields[name].kind not in kinds:
+                raise ValueError(f"{name} is {a(fields[name].kind)}; {a(what)} should stand here")
+            if uses:
+                known.used.add(name)
+        return name
+
+    return AfterValidator(look_up)
+
+
+def _spent(name: str, info: ValidationInfo) -> str:
+    hero = known_from(info).hero
+    low = hero.fields[name].low if hero else 0
+    if low != 0:
+        raise ValueError(f"{name} has min {low}; in fights it should be 0")
+    return name
+
+
+def _slot(name: str, info: ValidationInfo) -> str:
+    hero = known_from(info).hero
+    if hero is not None and name not in hero.slots:
+        raise ValueError(f"there is no slot {name!r}; {similar(name, hero.slots)}")
+    return name
+
+
+Condition = Annotated[Expression, _formula()]
+Amount = Annotated[Expression, _formula(throws=True)]
+Pieces = Annotated[Expression, _formula(throws=True, least=0)]
+Fixed = Annotated[Expression, _formula(least=-LARGEST_NUMBER, most=LARGEST_NUMBER)]
+NotNegative = Annotated[Expression, _formula(least=0, most=LARGEST_NUMBER)]
+AtLeast1 = Annotated[Expression, _formula(least=1, most=LARGEST_NUMBER)]
+
+Variable = Annotated[Name, _named("variable")]
+UsedVariable = Annotated[Name, _named("variable", uses=True)]
+Spent = Annotated[UsedVariable, AfterValidator(_spent)]
+Flag = Annotated[Name, _named("flag")]
+Settable = Annotated[Name, _named("variable", "flag")]
+Item = Annotated[Name, _named("item")]
+UsedItem = Annotated[Name, _named("item", uses=True)]
+Slot = Annotated[Name, AfterValidator(_slot)]
+
+
+class VariableEntry(Model):
+    """A whole number that changes."""
+
+    initial: Amount
+    min: Whole = 0
+    max: Whole
+    description: Text = ""
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """The limits should be in order, and the initial value, a number, within them."""
+        if self.min > self.max:
+            yield (), f"has min {self.min} and max {self.max}; min should not be above max"
+        unfixed = ", ".join(sorted(names(self.initial)))
+        if unfixed:
+            yield ("initial",), f"depends on {unfixed}; use numbers, constants and dice"
+            return
+        low, high = bounds(self.initial, {})
+        if not self.min <= low <= high <= self.max:
+            between = low if low == high else f"from {low} to {high}"
+            yield ("initial",), f"is {between}; it should stay within {self.min}..{self.max}"
+
+
+class FlagEntry(Model):
+    """Yes or no."""
+
+    initial: bool = False
+    description: Text = ""
+
+
+def _flag(value: Any) -> Any:
+    """A text, or nothing, is short for a description; true or false for how the flag starts."""
+    if isinstance(value, bool):
+        return {"initial": value}
+    return value if isinstance(value, dict) else {"description": value}
+
+
+class SlotEntry(Model):
+    """A place for items."""
+
+    capacity: Count
+    kinds: list[Name] | None = None
+    description: Text = ""
+
+
+class ItemEntry(Model):
+    """Something that is carried."""
+
+    slot: Name
+    kind: Name | None = None
+    initial: Count = 0
+    max: Positive | None = None
+    description: Text = ""
+
+
+class Disciplines(Model):
+    """The hero's disciplines."""
+
+    pick: Count = 0
+    choices: dict[Name, Text] = pydantic.Field(default={}, alias="from")
+    known: dict[Name, Text] = pydantic.Field(default={})
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """There should be as many to pick from as are picked."""
+        if self.pick > len(self.choices):
+            yield ("pick",), f"is {self.pick} of {len(self.choices)} disciplines; pick fewer"
+        if self.choices and not self.pick:
+            yield (
+                ("from",),
+                "has disciplines of which none is picked; say how many with pick, or move them "
+                "under known",
+            )
+
+
+class Constants(Model):
+    """The names of a book that stand for a number."""
+
+    model_config = ConfigDict(extra="ignore")
+    constants: dict[Name, Whole] = pydantic.Field(default={})
+
+
+class Hero(Constants):
+    """All that the hero is and has."""
+
+    variables: dict[Name, VariableEntry] = pydantic.Field(default={})
+    flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = pydantic.Field(default={})
+    slots: dict[Name, SlotEntry] = pydantic.Field(default={})
+    items: dict[Name, ItemEntry] = pydantic.Field(default={})
+    disciplines: Disciplines = Disciplines()
+
+    @cached_property
+    def fields(self) -> Mapping[str, Field]:
+        """All fields by name, in the order of the file: variables, flags, items, disciplines."""
+        found = [
+            Field(name, "variable", entry.min, entry.max, entry.initial, entry.description)
+            for name, entry in self.variables.items()
+        ]
+        for name, flag in self.flags.items():
+            found.append(Field(name, "flag", 0, 1, int(flag.initial), flag.description))
+        for name, item in self.items.items():
+            found.append(
+                Field(name, "item", 0, self._most(item), item.initial, item.description, item.slot)
+            )
+        for name, description in self.disciplines.choices.items():
+            found.append(Field(name, "discipline", 0, 1, 0, description))
+        for name, description in self.disciplines.known.items():
+            found.append(Field(name, "discipline", 0, 1, 1, description))
+        return {each.name: each for each in found}
+
+    def _most(self, item: ItemEntry) -> int:
+        """The largest number of an item that can be carried."""
+        capacity = self.slots[item.slot].capacity
+        return capacity if item.max is None else min(item.max, capacity)
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """The index of each field among the values of a state."""
+        return {name: place for place, name in enumerate(self.fields)}
+
+    @cached_property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The least and largest value of each field."""
+        return {name: (each.low, each.high) for name, each in self.fields.items()}
+
+    @cached_property
+    def picked(self) -> tuple[str, ...]:
+        """The disciplines that the player picks from, if any are picked."""
+        return tuple(self.disciplines.choices)
+
+    @cached_property
+    def members(self) -> Mapping[str, tuple[str, ...]]:
+        """The items of each slot and of each kind."""
+        groups = {*self.slots, *(item.kind for item in self.items.values() if item.kind)}
+        return {
+            group: tuple(n for n, item in self.items.items() if group in (item.slot, item.kind))
+            for group in groups
+        }
+
+    def count(self, group: str) -> Expression:
+        """The number of items of a slot or kind that are carried."""
+        return total(self.members[group])
+
+    def room(self, slot: str) -> Expression:
+        """The number of places left in a slot."""
+        carried = Operation("negative", (self.count(slot),))
+        return Operation("+", (self.slots[slot].capacity, carried))
+
+    def declared(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Every name: what it is, the name, and the path to it."""
+        for kind in ("constant", "variable", "flag", "item"):
+            for name in getattr(self, f"{kind}s"):
+                yield kind, name, (f"{kind}s", name)
+        for key, named in (("from", self.disciplines.choices), ("known", self.disciplines.known)):
+            for name in named:
+                yield "discipline", name, ("disciplines", key, name)
+
+    def faults(self, known: Known) -> Iterator[Fault]:
+        """Every name should stand once, and what is carried should fit."""
+        kinds: dict[str, str] = {}
+        for kind, name, path in self.declared():
+            if name in kinds:
+                yield path, f"is already the name of {a(kinds[name])}; give it another name"
+            kinds.setdefault(name, kind)
+        if len(kinds) - len(self.constants) > MOST_FIELDS:
+            yield (), f"has {len(kinds)} fields; at most {MOST_FIELDS} are allowed"
+        carried = dict.fromkeys(self.slots, 0)
+        for name, item in self.items.items():
+            for key, fault in self._item_faults(item, carried):
+                yield ("items", name, *key), fault
+
+    def _item_faults(self, item: ItemEntry, carried: dict[str, int]) -> Iterator[Fault]:
+        slot = self.slots.get(item.slot)
+        if slot is None:
+            yield ("slot",), f"is the unknown slot {item.slot!r}; {similar(item.slot, self.slots)}"
+            return
+        if item.kind in self.slots:
+            yield ("kind",), f"is {item.kind!r}, which is also a slot; give it another name"
+        if slot.kinds is not None and item.kind not in slot.kinds:
+            kind = f"is of kind {item.kind!r}" if item.kind else "has no kind"
+            yield (), f"{kind}, and {item.slot!r} does not hold it; choose {', '.join(slot.kinds)}"
+        if item.initial > self._most(item):
+            yield ("initial",), f"is {item.initial}; there can be at most {self._most(item)}"
+        carried[item.slot] += item.initial
+        if item.initial and carried[item.slot] > slot.capacity:
+            yield (
+                ("initial",),
+                f"fills the slot {item.slot!r} with {carried[item.slot]}; its capacity is "
+                f"{slot.capacity}",
+            )
+
+
+def a(noun: str) -> str:
+    """A noun with its article."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,146 @@
+"""Single values of a gamebook file: texts, names, numbers, ranges; and the base of all its models.
+
+A validator's message has two parts, what is wrong and what to do, with ``"; "`` between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+
+from solvent.games.gamebook.expressions import LARGEST_NUMBER, NAME, RESERVED
+
+LARGEST_SECTION = 99_999
+"""The largest number of a section."""
+
+MOST_DIGITS = 100
+"""Digits of a rational number's numerator, of its denominator, and on each side of its point."""
+
+_DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
+_RATIONAL = re.compile(
+    rf"[+-]?({_DIGITS}(/{_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
+)
+_KEY = re.compile(r"0|[1-9]\d{0,6}", re.ASCII)
+_RANGE = re.compile(r"(-?\d{1,7})?(\.\.)?(-?\d{1,7})?", re.ASCII)
+
+Path: TypeAlias = tuple[Any, ...]
+"""The keys and indices that lead to a place in a file."""
+
+Fault: TypeAlias = tuple[Path, str]
+"""Something wrong inside a model: the path from the model to it, and a message with a cure."""
+
+
+class ModelError(ValueError):
+    """The faults of one model."""
+
+    def __init__(self, found: list[Fault]) -> None:
+        super().__init__("; ".join(message for _, message in found))
+        self.found = found
+
+
+class Model(BaseModel):
+    """The base of all models: no unknown keys, no values of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def faults(self, known: Any) -> Iterator[Fault]:
+        """Yield what is wrong with the model beyond the types of its values.
+
+        Args:
+            known: What is known of the rest of the book, a
+                :class:`~solvent.games.gamebook.hero.Known`.
+        """
+        yield from ()
+
+    @model_validator(mode="after")
+    def _check(self, info: ValidationInfo) -> Any:
+        found = list(self.faults(info.context))
+        if found:
+            raise ModelError(found)
+        return self
+
+
+def read_rational(value: Any) -> Fraction:
+    """Read a rational number such as ``1/3``, ``0.35``, ``35%`` or ``+20%``, exactly.
+
+    Raises:
+        ValueError: If it is none, or has too many digits.
+    """
+    match = _RATIONAL.fullmatch("" if isinstance(value, bool) else str(value))
+    if match is None:
+        raise ValueError(
+            f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {MOST_DIGITS} digits on "
+            f"each side of / or ."
+        )
+    try:
+        number = Fraction(match[0].removesuffix("%"))
+    except ZeroDivisionError:
+        raise ValueError("should not be divided by 0") from None
+    return number / 100 if match["percent"] else number
+
+
+Range: TypeAlias = tuple[int | None, int | None]
+"""The ends of a range; None: without limit."""
+
+
+def read_range(value: Any) -> Range:
+    """Read a range such as ``3``, ``1..3``, ``..3`` or ``4..``.
+
+    Raises:
+        ValueError: If it is none, or upside down.
+    """
+    match = None if isinstance(value, bool) else _RANGE.fullmatch(str(value))
+    if match is None or (match[1] is None and match[3] is None) or (match[3] and not match[2]):
+        raise ValueError("should be a range such as 3, 1..3, ..3 or 4..")
+    low = None if match[1] is None else int(match[1])
+    high = None if match[3] is None else int(match[3])
+    if not match[2]:
+        high = low
+    if low is not None and high is not None and low > high:
+        raise ValueError("should be a range whose ends are in order")
+    return low, high
+
+
+def range_text(ends: Range) -> str:
+    """A range as it is written in a file."""
+    low, high = ("" if end is None else str(end) for end in ends)
+    return low if low == high else f"{low}..{high}"
+
+
+def _name(value: Any) -> Any:
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        raise ValueError("should be a name: letters, digits and _, at most 40")
+    if value in RESERVED:
+        raise ValueError("should be another name; this is a word of expressions")
+    return value
+
+
+def _integer_key(value: Any) -> Any:
+    """The keys of JSON are text."""
+    is_number = isinstance(value, str) and _KEY.fullmatch(value)
+    return int(value) if is_number else value
+
+
+def text(value: Any) -> Any:
+    """Take a number or a boolean for the text that was written, and nothing for an empty one."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+Text = Annotated[str, BeforeValidator(text)]
+Label = Annotated[str, BeforeValidator(text), Field(min_length=1)]
+Name = Annotated[str, BeforeValidator(_name)]
+Whole = Annotated[int, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+Positive = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
+Rational = Annotated[Fraction, BeforeValidator(read_rational)]
+Interval = Annotated[Range, BeforeValidator(read_range)]
+Digit = Annotated[int, BeforeValidator(_integer_key), Field(ge=0, le=9)]
+SectionKey = Annotated[int, BeforeValidator(_integer_key), Field(ge=1, le=LARGEST_SECTION)]
