@@ -20,6 +20,7 @@ from solvent.exact import (
     ImproperGameError,
     Solution,
     best_response,
+    exploitability,
     nash_conv,
     score,
     solve,
@@ -73,8 +74,11 @@ def test_a_loop_that_either_player_may_stop_is_refused() -> None:
         for player in (0, 1):
             with pytest.raises(ImproperGameError, match="rewards cancel"):
                 best_response(game, go_on[player])
-            with pytest.raises(ImproperGameError):
-                score(game, go_on[player])
+            # Neither has a gap of 0, whichever side it takes.
+            for policy in (go_on[player], stop[player]):
+                for number in (score, exploitability):
+                    with pytest.raises(ImproperGameError):
+                        number(game, policy)
         with pytest.raises(ImproperGameError, match="rewards cancel"):
             nash_conv(game, *go_on)
         # With a discount of 1/2 both go on: v = 1 + w / 2 and w = -1 + v / 2.
