@@ -8,7 +8,6 @@ import json
 import pickle
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -211,15 +210,14 @@ def test_a_book_cannot_run_code(tmp_path: Path) -> None:
         assert not mark.exists()
 
 
-def test_of_very_many_faults_some_are_told_soon(tmp_path: Path) -> None:
-    keys = "".join(f"key{i}: 1\n" for i in range(300_000))
+def test_of_very_many_faults_some_are_told(tmp_path: Path) -> None:
+    [found] = faults(mill() + "".join(f"key{i}: 1\n" for i in range(300_000)), tmp_path)
+    assert found.message == "more than 30000 keys here"
     rows = "".join(f"  {i}: {{goto: 99999}}\n" for i in range(10, 15_000))
-    for text in (mill() + keys, mill() + rows.replace("goto", "guto"), HERO + "sections:\n" + rows):
-        begun = time.process_time()
-        found = faults(text, tmp_path)
-        assert time.process_time() - begun < 20
-        assert len(found) == MOST_PROBLEMS + 1
-        assert any("errors more" in problem.message for problem in found)
+    for text in (mill() + rows.replace("goto", "guto"), HERO + "sections:\n" + rows):
+        problems = faults(text, tmp_path)
+        assert len(problems) == MOST_PROBLEMS + 1
+        assert any("errors more" in problem.message for problem in problems)
 
 
 def test_the_games_do_not_load_what_reads_files() -> None:
