@@ -8,7 +8,7 @@ import lazy_loader
 
 from solvent.registration import register_envs
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
