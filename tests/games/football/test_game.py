@@ -21,7 +21,7 @@ from solvent.envs.pettingzoo_env import TabularParallelEnv
 from solvent.exact import Solution, solve
 from solvent.games import make_game
 from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import SHIPPED, json_text, load_chart
+from solvent.games.football.chart_files import SHIPPED, csv_text, load_chart
 from solvent.games.football.expected_points import (
     ExpectedPoints,
     ExpectedPointsError,
@@ -513,8 +513,8 @@ def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) ->
 
 
 def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
-    chart_file, points_file = tmp_path / "chart.json", tmp_path / "points.json"
-    chart_file.write_text(json_text(CHART), encoding="utf-8")
+    chart_file, points_file = tmp_path / "chart.csv", tmp_path / "points.json"
+    chart_file.write_text(csv_text(CHART), encoding="utf-8")
     points = reduced_points(CHART, Ruleset.read(RULES))
     points_file.write_text(points.json_text(), encoding="utf-8")
     for parameters in (
@@ -566,8 +566,8 @@ def test_a_game_of_both_sides_is_a_parallel_environment() -> None:
 
 def test_the_environments_have_their_names(tmp_path: Path) -> None:
     register_envs()
-    chart_file, points_file = tmp_path / "chart.json", tmp_path / "points.json"
-    chart_file.write_text(json_text(CHART), encoding="utf-8")
+    chart_file, points_file = tmp_path / "chart.csv", tmp_path / "points.json"
+    chart_file.write_text(csv_text(CHART), encoding="utf-8")
     points = reduced_points(CHART, Ruleset.read(RULES))
     points_file.write_text(points.json_text(), encoding="utf-8")
     parameters: dict[str, Any] = {
