@@ -194,10 +194,21 @@ def test_expected_points_are_not_believed() -> None:
         ("chart", ["x" * 100_000], "'chart' is ['xxx"),
         ("version", "x" * 100_000, "version 'xxx"),
         ("x" * 100_000, 0, "keys missing or unknown: 'xxx"),
+        ("kickoff", "0.7", "kickoff of the expected points has the value '0.7'"),
+        ("kickoff", float("nan"), "not JSON (NaN is not allowed"),
+        ("first_down", [None], "first_down of the expected points has the value None"),
+        ("first_down", 3, "'first_down' is 3; it must be a list of numbers"),
+        ("situations", 7, "'situations' is 7; it must be a list"),
+        ("chart", 3, "'chart' is 3; it must be text"),
+        ("version", 2, "version 2; this program reads version 1"),
+        ("format", "odd", "not expected points"),
+        ("other", 3, "other: 3 is no mapping of values"),
+        ("other", {"x": 1}, "other: keys missing or unknown: 'chart', "),
     )
     contents = [
         (json.dumps({**held, name: value}).encode(), message) for name, value, message in changed
     ]
+    contents += [(b"", "not JSON"), (b"[]", "not expected points")]
     for content, message in (*contents, *((content, "") for content in CONTENTS.values())):
         with pytest.raises(ExpectedPointsError) as caught:
             parse_expected_points(content, "some.file")
