@@ -122,7 +122,7 @@ class TendencyLearner:
         return self.table.policy(Strategies(*both, choices), self.player, name="tendency-learner")
 
 
-@njit(cache=True)
+@njit
 def _watch(
     transitions: Transitions,
     second_count: Ints,

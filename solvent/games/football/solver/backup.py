@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from solvent.exact import chain as chains
+from solvent.exact.chain import Chain
 from solvent.exact.matrix_game import MatrixGames, solve_matrix_games
 from solvent.exact.transitions import Transitions
 from solvent.games.football.packed import FREE_KICK, KICKOFF, SAFETY_KICK, PackedRules
@@ -309,7 +309,7 @@ def rate_kick(backup: Backup, kick: int, view: Floats, pay: float = 1.0) -> floa
     return float(backup.kicks.data[start:end] @ view[places] + pay * backup.kick_points[kick])
 
 
-class Chain:
+class SituationChain:
     """Football under fixed strategies as a Markov chain over the places of a view.
 
     Places of which the strategies are not fixed are its ends, and so are the kickoffs.
@@ -369,9 +369,7 @@ class Chain:
             self._rows.indices.astype(np.int64),
             self._rows.data,
         )
-        chain = chains.Chain(
-            "football", transitions, np.ones(len(start) - 1), np.full(n, self._discount)
-        )
+        chain = Chain("football", transitions, np.ones(len(start) - 1), np.full(n, self._discount))
         right = np.where(inside, pay * self._points + toll, view)
         return chain.solve(right, guess=view, within=np.full(n, within))
 

@@ -53,8 +53,8 @@ from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules
 from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import (
     Backup,
-    Chain,
     Equilibria,
+    SituationChain,
     Strategies,
     against_defence,
     against_offence,
@@ -426,7 +426,7 @@ class _Iteration:
         self.calls = [
             Equilibria(*backup.uniform[:2], value=unknown, gap=unknown) for backup in backups
         ]
-        self._ends, self._points = ends, ends
+        self._points = ends
         self.kicks: list[tuple[float, float]] = []
 
     def run(self, progress: Progress | None) -> None:
@@ -466,13 +466,9 @@ class _Iteration:
         for side, (backup, calls) in enumerate(zip(self.backups, self.calls, strict=True)):
             decided = backup.decided(offence_view((1 - self.discount) * self.view, side))
             strategies.append(Strategies(calls.offence, calls.defence, decided))
-        backups = list(self.backups)
-        if len(backups) == 1:
-            backups, strategies = (
-                backups * 2,
-                [*strategies, strategies[0] if self.slope is not None else None],
-            )
-        chain = Chain(backups, strategies, self.discount)
+        if len(strategies) == 1:
+            strategies.append(None if self.slope is None else strategies[0])
+        chain = SituationChain((self.backups * 2)[:2], strategies, self.discount)
         within = float(np.clip(self.residual / 100, CONVERGED / 100, ROUGH))
         if self.slope is None:
             self.view = chain.values(self.view, 1.0, within=within)
@@ -552,7 +548,7 @@ class _Proof:
         # Each side as the free one: first where it has the ball, then where the other has it.
         self._halves = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
         backups = [half.backup for half in self._halves[0]]
-        length = Chain(backups, [half.strategies for half in self._halves[0]]).values(
+        length = SituationChain(backups, [half.strategies for half in self._halves[0]]).values(
             np.zeros_like(found.view), 0.0, 1.0, within=ROUGH
         )
         starts = length, np.roll(length, len(length) // 2)

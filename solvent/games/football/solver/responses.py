@@ -35,8 +35,8 @@ from solvent.games.football.situation import first_down_at
 from solvent.games.football.solver.backup import (
     BY_VALUE,
     Backup,
-    Chain,
     Equilibria,
+    SituationChain,
     Strategies,
     against_defence,
     against_offence,
@@ -257,7 +257,7 @@ def _iterate(
                 residual = max(residual, abs(sign * kicked + toll - float(own[-1])))
         if residual <= enough:
             break
-        chain = Chain([half.backup for half in halves], fixed)
+        chain = SituationChain([half.backup for half in halves], fixed)
         try:
             view = chain.values(view, pay, toll, within=enough / 10)
         except CertificateError as error:
