@@ -182,8 +182,10 @@ def tables(
     for name in ("samples", "seed", "sweeps", "exploitability", "CPU s"):
         table.add_column(name, justify="right")
     football = FootballTable.of(game, FootballStrategy("standard"))
-    points = solve_points(football.rules).expected_points(football.rules)
-    losses = FootballLosses(football.rules, points, Situation(1, 10, 80))
+    endless = solve_points(football.rules)
+    points = endless.expected_points(football.rules)
+    losses = FootballLosses(football.rules, points, endless.values)
+    start = football.rules.index(Situation(1, 10, 80))
     runs = [(samples, seed) for samples in arguments.samples for seed in arguments.seeds]
     for samples, seed in [(None, None), *runs]:
         begin = time.process_time()
@@ -197,7 +199,7 @@ def tables(
                 football.strategies(replace(learner.policy(p), model_hash=game.model_hash))
                 for p in (0, 1)
             )
-            figures = pair([losses.of_offence(first), losses.of_defence(second)])
+            figures = pair([losses.of_offence(first)[start], losses.of_defence(second)[start]])
             total = f"{samples * game.n_rows:,}" if samples else "told the model"
             table.add_row(
                 total, "" if seed is None else str(seed), f"{sweeps:,}", figures, f"{seconds:.0f}"

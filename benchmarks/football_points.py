@@ -2,9 +2,9 @@
 
     python benchmarks/football_points.py [--chart standard] [--sample 300] [--rounds 3]
 
-    solve_drive            the kernel on a drive, with its certificate
+    solve_drive            football's own solver on a drive, with its certificate
     solve                  the generic solver on the same drive's table, with its bracket
-    solve_points           the kernel on the endless game, with its certificate
+    solve_points           football's own solver on the endless game, with its certificate
     HiGHS, one sweep       the matrix game of every situation once by scipy's linprog, from a sample
                            of situations; value iteration needs tens of such sweeps
 
@@ -68,7 +68,7 @@ def main() -> None:
 
     random = np.random.default_rng(0)
     sample = random.choice(rules.n_situations, min(options.sample, rules.n_situations), False)
-    sheets = [call_sheet(rules, points.view, rules.situation_at(int(s))) for s in sample]
+    sheets = [call_sheet(rules, points, rules.situation_at(int(s))) for s in sample]
     for sheet in sheets:
         error = abs(solve_matrix_game(sheet.payoff).value - sheet.value)
         if not error <= ACCURACY:

@@ -21,7 +21,7 @@ from solvent import make_game
 from solvent.envs import TabularEnv, TabularVectorEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, without_table
 from solvent.exact import solve
-from solvent.games.football.chart_json import json_text
+from solvent.games.football.chart_files import csv_text
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.gamebook.library import open_book
 from solvent.games.greed.kernel import solve_greed
@@ -158,8 +158,8 @@ SMALL: dict[str, dict[str, Any]] = {
 def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Parameters of a football on a short field."""
     folder: Path = tmp_path_factory.mktemp("football")
-    chart, points = folder / "chart.json", folder / "points.json"
-    chart.write_text(json_text(CHART), encoding="utf-8")
+    chart, points = folder / "chart.csv", folder / "points.json"
+    chart.write_text(csv_text(CHART), encoding="utf-8")
     points.write_text(reduced_points(CHART, Ruleset.read(RULES)).json_text(), encoding="utf-8")
     return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
 

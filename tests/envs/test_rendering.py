@@ -13,8 +13,7 @@ from solvent.envs import TabularEnv
 from solvent.envs.batch_simulator import spread_states
 from solvent.envs.rendering import CELL, GAUGES, MARGIN, PANEL, TEXT, Screen
 from solvent.games import FightingFantasy, Pig
-from solvent.games.football.field_picture import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch
-from solvent.games.football.field_text import pitch
+from solvent.games.football.field import BALL, END_ZONE, GRASS, TO_GAIN, paint_pitch, pitch
 from solvent.model import compile_game
 
 COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from solvent.games.football.chart import Cell, Chart
-from solvent.games.football.field_text import pitch
+from solvent.games.football.field import pitch
 from solvent.games.football.results import Result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (

@@ -21,14 +21,15 @@ results distinct and ascending: equal distributions are equal tuples.
 from __future__ import annotations
 
 import hashlib
+import json
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from string import ascii_uppercase
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from solvent.games.football.results import KICKS, Result, parse_result
 
@@ -165,6 +166,48 @@ class Chart:
             raise KeyError(f"no defence {letter!r}; chart {self.name!r} has {self.letters}")
         return self.columns[str(play)][self.letters.index(letter)]
 
+    @property
+    def table(self) -> dict[str, Any]:
+        """The chart as JSON has it, in which solutions keep it; :meth:`from_table` reads it."""
+        columns = self.columns
+        rows = {
+            letter: [
+                cell_text(cells[row])
+                if len(cells[row]) == 1
+                else {result.code: str(probability) for probability, result in cells[row]}
+                for cells in columns.values()
+            ]
+            for row, letter in enumerate(self.letters)
+        }
+        return {
+            "format": "solvent-chart",
+            "version": 1,
+            "name": self.name,
+            "source": self.source,
+            "plays": self.plays,
+            "defences": self.defences,
+            "columns": [*columns],
+            "rows": rows,
+        }
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Chart:
+        """A chart from :attr:`table`.
+
+        Raises:
+            ChartError: If it is not a chart.
+        """
+        try:
+            *plays, quick_kick, punt = zip(
+                *([_listed(cell) for cell in row] for row in table["rows"].values()), strict=True
+            )
+            chart = cls(table["name"], tuple(plays), quick_kick, punt, table["source"])
+            if json.dumps(chart.table, sort_keys=True) != json.dumps(table, sort_keys=True):
+                raise ValueError(f"it would be written otherwise, with the hash {chart.hash}")
+        except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise ChartError(f"the table is not a chart: {error}") from error
+        return chart
+
     @cached_property
     def results(self) -> tuple[Result, ...]:
         """Every distinct result in ascending order; both options of a choice count too."""
@@ -199,6 +242,13 @@ def parse_cell(text: str) -> Cell:
         weighted.append((_weight(weight.strip()), parse_result(code)))
     total = sum(weight for weight, _ in weighted)
     return ordered_cell((Fraction(weight, total), result) for weight, result in weighted)
+
+
+def _listed(cell: str | Mapping[str, str]) -> Cell:
+    """A cell of a table: a code, or the probabilities of several."""
+    if isinstance(cell, str):
+        return parse_cell(cell)
+    return ordered_cell((Fraction(chance), parse_result(code)) for code, chance in cell.items())
 
 
 def _weight(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,9 +14,10 @@ from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
 
 if TYPE_CHECKING:
+    from solvent.games.football.chart import Chart
     from solvent.games.football.packed import PackedRules
-    from solvent.games.football.solver import PointsSolution
-    from solvent.games.football.solver.iteration import Progress
+    from solvent.games.football.solver import CallSheet, PointsSolution
+    from solvent.games.football.solver.points import Progress
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
@@ -27,7 +29,7 @@ ChartArgument = Annotated[
     str,
     typer.Argument(
         metavar="CHART",
-        help="A chart of this package (standard, cautious, aerial, dice), or a .csv or .json file.",
+        help="A chart of this package (standard, cautious, aerial, dice), or a .csv file.",
     ),
 ]
 
@@ -63,9 +65,7 @@ def make(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The chart's name.")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Where to write it, .csv or .json; NAME.csv if left out."
-        ),
+        typer.Option(metavar="FILE", help="The .csv file to write; NAME.csv if left out."),
     ] = None,
 ) -> None:
     """Make an original chart from a seed and a few parameters.
@@ -73,7 +73,7 @@ def make(
     [dim]solvent chart make mine --seed 7 --risk 80[/]
     """
     from solvent.exact.store import write_atomically
-    from solvent.games.football.chart_files import chart_bytes
+    from solvent.games.football.chart_files import check_suffix, csv_text
     from solvent.games.football.chart_model import ChartParameters, make_chart
     from solvent.model.parameters import check_choice
 
@@ -82,7 +82,8 @@ def make(
     for parameter in given:
         check_choice(parameter, "parameter of a chart", known)
     path = out or Path(f"{name}.csv")
-    write_atomically(path, chart_bytes(make_chart(name, ChartParameters(**given)), path))
+    check_suffix(path)
+    write_atomically(path, csv_text(make_chart(name, ChartParameters(**given))).encode())
     typer.echo(f"chart: {path}")
 
 
@@ -91,13 +92,13 @@ def check(
     source: ChartArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write it again, .csv or .json, codes in one form."),
+        typer.Option(metavar="FILE", help="Write it again as .csv, with codes in one form."),
     ] = None,
 ) -> None:
     """Check a chart; the first thing that is wrong is said with its row and column."""
     from solvent.cli.tables import facts
     from solvent.exact.store import write_atomically
-    from solvent.games.football.chart_files import chart_bytes, load_chart
+    from solvent.games.football.chart_files import check_suffix, csv_text, load_chart
 
     loaded = load_chart(source)
     Console().print(
@@ -112,7 +113,8 @@ def check(
         )
     )
     if out is not None:
-        write_atomically(out, chart_bytes(loaded, out))
+        check_suffix(out)
+        write_atomically(out, csv_text(loaded).encode())
         typer.echo(f"chart: {out}")
 
 
@@ -222,18 +224,60 @@ def sheet(
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
     from solvent.cli.progress import working
-    from solvent.games.football.call_sheet_text import read_situation, sheet_json, show_sheet
+    from solvent.games.football.situation import Situation, situation_text
     from solvent.games.football.solver import call_sheet
 
     sides = _rules(source, ruleset, other_chart)
     rules = sides[0]
-    situation = read_situation(rules.ruleset, down, to_go, to_goal, punting=punting)
+    usual = min(rules.ruleset.first_down, to_goal)
+    situation = Situation(down, usual if to_go is None else to_go, to_goal, punting)
+    rules.index(situation)
     with working(f"solving {source}"):
-        found = call_sheet(rules, _solved(sides)[0].view, situation)
+        found = call_sheet(rules, _solved(sides)[0], situation)
     if as_json:
-        typer.echo(sheet_json(rules.chart, found))
-    else:
-        show_sheet(Console(), rules.chart, rules.ruleset, found)
+        typer.echo(_sheet_json(rules.chart, found))
+        return
+    console = Console()
+    console.print(f"{situation_text(rules.ruleset, situation)} on chart {rules.chart.name}")
+    console.print(f"[bold]{found.value:.6f}[/] points to the offence\n")
+    _show_sheet(console, rules.chart, found)
+
+
+def _show_sheet(console: Console, chart: Chart, sheet: CallSheet) -> None:
+    """Both sides' calls, side by side."""
+    from rich.columns import Columns
+    from rich.table import Table
+
+    from solvent.games.football.report.sheets import both_sides
+
+    tables = []
+    for side, calls in zip(("offence", "defence"), both_sides(chart, sheet), strict=True):
+        table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
+        table.add_column(side)
+        for name in ("probability", "points lost"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for call in calls:
+            figures = f"{100 * call.chance:.2f}%", f"{call.loss:.4f}"
+            table.add_row(call.name, *figures, style=None if call.chance > 0 else "dim")
+        tables.append(table)
+    console.print(Columns(tables, padding=(0, 4)))
+
+
+def _sheet_json(chart: Chart, sheet: CallSheet) -> str:
+    """The same for programs, with the matrix of payoffs: a row for each call of the offence."""
+    from solvent.games.football.report.sheets import both_sides
+
+    offence, defence = both_sides(chart, sheet)
+    content = {
+        "chart": chart.name,
+        "situation": sheet.situation._asdict(),
+        "value": sheet.value,
+        "duality_gap": sheet.duality_gap,
+        "offence": [call._asdict() for call in offence],
+        "defence": [call._asdict() for call in defence],
+        "payoff": sheet.payoff.tolist(),
+    }
+    return json.dumps(content, indent=2)
 
 
 def _rules(source: str, ruleset: str | None, other_chart: str | None) -> tuple[PackedRules, ...]:

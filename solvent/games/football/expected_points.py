@@ -25,7 +25,6 @@ keys for the other side, format and version apart. The value of a kickoff is the
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from math import isfinite
@@ -87,21 +86,15 @@ class ExpectedPoints:
                         f"{name} of the expected points has the value {shown(number)}; allowed are "
                         f"finite decimal numbers"
                     )
-        if self.other is not None:
-            self._check_goes_with(self.other)
-
-    def _check_goes_with(self, other: ExpectedPoints) -> None:
-        if other.other is not None:
-            raise ExpectedPointsError("the other side's expected points have another side again")
-        for name in ("ruleset_hash", "kickoff"):
-            ours, theirs = getattr(self, name), getattr(other, name)
-            if ours != theirs:
-                raise ExpectedPointsError(
-                    f"{name} is {shown(ours)}, and {shown(theirs)} of the other side; both have "
-                    f"the same"
-                )
-        if (self.situations is None) != (other.situations is None):
-            raise ExpectedPointsError("situations are given of one side only; allowed are both")
+        if (other := self.other) is not None and (
+            other.other is not None
+            or (self.ruleset_hash, self.kickoff) != (other.ruleset_hash, other.kickoff)
+            or (self.situations is None) != (other.situations is None)
+        ):
+            raise ExpectedPointsError(
+                "the other side's expected points do not go with these; both have one ruleset_hash "
+                "and one kickoff, both or none situations, and only one names the other"
+            )
 
     @property
     def other_side(self) -> ExpectedPoints:
@@ -169,15 +162,8 @@ class ExpectedPoints:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def _content(self) -> dict[str, Any]:
-        return {
-            "chart": self.chart,
-            "chart_hash": self.chart_hash,
-            "ruleset_hash": self.ruleset_hash,
-            "kickoff": self.kickoff,
-            "free_kick": self.free_kick,
-            "first_down": self.first_down,
-            "situations": self.situations,
-        }
+        names = ("chart", "chart_hash", "ruleset_hash", "kickoff", "free_kick", "first_down")
+        return {name: getattr(self, name) for name in (*names, "situations")}
 
 
 def read_expected_points(path: str | Path) -> ExpectedPoints:
@@ -205,51 +191,37 @@ def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
         table = parse_json(content)
     except ValueError as error:
         raise ExpectedPointsError(f"{file}: not JSON ({error})") from error
-    if not isinstance(table, dict) or table.get("format") != "solvent-expected-points":
+    if not isinstance(table, dict) or table.pop("format", None) != "solvent-expected-points":
         raise ExpectedPointsError(
             f'{file}: not expected points; they say "format": "solvent-expected-points"'
         )
-    if table.get("version") != 1:
-        raise ExpectedPointsError(
-            f"{file}: version {shown(table.get('version'))}; this program reads version 1"
-        )
-    content_of = {key: value for key, value in table.items() if key not in ("format", "version")}
-    other = content_of.pop("other", None)
-    if other is not None:
-        if not isinstance(other, dict):
-            raise ExpectedPointsError(f"{file}: 'other' is {shown(other)}; it must be a mapping")
-        other = _parsed(other, f"{file}, other")
-    return _parsed(content_of, file, other)
+    if (version := table.pop("version", None)) != 1:
+        raise ExpectedPointsError(f"{file}: version {shown(version)}; this program reads version 1")
+    other = table.pop("other", None)
+    return _parsed(table, file, None if other is None else _parsed(other, f"{file}, other"))
 
 
-def _parsed(
-    table: Mapping[str, Any], file: str, other: ExpectedPoints | None = None
-) -> ExpectedPoints:
+def _parsed(table: Any, file: str, other: ExpectedPoints | None = None) -> ExpectedPoints:
     """The values of one side, and those of the other if there are any."""
+    if not isinstance(table, dict):
+        raise ExpectedPointsError(f"{file}: {shown(table)} is no mapping of values")
     names = set(ExpectedPoints.__dataclass_fields__) - {"other"}
-    found = set(table)
-    if found != names:
-        raise ExpectedPointsError(
-            f"{file}: keys missing or unknown: {', '.join(map(shown, sorted(found ^ names)))}"
-        )
-    for name in ("chart", "chart_hash", "ruleset_hash"):
-        if not isinstance(table[name], str):
-            raise ExpectedPointsError(f"{file}: {name!r} is {shown(table[name])}; it must be text")
-    for name in ("first_down", "situations"):
-        if not isinstance(table[name], list) and not (name == "situations" and not table[name]):
-            raise ExpectedPointsError(f"{file}: {name!r} must be a list of numbers")
-    numbers = {name: _floats(table[name]) for name in ("first_down", "situations", *_SINGLE)}
+    if set(table) != names:
+        different = ", ".join(map(shown, sorted(set(table) ^ names)))
+        raise ExpectedPointsError(f"{file}: keys missing or unknown: {different}")
+    for name, value in table.items():
+        kind: type | tuple[type, ...] = object
+        if name.startswith("chart") or name == "ruleset_hash":
+            kind = str
+        elif name in ("first_down", "situations"):
+            kind = (list, type(None)) if name == "situations" else list
+        if not isinstance(value, kind):
+            wanted = "text" if kind is str else "a list of numbers"
+            raise ExpectedPointsError(f"{file}: {name!r} is {shown(value)}; it must be {wanted}")
     try:
-        return ExpectedPoints(
-            **{name: table[name] for name in ("chart", "chart_hash", "ruleset_hash")},
-            **numbers,
-            other=other,
-        )
+        return ExpectedPoints(**{n: _floats(value) for n, value in table.items()}, other=other)
     except ExpectedPointsError as error:
         raise ExpectedPointsError(f"{file}: {error}") from error
-
-
-_SINGLE = ("kickoff", "free_kick")
 
 
 def _floats(value: Any) -> Any:

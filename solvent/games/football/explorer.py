@@ -7,7 +7,7 @@ from typing import Any
 
 from solvent.exact import SolvedGame
 from solvent.games.football.chart import Chart, cell_text
-from solvent.games.football.field_picture import BALL, END_ZONE, GRASS, LACES, LINE, TO_GAIN
+from solvent.games.football.field import BALL, END_ZONE, GRASS, LACES, LINE, TO_GAIN
 from solvent.games.football.play import LEGEND, short_text
 from solvent.games.football.report.fourth_down import WAYS
 from solvent.games.football.ruleset import Ruleset

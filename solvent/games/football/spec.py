@@ -37,7 +37,7 @@ SPEC = GameSpec(
         "chart": "solvent.games.football.chart_files:SHIPPED",
     },
     players="solvent.games.football_clock.baselines.players:PLAYERS",
-    painter="solvent.games.football.field_picture:paint_pitch",
+    painter="solvent.games.football.field:paint_pitch",
     baselines="solvent.games.football.baselines.players:BASELINES",
     solver="solvent.games.football_clock.solver.solution:solved_football",
     opened="solvent.games.football_clock.solver.solution:opened_football",

@@ -22,7 +22,6 @@ depends. What time-outs change is left out.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -44,7 +43,7 @@ from solvent.exact.layered.game import (
 )
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart_json import json_text, read_json
+from solvent.games.football.chart import Chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
@@ -262,11 +261,10 @@ class FootballLayers(LayeredGame):
     def identity(self) -> Mapping[str, Any]:
         layout = self.layout
         chart, ruleset = layout.rules.chart, layout.rules.ruleset
-        table = json.loads(json_text(chart))
         return {
             "form": layout.form,
             "ticks": layout.most_ticks,
-            "chart": {"name": chart.name, "hash": chart.hash, "table": table},
+            "chart": {"name": chart.name, "hash": chart.hash, "table": chart.table},
             "ruleset": {"hash": ruleset.hash, "parameters": ruleset.parameters},
             "clock": _clock_numbers(layout.clock),
             "rows": layout.rows,
@@ -275,7 +273,7 @@ class FootballLayers(LayeredGame):
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
-        chart = read_json(json.dumps(identity["chart"]["table"]).encode(), "the chart")
+        chart = Chart.from_table(identity["chart"]["table"])
         ruleset = Ruleset.read(identity["ruleset"]["parameters"])
         clock = dict(identity["clock"])
         clock["stops"] = tuple(clock["stops"])

@@ -58,7 +58,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.field_text import pitch
+from solvent.games.football.field import pitch
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
 from solvent.model.arrays import Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread

@@ -14,7 +14,6 @@ from solvent.exact import solve_matrix_game
 from solvent.games.football.baselines.agent import (
     Constants,
     agent_strategies,
-    call_payoffs,
     field_goal,
     result_utilities,
 )
@@ -24,6 +23,7 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.results import parse_result
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
+from solvent.games.football.solver.backup import backup_of
 
 CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5", "def5", "def5f",
          "off10/7", "def5/12", "def5/inc")  # fmt: skip
@@ -172,22 +172,21 @@ def test_the_strategies_are_an_equilibrium_of_the_utilities(chart: Chart) -> Non
     reduced = chart in CHARTS
     rules = pack_rules(chart, Ruleset.read(RULES if reduced else {}))
     strategies = agent_strategies(rules)
-    payoffs = call_payoffs(rules, result_utilities(rules)[0])
+    payoffs = backup_of(rules).payoffs(result_utilities(rules)[0])
     plays, last = chart.plays, rules.ruleset.downs
     step = 1 if reduced else 997
     for s in range(0, rules.n_situations, step):
         down, _, _, punting = rules.situation[s].tolist()
         calls = [c for c in np.flatnonzero(rules.legal[s]) if c <= plays]
         if punting:
-            calls.append(plays + 3)
+            calls.append(plays + 2)
         game = solve_matrix_game(payoffs[s, calls])
         assert (payoffs[s, calls] @ strategies.defence[s]).max() == pytest.approx(
             game.value, abs=1e-7
         )
-        actions = [min(c, plays + 2) for c in calls]
         assert strategies.offence[s].sum() == pytest.approx(1)
         if down < last or punting:
-            secured = (strategies.offence[s, actions] @ payoffs[s, calls]).min()
+            secured = (strategies.offence[s, calls] @ payoffs[s, calls]).min()
             assert secured == pytest.approx(game.value, abs=1e-7)
 
 

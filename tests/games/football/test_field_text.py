@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvent.games.football.field_text import pitch
+from solvent.games.football.field import pitch
 
 
 def test_a_pitch_shows_the_ball_and_the_line_to_gain() -> None:

@@ -30,9 +30,8 @@ from solvent.games.football.solver import (
     solve_drive,
     solve_points,
 )
-from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
-from solvent.games.football.solver.responses import Strategies
-from solvent.games.football.solver.values import all_by_value, tables_of
+from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.responses import Half, equilibrium_miss, longest_play
 from solvent.model import compile_game
 
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
@@ -152,7 +151,7 @@ def test_sides_see_opposite_values() -> None:
 )
 def test_a_call_sheet_is_the_equilibrium_of_its_payoffs(situation: Situation) -> None:
     rules, solution = packed("standard"), solved("standard")
-    sheet = call_sheet(rules, solution.view, situation)
+    sheet = call_sheet(rules, solution, situation)
     assert sheet.payoff.shape == (len(sheet.actions), rules.chart.defences)
     assert sheet.value == pytest.approx(solve_matrix_game(sheet.payoff).value, abs=1e-9)
     assert sheet.value == pytest.approx(solution.values[rules.index(situation)], abs=1e-9)
@@ -164,7 +163,7 @@ def test_a_call_sheet_is_the_equilibrium_of_its_payoffs(situation: Situation) ->
 def test_the_defence_prepares_for_a_play_where_the_offence_should_kick() -> None:
     # Any defence holds the offence to the worth of a declared punt only if no play is worth more.
     rules, solution = packed("standard"), solved("standard")
-    sheet = call_sheet(rules, solution.view, Situation(4, 30, 75))
+    sheet = call_sheet(rules, solution, Situation(4, 30, 75))
     punt = sheet.actions.index(rules.chart.plays + 2)
     assert sheet.offence_strategy[punt] == 1
     plays = np.delete(sheet.payoff, punt, axis=0)
@@ -215,16 +214,15 @@ def test_progress_is_told_after_each_round() -> None:
 
 def test_the_error_bound_holds_for_values_that_are_off() -> None:
     rules = reduced_rules(CHARTS[0])
-    right = solve_points(rules)
-    tables = tables_of(rules)
+    right, backup = solve_points(rules), backup_of(rules)
     shaken = right.view.copy()
     noise = np.random.default_rng(0).normal(0, 1e-3, rules.n_situations)
     shaken[: rules.n_situations] += noise
     shaken[rules.n_situations + 2 : -2] -= noise
-    strategies = Strategies(right.offence_strategy, right.defence_strategy, all_by_value(tables))
-    miss = equilibrium_miss(tables, shaken, strategies, free_kick=True)
-    moves = most_calls(tables, decided(tables, shaken, strategies))
-    bound = miss * np.maximum(*np.split(moves, 2))[: rules.n_situations]
+    strategies = Strategies(right.offence_strategy, right.defence_strategy, backup.decided(shaken))
+    miss = equilibrium_miss(backup, shaken, strategies, free_kick=True)
+    half = Half(backup, strategies)
+    bound = miss * np.maximum(*np.split(longest_play((half, half)), 2))[:-2]
     assert (np.abs(noise) <= bound).all()
     assert miss > 1e-4
 
@@ -320,9 +318,3 @@ def test_a_game_of_safeties_is_worth_what_the_generic_solver_says() -> None:
         chart, "points", Ruleset.read(RULES), kickoff_value=solution.kickoff_value
     )
     assert solve(compile_game(game)).value == pytest.approx(solution.kickoff_value, abs=1e-9)
-
-
-def test_play_whose_values_do_not_settle_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvent.games.football.solver.iteration.MOST_SWEEPS", 2)
-    with pytest.raises(CertificateError, match="does not settle"):
-        solve_points(reduced_rules(CHARTS[0]))

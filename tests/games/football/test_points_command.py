@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from solvent import make_game
 from solvent.cli.app import app
 from solvent.games.football.chart import Chart
-from solvent.games.football.chart_files import chart_bytes, load_chart
+from solvent.games.football.chart_files import csv_text, load_chart
 from solvent.games.football.expected_points import read_expected_points, shipped_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
@@ -48,7 +48,7 @@ CLOCK = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
 def chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The file of a small chart, in the folder in which commands run."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "my chart.csv").write_bytes(chart_bytes(MIXED, tmp_path / "my chart.csv"))
+    (tmp_path / "my chart.csv").write_text(csv_text(MIXED))
     return "my chart.csv"
 
 
@@ -109,14 +109,14 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     chart: str, tmp_path: Path
 ) -> None:
     other = Chart.from_codes("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
-    (tmp_path / "other.json").write_bytes(chart_bytes(other, "other.json"))
+    (tmp_path / "other.csv").write_text(csv_text(other))
     rules = ["--ruleset", json.dumps(RULES)]
-    words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.json", *rules]
+    words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.csv", *rules]
     words += ["--to-goal", "4", "--json"]
     refused = run(*words)
     assert refused.exit_code == 2
-    command = advised(refused.stderr, CHART=chart, OTHER="other.json", FILE="x.json")
-    assert command[:5] == ["chart", "points", chart, "--other-chart", "other.json"]
+    command = advised(refused.stderr, CHART=chart, OTHER="other.csv", FILE="x.json")
+    assert command[:5] == ["chart", "points", chart, "--other-chart", "other.csv"]
     made = run(*command)
     assert made.exit_code == 0, made.stderr
     ours, theirs = solve_two_charts(
@@ -128,7 +128,7 @@ def test_points_of_two_charts_are_made_and_given_as_the_error_says(
     first_and_goal = pack_rules(load_chart(chart), Ruleset.read(RULES)).index(Situation(1, 3, 4))
     assert value == pytest.approx(ours.values[first_and_goal], abs=1e-8)
     assert read_expected_points("x.json").other_side.kickoff == theirs.kickoff_value
-    for side, pair in ((ours, (chart, "other.json")), (theirs, ("other.json", chart))):
+    for side, pair in ((ours, (chart, "other.csv")), (theirs, ("other.csv", chart))):
         sheet = ["chart", "sheet", pair[0], "--other-chart", pair[1], *rules, "--to-goal", "4"]
         shown = json.loads(run(*sheet, "--json").stdout)
         assert shown["value"] == pytest.approx(side.values[first_and_goal], abs=1e-8)

@@ -1,28 +1,29 @@
-"""Best responses of the football kernels, against the generic solver and at the equilibrium."""
+"""Best responses in football, and strategies as policies, against the generic solver."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from reduced_football import RULES, random_chart, reduced
+from reduced_football import CHART, RULES, random_chart, reduced
 
 from solvent.exact import ImproperGameError, best_response
+from solvent.games import Pig
 from solvent.games.football.chart import Chart
 from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import (
+    Strategies,
     best_response_drive,
     best_response_points,
     solve_points,
 )
-from solvent.games.football.solver.responses import Strategies
-from solvent.games.football.solver.situation_chain import SituationChain, settle
-from solvent.games.football.solver.table import FootballTable
-from solvent.model import compile_game
+from solvent.games.football.solver.backup import BY_VALUE, backup_of
+from solvent.games.football.solver.responses import ATTACK, DEFEND
+from solvent.games.football.solver.table import FootballTable, football_table
+from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats
 
 RULESET = Ruleset.read(RULES)
@@ -35,12 +36,11 @@ def rules_of(chart: Chart) -> PackedRules:
 
 def random_strategies(rules: PackedRules, seed: int) -> Strategies:
     random = np.random.default_rng(seed)
-    every = np.ones((rules.n_situations, rules.chart.defences), bool)
-    choices = int((rules.option[:, 0] >= 0).sum())
+    uniform = backup_of(rules).uniform
     return Strategies(
         _weighted(random, rules.legal),
-        _weighted(random, every),
-        random.random((rules.n_situations, choices)),
+        _weighted(random, uniform.defence > 0),
+        random.random(uniform.choices.shape),
     )
 
 
@@ -49,128 +49,112 @@ def _weighted(random: np.random.Generator, legal: Bools) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-@pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_response_in_a_drive_is_the_generic_one(seed: int, player: int) -> None:
-    game = reduced("drive", random_chart(seed), to_goal=[1, 8])
-    rules = rules_of(game.loaded_chart)
-    strategies = random_strategies(rules, seed)
-    side = (
-        {"offence_strategy": strategies.offence}
-        if player == 0
-        else {"defence_strategy": strategies.defence}
-    )
-    found = best_response_drive(rules, game.loaded_points, choices=strategies.choices, **side)
-
-    table = compile_game(game)
-    generic = best_response(table, FootballTable.of(table, game).policy(strategies, player))
-    compared = 0
-    for state, value in zip(table.states, generic.values, strict=True):
-        if state.phase == "call" and not state.choice:
-            index = rules.index(Situation(*state.situation))
-            assert found.values[index] == pytest.approx(value, abs=1e-8)
-            assert 0 < found.error[index] < 1e-8
-            compared += 1
-    assert compared > 30
+def test_a_response_in_a_drive_is_the_generic_one() -> None:
+    for seed in SEEDS:
+        game = reduced("drive", random_chart(seed), to_goal=[1, 8])
+        rules = rules_of(game.loaded_chart)
+        strategies = random_strategies(rules, seed)
+        table = compile_game(game)
+        calls = [(s, state) for s, state in enumerate(table.states) if state.phase == "call"]
+        index = [rules.index(Situation(*state.situation)) for _, state in calls]
+        assert len(index) > 30
+        for player in (0, 1):
+            role = 1 - player
+            found = best_response_drive(rules, game.loaded_points, strategies, role)
+            generic = best_response(table, FootballTable.of(table, game).policy(strategies, player))
+            wanted = (1 - 2 * role) * generic.values[[s for s, _ in calls]]
+            assert found.values(role)[index] == pytest.approx(wanted, abs=1e-8)
+            assert 0 < found.errors(role)[index].min()
+            assert found.errors(role)[index].max() < 1e-8
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_response_until_the_next_score_is_the_generic_one(seed: int) -> None:
-    chart = random_chart(seed)
-    rules = rules_of(chart)
-    points = solve_points(rules).expected_points(rules)
-    strategies = random_strategies(rules, seed)
-    found = best_response_points(
-        rules,
-        points,
-        offence_strategy=strategies.offence,
-        defence_strategy=strategies.defence,
-        choices=strategies.choices,
-    )
-    game = FootballStrategy(chart, "points", RULESET, kickoff_value=points.kickoff)
-    table = compile_game(game)
-    # Player 1, who kicks off, keeps to the strategies; then player 0 does, and kicks to its answer.
-    translated = FootballTable.of(table, game)
-    for kick in (0, 1):
-        receiving = best_response(table, translated.policy(strategies, 1, kick=kick)).value
-        assert receiving >= found.receiving - 1e-8
-    assert min(
-        best_response(table, translated.policy(strategies, 1, kick=kick)).value for kick in (0, 1)
-    ) == pytest.approx(found.receiving, abs=1e-8)
-    assert -best_response(table, translated.policy(strategies, 0)).value == pytest.approx(
-        found.kicking, abs=1e-8
-    )
+def test_a_response_until_the_next_score_is_the_generic_one() -> None:
+    for seed in SEEDS:
+        chart = random_chart(seed)
+        rules = rules_of(chart)
+        points = solve_points(rules).expected_points(rules)
+        strategies = random_strategies(rules, seed)
+        found = best_response_points(rules, points, strategies)
+        game = FootballStrategy(chart, "points", RULESET, kickoff_value=points.kickoff)
+        table = compile_game(game)
+        # Player 1, who kicks off, keeps to the strategies; then player 0 does, and kicks to its
+        # response.
+        translated = FootballTable.of(table, game)
+        received = [
+            best_response(table, translated.policy(strategies, 1, kick=kick)).value
+            for kick in (0, 1)
+        ]
+        assert min(received) == pytest.approx(found.receiving, abs=1e-8)
+        kicked = best_response(table, translated.policy(strategies, 0)).value
+        assert -kicked == pytest.approx(found.kicking, abs=1e-8)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nothing_is_gained_against_the_equilibrium(seed: int) -> None:
-    rules = rules_of(random_chart(seed))
-    solution = solve_points(rules)
-    points = solution.expected_points(rules)
-    attack = best_response_drive(rules, points, defence_strategy=solution.defence_strategy)
-    defend = best_response_drive(rules, points, offence_strategy=solution.offence_strategy)
-    assert attack.values == pytest.approx(solution.values, abs=1e-8)
-    assert defend.values == pytest.approx(solution.values, abs=1e-8)
-    both = best_response_points(
-        rules,
-        points,
-        offence_strategy=solution.offence_strategy,
-        defence_strategy=solution.defence_strategy,
-    )
-    assert both.attacking == pytest.approx(solution.values, abs=1e-8)
-    assert both.defending == pytest.approx(-solution.values, abs=1e-8)
-    assert both.receiving == pytest.approx(solution.kickoff_value, abs=1e-8)
-    assert both.kicking == pytest.approx(-solution.kickoff_value, abs=1e-8)
+def test_nothing_is_gained_against_the_equilibrium() -> None:
+    for seed in SEEDS:
+        rules = rules_of(random_chart(seed))
+        solution = solve_points(rules)
+        points = solution.expected_points(rules)
+        by_value = np.full(backup_of(rules).uniform.choices.shape, BY_VALUE)
+        optimal = Strategies(solution.offence_strategy, solution.defence_strategy, by_value)
+        both = best_response_points(rules, points, optimal)
+        for role, sign in ((ATTACK, 1), (DEFEND, -1)):
+            drive = best_response_drive(rules, points, optimal, role)
+            for found in (drive, both):
+                assert found.values(role) == pytest.approx(sign * solution.values, abs=1e-8)
+        assert both.receiving == pytest.approx(solution.kickoff_value, abs=1e-8)
+        assert both.kicking == pytest.approx(-solution.kickoff_value, abs=1e-8)
 
 
 def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever() -> None:
     chart = Chart.from_codes("fouls", [["off1"], ["1"]], ["punt4"], ["punt6"])
     rules = rules_of(chart)
-    certain = np.ones((rules.n_situations, 1))
+    points = reduced("drive", chart).loaded_points
     with pytest.raises(ImproperGameError, match="play need not end"):
-        best_response_drive(rules, reduced("drive", chart).loaded_points, defence_strategy=certain)
+        best_response_drive(rules, points, backup_of(rules).uniform, ATTACK)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "give one of the two"),
-        ({"offence_strategy": np.zeros((3, 3))}, r"offence_strategy has shape \(3, 3\)"),
-        ({"defence_strategy": "half"}, "defence_strategy of situation 0 is no distribution"),
-        ({"defence_strategy": "one", "choices": np.full((1, 1), 0.5)}, "choices has shape"),
-    ],
-)
-def test_strategies_that_are_none_are_refused(given: dict[str, Any], message: str) -> None:
-    game = reduced("drive", random_chart(0))
-    rules = rules_of(game.loaded_chart)
-    whole = np.full((rules.n_situations, 3), 1 / 3)
-    named = {"half": whole / 2, "one": whole}
-    given = {
-        name: named[strategy] if isinstance(strategy, str) else strategy
-        for name, strategy in given.items()
-    }
-    with pytest.raises(ValueError, match=message):
-        best_response_drive(rules, game.loaded_points, **given)
+def football(form: str) -> FootballTable:
+    strategy = reduced(form)
+    return FootballTable.of(compile_game(strategy), strategy)
 
 
-def test_a_long_chain_settles_at_its_value() -> None:
-    # From place 0 one goes on to 1 nearly always and then back; the rest of the time 3 is paid.
-    on = 1 - 1e-4
-    chain = SituationChain(
-        place=np.array([0, 1]),
-        start=np.array([0, 1, 2]),
-        target=np.array([1, 0]),
-        weight=np.array([on, on]),
-        constant=np.array([3 * (1 - on), 1 - on]),
-    )
-    view = np.zeros((4, 2))
-    assert settle(chain, view, False, 1e-13, 20_000) <= 1e-13
-    expected = np.linalg.solve([[1, -on], [-on, 1]], chain.constant)
-    assert view[:2, 0] == pytest.approx(expected, rel=1e-9)
+def random_policy(game: TabularGame, player: int) -> TabularPolicy:
+    weight = np.random.default_rng(player).random(game.mask[player].shape) * game.mask[player]
+    total = np.where(game.terminal, 1.0, weight.sum(axis=1))
+    return TabularPolicy.of(game, weight / total[:, None], player=player)
 
 
-def test_an_endless_chain_does_not_settle() -> None:
-    chain = SituationChain(
-        np.array([0]), np.array([0, 1]), np.array([0]), np.array([1.0]), np.array([1.0])
-    )
-    assert settle(chain, np.zeros((2, 2)), False, 0.5, 20_000) > 0.5
+def test_strategies_made_of_a_policy_make_the_policy() -> None:
+    for form in ("drive", "points"):
+        table = football(form)
+        states = np.array([state.phase != "kickoff" for state in table.game.states])
+        for player in (0, 1):
+            policy = random_policy(table.game, player)
+            again = table.policy(table.strategies(policy), player)
+            assert again.probabilities[states] == pytest.approx(
+                policy.probabilities[states], abs=1e-15
+            )
+
+
+def test_a_policy_that_kicks_off_does_it_as_told() -> None:
+    table = football("points")
+    uniform = table.strategies(TabularPolicy.uniform(table.game, player=1))
+    kickoff = table.game.states.index(Position("kickoff", 1))
+    for kick in (0, 1):
+        policy = table.policy(uniform, 1, kick=kick)
+        assert policy.probabilities[kickoff, table.strategy.actions[1].kick + kick] == 1
+
+
+def test_what_the_table_has_no_state_for_is_uniform() -> None:
+    table = football("drive")
+    strategies = table.strategies(random_policy(table.game, 0))
+    assert (strategies.defence == 1 / CHART.defences).all()
+
+
+def test_other_tables_are_refused() -> None:
+    for game in (compile_game(Pig(5)), compile_game(reduced("play"))):
+        with pytest.raises(ValueError, match="no table of Football Strategy's drive or points"):
+            football_table(game)
+    # The parameters of this table do not name its chart.
+    with pytest.raises((ValueError, OSError), match="reduced"):
+        football_table(football("drive").game)

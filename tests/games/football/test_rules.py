@@ -214,189 +214,163 @@ def test_a_ruleset_goes_through_json() -> None:
     assert Ruleset(downs=3).hash != Ruleset().hash
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"dows": 3}, "Did you mean 'downs'"),
-        ({"field": 1}, "field is 1; allowed are whole numbers from 2 to 200"),
-        ({"downs": 0}, "downs is 0"),
-        ({"first_down": 101}, "first_down is 101; allowed are whole numbers from 1 to 100"),
-        ({"touchback": 100}, "touchback is 100; allowed are whole numbers from 1 to 99"),
-        ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1"),
-        ({"extra_point": "nan"}, "extra_point is 'nan'"),
-        ({"early_field_goals": 1}, "early_field_goals is 1; allowed are true and false"),
-        ({"field_goals": {"95": "1/2"}}, "a line of field_goals is 95; .* from 1 to 92"),
-        ({"field_goals": {"12": 2}}, r"field_goals\[12\] is 2; allowed are numbers from 0 to 1"),
-        ({"field_goals": {"near": "1/2"}}, "field_goals has the entry 'near'"),
-        ({"field_goals": "far"}, "field_goals is 'far'; allowed is a mapping"),
-        ({"barred": [[10, 20, 13]]}, "last play of barred is 13; .* from 20 to 99"),
-        ({"barred": [[10, 13]]}, r"barred has the entry \(10, 13\)"),
-        ({"long_gain": {}}, "long_gain is empty"),
-        ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
-        ({"long_gain": {"30": 0}}, r"long_gain\['30'\] has weight 0"),
-        ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),
-        ({"kickoff": {"0": 1}}, "kickoff: yards from the goal line is 0"),
-        ({"onside": {"long+300": 1}}, "onside: yards added to a long gain is 300"),
-        ({"free_kick": {"20": -1}}, r"free_kick\['20'\] is -1; allowed are numbers from 0"),
-        ({"free_kick": {"20": 0}}, r"free_kick\['20'\] has weight 0"),
-        ({"field": 40}, "a line of field_goals is 38; .* from 33 to 32"),
-        ({"out_of_bounds_seconds": 31}, "out_of_bounds_seconds is 31; .* from 0 to 30"),
-    ],
+NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"dows": 3}, "Did you mean 'downs'"),
+    ({"field": 1}, "field is 1; allowed are whole numbers from 2 to 200"),
+    ({"downs": 0}, "downs is 0"),
+    ({"first_down": 101}, "first_down is 101; allowed are whole numbers from 1 to 100"),
+    ({"touchback": 100}, "touchback is 100; allowed are whole numbers from 1 to 99"),
+    ({"extra_point": 1.5}, "extra_point is 1.5; allowed are numbers from 0 to 1"),
+    ({"extra_point": "nan"}, "extra_point is 'nan'"),
+    ({"early_field_goals": 1}, "early_field_goals is 1; allowed are true and false"),
+    ({"field_goals": {"95": "1/2"}}, "a line of field_goals is 95; .* from 1 to 92"),
+    ({"field_goals": {"12": 2}}, r"field_goals\[12\] is 2; allowed are numbers from 0 to 1"),
+    ({"field_goals": {"near": "1/2"}}, "field_goals has the entry 'near'"),
+    ({"field_goals": "far"}, "field_goals is 'far'; allowed is a mapping"),
+    ({"barred": [[10, 20, 13]]}, "last play of barred is 13; .* from 20 to 99"),
+    ({"barred": [[10, 13]]}, r"barred has the entry \(10, 13\)"),
+    ({"long_gain": {}}, "long_gain is empty"),
+    ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
+    ({"long_gain": {"30": 0}}, r"long_gain\['30'\] has weight 0"),
+    ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),
+    ({"kickoff": {"0": 1}}, "kickoff: yards from the goal line is 0"),
+    ({"onside": {"long+300": 1}}, "onside: yards added to a long gain is 300"),
+    ({"free_kick": {"20": -1}}, r"free_kick\['20'\] is -1; allowed are numbers from 0"),
+    ({"free_kick": {"20": 0}}, r"free_kick\['20'\] has weight 0"),
+    ({"field": 40}, "a line of field_goals is 38; .* from 33 to 32"),
+    ({"out_of_bounds_seconds": 31}, "out_of_bounds_seconds is 31; .* from 0 to 30"),
 )
-def test_a_senseless_number_is_named(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Ruleset.read(parameters)
 
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"kickoff": (("20", Fraction(1, 2)),)}, "the probabilities of kickoff sum to 1/2"),
-        ({"onside": (("20", 1.0),)}, "'20' has probability 1.0; allowed are positive fractions"),
-        ({"long_gain": ((30, Fraction(1, 2)),) * 2}, "long_gain has an entry twice"),
-        ({"free_kick": {"20": 1}}, "it takes pairs"),
-    ],
-)
-def test_tables_from_python_are_checked(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Ruleset(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("name", "low", "high", "others"),
-    [
-        ("field", 71, 200, {}),
-        ("downs", 1, 9, {}),
-        ("first_down", 1, 100, {}),
-        ("touchdown", 1, 100, {}),
-        ("field_goal", 0, 100, {}),
-        ("safety", 0, 100, {}),
-        ("field_goal_spot", 0, 98, {"field_goals": ()}),
-        ("touchback", 1, 99, {}),
-        ("fake_punt_penalty", 0, 100, {}),
-        ("blocked_punt_loss", 0, 100, {}),
-        ("long_play", 0, 100, {}),
-        ("play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
-        ("long_play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
-        ("out_of_bounds_seconds", 0, 30, {}),
-        ("dead_ball_seconds", 0, 900, {}),
-        ("interception_seconds", 0, 900, {}),
-    ],
-)
-def test_the_bounds_of_a_number_are_allowed_and_nothing_beyond(
-    name: str, low: int, high: int, others: dict[str, Any]
-) -> None:
-    for value in (low, high):
-        assert getattr(Ruleset(**{name: value}, **others), name) == value
-    refused = "|".join((f"{name} is {{0}}; allowed are whole numbers from", "onside: yards"))
-    for value in (low - 1, high + 1):
-        with pytest.raises(ValueError, match=f"^({refused.format(value)})"):
-            Ruleset(**{name: value}, **others)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"field": 201}, "field is 201; allowed are whole numbers from 2 to 200"),
-        ({"half_the_distance": 0}, "half_the_distance is 0; allowed are true and false"),
-        ({"extra_point": 1}, "extra_point is 1; allowed are fractions from 0 to 1"),
-        (
-            {"extra_point": Fraction(3, 2)},
-            "extra_point is Fraction(3, 2); allowed are fractions from 0 to 1",
-        ),
-        (
-            {"field_goals": ((9, Fraction(1)), (9, Fraction(1)))},
-            "a line of field_goals is 9; allowed are whole numbers from 10 to 92",
-        ),
-        (
-            {"field_goals": ((0, Fraction(1)),)},
-            "a line of field_goals is 0; allowed are whole numbers from 1 to 92",
-        ),
-        (
-            {"field_goals": ((9, Fraction(-1)),)},
-            "field_goals[9] is Fraction(-1, 1); allowed are fractions from 0 to 1",
-        ),
-        (
-            {"barred": ((10, 13),)},
-            "barred has the entry (10, 13); allowed is (yards, first, last play)",
-        ),
-        ({"barred": ([10, 13, 20],)}, "barred has the entry [10, 13, 20]; allowed is"),
-        ({"barred": ((0, 1, 1),)}, "yards of barred is 0; allowed are whole numbers from 1 to 200"),
-        ({"barred": ((201, 1, 1),)}, "yards of barred is 201"),
-        (
-            {"barred": ((1, 0, 1),)},
-            "first play of barred is 0; allowed are whole numbers from 1 to 99",
-        ),
-        ({"barred": ((1, 100, 1),)}, "first play of barred is 100; allowed are"),
-        (
-            {"barred": ((1, 7, 6),)},
-            "last play of barred is 6; allowed are whole numbers from 7 to 99",
-        ),
-        ({"barred": ((1, 7, 100),)}, "last play of barred is 100; allowed are"),
-        (
-            {"long_gain": ((0, Fraction(1)),)},
-            "long_gain is 0; allowed are whole numbers from 1 to 200",
-        ),
-        ({"long_gain": ((201, Fraction(1)),)}, "long_gain is 201; allowed are"),
-        ({"long_gain": 3}, "long_gain is 3; it takes pairs (entry, probability)"),
-        ({"long_gain": ((1, Fraction(1), 1),)}, "long_gain is ((1, Fraction(1, 1), 1),); it takes"),
-        (
-            {"onside": (("20", Fraction(0)),)},
-            "onside: '20' has probability Fraction(0, 1); allowed are positive fractions",
-        ),
-        (
-            {"onside": (("20", Fraction(1, 2)), ("20", Fraction(1, 2)))},
-            "onside has an entry twice: ['20', '20']",
-        ),
-        (
-            {"free_kick": (("20", Fraction(3, 2)),)},
-            "the probabilities of free_kick sum to 3/2, not to 1",
-        ),
-        (
-            {"kickoff": (("100", Fraction(1)),)},
-            "kickoff: yards from the goal line is 100; allowed are whole numbers from 1 to 99",
-        ),
-        (
-            {"free_kick": (("long+101", Fraction(1)),)},
-            "free_kick: yards added to a long gain is 101; allowed are whole numbers from 0 to 100",
-        ),
-        (
-            {"kickoff": ((20, Fraction(1)),)},
-            "kickoff has the entry 20; allowed are such as '25', 'kicker 60', 'long' and 'long+5'",
-        ),
-    ],
+READ_WRONG: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"dows": 1}, "parameter of the ruleset is 'dows'; allowed are barred, "),
+    (
+        {"field_goals": {"near": 1}},
+        "field_goals has the entry 'near'; allowed are whole numbers of yards",
+    ),
+    ({"field_goals": 3}, "field_goals is 3; allowed is a mapping of yards to chances"),
+    ({"barred": "abc"}, "barred is 'abc'; allowed is a list of [yards, first, last play]"),
+    ({"barred": 3}, "barred is 3; allowed is a list of"),
+    ({"barred": [3]}, "barred has the entry 3; allowed is"),
+    ({"kickoff": {}}, "kickoff is {}; allowed is a mapping of where it ends to weights"),
+    ({"kickoff": 3}, "kickoff is 3; allowed is a mapping of where it ends to weights"),
+    (
+        {"kickoff": {"20": 1_000_001}},
+        "kickoff['20'] is 1000001; allowed are numbers from 0 to 1000000",
+    ),
+    ({"kickoff": {"20": 0}}, "kickoff['20'] has weight 0; allowed are positive numbers"),
 )  # fmt: skip
-def test_the_message_names_what_was_given_and_what_is_allowed(
-    arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-        Ruleset(**arguments)
 
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"dows": 1}, "parameter of the ruleset is 'dows'; allowed are barred, "),
-        (
-            {"field_goals": {"near": 1}},
-            "field_goals has the entry 'near'; allowed are whole numbers of yards",
-        ),
-        ({"field_goals": 3}, "field_goals is 3; allowed is a mapping of yards to chances"),
-        ({"barred": "abc"}, "barred is 'abc'; allowed is a list of [yards, first, last play]"),
-        ({"barred": 3}, "barred is 3; allowed is a list of"),
-        ({"barred": [3]}, "barred has the entry 3; allowed is"),
-        ({"kickoff": {}}, "kickoff is {}; allowed is a mapping of where it ends to weights"),
-        ({"kickoff": 3}, "kickoff is 3; allowed is a mapping of where it ends to weights"),
-        (
-            {"kickoff": {"20": 1_000_001}},
-            "kickoff['20'] is 1000001; allowed are numbers from 0 to 1000000",
-        ),
-        ({"kickoff": {"20": 0}}, "kickoff['20'] has weight 0; allowed are positive numbers"),
-    ],
+GIVEN_WRONG: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"field": 201}, "field is 201; allowed are whole numbers from 2 to 200"),
+    ({"half_the_distance": 0}, "half_the_distance is 0; allowed are true and false"),
+    ({"extra_point": 1}, "extra_point is 1; allowed are fractions from 0 to 1"),
+    (
+        {"extra_point": Fraction(3, 2)},
+        "extra_point is Fraction(3, 2); allowed are fractions from 0 to 1",
+    ),
+    (
+        {"field_goals": ((9, Fraction(1)), (9, Fraction(1)))},
+        "a line of field_goals is 9; allowed are whole numbers from 10 to 92",
+    ),
+    (
+        {"field_goals": ((0, Fraction(1)),)},
+        "a line of field_goals is 0; allowed are whole numbers from 1 to 92",
+    ),
+    (
+        {"field_goals": ((9, Fraction(-1)),)},
+        "field_goals[9] is Fraction(-1, 1); allowed are fractions from 0 to 1",
+    ),
+    (
+        {"barred": ((10, 13),)},
+        "barred has the entry (10, 13); allowed is (yards, first, last play)",
+    ),
+    ({"barred": ([10, 13, 20],)}, "barred has the entry [10, 13, 20]; allowed is"),
+    ({"barred": ((0, 1, 1),)}, "yards of barred is 0; allowed are whole numbers from 1 to 200"),
+    ({"barred": ((201, 1, 1),)}, "yards of barred is 201"),
+    (
+        {"barred": ((1, 0, 1),)},
+        "first play of barred is 0; allowed are whole numbers from 1 to 99",
+    ),
+    ({"barred": ((1, 100, 1),)}, "first play of barred is 100; allowed are"),
+    (
+        {"barred": ((1, 7, 6),)},
+        "last play of barred is 6; allowed are whole numbers from 7 to 99",
+    ),
+    ({"barred": ((1, 7, 100),)}, "last play of barred is 100; allowed are"),
+    (
+        {"long_gain": ((0, Fraction(1)),)},
+        "long_gain is 0; allowed are whole numbers from 1 to 200",
+    ),
+    ({"long_gain": ((201, Fraction(1)),)}, "long_gain is 201; allowed are"),
+    ({"long_gain": 3}, "long_gain is 3; it takes pairs (entry, probability)"),
+    ({"long_gain": ((1, Fraction(1), 1),)}, "long_gain is ((1, Fraction(1, 1), 1),); it takes"),
+    (
+        {"onside": (("20", Fraction(0)),)},
+        "onside: '20' has probability Fraction(0, 1); allowed are positive fractions",
+    ),
+    (
+        {"onside": (("20", Fraction(1, 2)), ("20", Fraction(1, 2)))},
+        "onside has an entry twice: ['20', '20']",
+    ),
+    (
+        {"free_kick": (("20", Fraction(3, 2)),)},
+        "the probabilities of free_kick sum to 3/2, not to 1",
+    ),
+    (
+        {"kickoff": (("100", Fraction(1)),)},
+        "kickoff: yards from the goal line is 100; allowed are whole numbers from 1 to 99",
+    ),
+    (
+        {"free_kick": (("long+101", Fraction(1)),)},
+        "free_kick: yards added to a long gain is 101; allowed are whole numbers from 0 to 100",
+    ),
+    (
+        {"kickoff": ((20, Fraction(1)),)},
+        "kickoff has the entry 20; allowed are such as '25', 'kicker 60', 'long' and 'long+5'",
+    ),
 )  # fmt: skip
-def test_so_does_that_of_a_ruleset_that_is_read(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-        Ruleset.read(parameters)
+
+
+def test_the_message_names_what_was_given_and_what_is_allowed() -> None:
+    for parameters, message in NO_PARAMETERS:
+        with pytest.raises(ValueError, match=message):
+            Ruleset.read(parameters)
+    for parameters, message in READ_WRONG:
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            Ruleset.read(parameters)
+    for arguments, message in GIVEN_WRONG:
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            Ruleset(**arguments)
+
+
+BOUNDS: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
+    ("field", 71, 200, {}),
+    ("downs", 1, 9, {}),
+    ("first_down", 1, 100, {}),
+    ("touchdown", 1, 100, {}),
+    ("field_goal", 0, 100, {}),
+    ("safety", 0, 100, {}),
+    ("field_goal_spot", 0, 98, {"field_goals": ()}),
+    ("touchback", 1, 99, {}),
+    ("fake_punt_penalty", 0, 100, {}),
+    ("blocked_punt_loss", 0, 100, {}),
+    ("long_play", 0, 100, {}),
+    ("play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
+    ("long_play_seconds", 0, 900, {"out_of_bounds_seconds": 0}),
+    ("out_of_bounds_seconds", 0, 30, {}),
+    ("dead_ball_seconds", 0, 900, {}),
+    ("interception_seconds", 0, 900, {}),
+)
+
+
+def test_the_bounds_of_a_number_are_allowed_and_nothing_beyond() -> None:
+    for name, low, high, others in BOUNDS:
+        for value in (low, high):
+            assert getattr(Ruleset(**{name: value}, **others), name) == value
+        refused = "|".join((f"{name} is {{0}}; allowed are whole numbers from", "onside: yards"))
+        for value in (low - 1, high + 1):
+            with pytest.raises(ValueError, match=f"^({refused.format(value)})"):
+                Ruleset(**{name: value}, **others)
 
 
 def test_a_ruleset_is_read_from_what_json_has() -> None:

@@ -22,15 +22,13 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import (
     PointsSolution,
-    best_response_points,
     solve_drive,
     solve_points,
     solve_two_charts,
 )
-from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
-from solvent.games.football.solver.responses import Strategies, offence_view
+from solvent.games.football.solver.backup import Strategies, backup_of, offence_view
+from solvent.games.football.solver.responses import Half, equilibrium_miss, longest_play
 from solvent.games.football.solver.table import FootballTable
-from solvent.games.football.solver.values import all_by_value, tables_of
 from solvent.model import TabularPolicy, compile_game
 from solvent.report import write_report
 
@@ -174,11 +172,11 @@ def test_the_error_bound_holds_for_values_of_two_sides_that_are_off() -> None:
     for role, (rules, side) in enumerate(
         zip(map(rules_of, (chart, other)), solved(chart, other), strict=True)
     ):
-        tables, view = tables_of(rules), offence_view(shaken, role)
-        strategies = Strategies(side.offence_strategy, side.defence_strategy, all_by_value(tables))
-        miss = max(miss, equilibrium_miss(tables, view, strategies, free_kick=True))
-        fixed.append((tables, decided(tables, view, strategies)))
-    first, second = most_calls(*fixed[0], other=fixed[1]), most_calls(*fixed[1], other=fixed[0])
+        backup, view = backup_of(rules), offence_view(shaken, role)
+        strategies = Strategies(side.offence_strategy, side.defence_strategy, backup.decided(view))
+        miss = max(miss, equilibrium_miss(backup, view, strategies, free_kick=True))
+        fixed.append(Half(backup, strategies))
+    first, second = longest_play((fixed[0], fixed[1])), longest_play((fixed[1], fixed[0]))
     assert (np.abs(noise[0]) <= miss * np.maximum(first[: half - 2], second[half:-2])).all()
     assert (np.abs(noise[1]) <= miss * np.maximum(first[half:-2], second[: half - 2])).all()
     assert miss > 1e-4
@@ -198,12 +196,6 @@ def test_what_is_for_one_chart_refuses_two(tmp_path: Path) -> None:
     table = compile_game(game)
     with pytest.raises(ValueError, match=r"where both sides play from one chart; .*'mixed' and"):
         FootballTable.of(table, game)
-    strategies: dict[str, Any] = {
-        "offence_strategy": solved(chart, other)[0].offence_strategy,
-        "defence_strategy": solved(chart, other)[0].defence_strategy,
-    }
-    with pytest.raises(ValueError, match="expected points are of 'mixed' against 'wide'"):
-        best_response_points(rules_of(chart), points, **strategies)
     with pytest.raises(ValueError, match="report on form 'points' is for both sides on one chart"):
         write_report(game, tmp_path / "page.html")
     assert not BASELINES["paper-agent"].suits(table, 0)

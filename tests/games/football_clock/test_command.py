@@ -22,7 +22,7 @@ from solvent import make_game
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
 from solvent.exact.layered import resources
-from solvent.games.football.chart_files import chart_bytes
+from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.baselines.scores import network_layers
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.report.numbers import precise
@@ -32,7 +32,7 @@ from solvent.report.numbers import precise
 def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The words that stand for the small half."""
     chart = tmp_path_factory.mktemp("chart") / "small.csv"
-    chart.write_bytes(chart_bytes(SMALL, chart))
+    chart.write_text(csv_text(SMALL))
     clock = json.dumps({**CLOCK, "timeouts": 1})
     return [
         *("solve", "football-strategy", "--form", "half", "--chart", str(chart)),
@@ -116,7 +116,7 @@ def test_no_command_reads_a_sheet_with_a_flipped_bit(
 
 def test_the_start_is_a_parameter_and_the_folder_the_same(tmp_path: Path) -> None:
     chart = tmp_path / "small.csv"
-    chart.write_bytes(chart_bytes(SMALL, chart))
+    chart.write_text(csv_text(SMALL))
     words = [
         *("solve", "football-strategy", "--form", "second-half", "--chart", str(chart)),
         *("--ruleset", json.dumps(RULES), "--clock", json.dumps({**CLOCK, "half": 30})),

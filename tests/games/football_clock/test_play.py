@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.exact import solve
-from solvent.games.football.chart_files import json_text
+from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.solver.call_sheet import optimal_strategy
 from solvent.games.football_clock.solver.solution import TimedSolution
@@ -216,8 +216,8 @@ def test_the_score_of_a_half_is_what_it_pays() -> None:
 def short_half(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A solution of a tiny half in a folder, and the words that describe its game."""
     folder = tmp_path_factory.mktemp("football")
-    chart = folder / "tiny.json"
-    chart.write_text(json_text(CHART), encoding="utf-8")
+    chart = folder / "tiny.csv"
+    chart.write_text(csv_text(CHART), encoding="utf-8")
     clock = {"half": 60, "stops": [], "timeouts": 1}
     words = ["--chart", str(chart), "--ruleset", json.dumps(RULES), "--clock", json.dumps(clock)]
     out = folder / "half"
@@ -267,8 +267,8 @@ def test_layers_that_took_long_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(disk, "LONG", -1.0)
-    chart = tmp_path / "tiny.json"
-    chart.write_text(json_text(CHART), encoding="utf-8")
+    chart = tmp_path / "tiny.csv"
+    chart.write_text(csv_text(CHART), encoding="utf-8")
     parameters = {"ruleset": RULES, "clock": {"half": 45, "stops": [], "timeouts": 0}}
     game = TimedFootball(chart=chart, form="second-half", margin=3, **parameters)
     first = solve(game)

@@ -33,9 +33,9 @@ this package. They are matched best by
 with every probability within 1.3 percentage points, 5.0 points in the sum of both tables, and the
 same calls of positive probability on both sides; share 0 comes to 5.3. Prorating the whole bonus
 comes to 48.5 at best. So the printed agent values the first down by a jump. An owner of the chart
-repeats the fit by :func:`solvent.games.football.baselines.fit.fit_to_strategies`. The tables do not
-depend on the other three constants, since no touchdown, safety or last down is near there:
-touchdown 40, safety 30 and last_down 20 are this project's.
+repeats the fit by ``benchmarks/football_constants.py``. The tables do not depend on the other three
+constants, since no touchdown, safety or last down is near there: touchdown 40, safety 30 and
+last_down 20 are this project's.
 
 **What -8 for a penalty means** was not recorded with the fit. It may be added to the utility of the
 penalty's yards, or be the whole utility of a penalty (`penalty_alone`). Without the printed chart
@@ -50,14 +50,14 @@ penalties for ever, so that it has no exploitability.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.results import PENALTIES
-from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver import Strategies, solve_points
+from solvent.games.football.solver.backup import backup_of
 from solvent.model.arrays import Floats, Ints, grouped_sum
 from solvent.model.parameters import shown
 
@@ -115,6 +115,18 @@ class Constants:
         others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
         return np.array((1.0, *bonus, *others))
 
+    def with_weights(self, weights: Floats) -> Constants:
+        """The constants with all but the first of :attr:`weights` given, [8]."""
+        bonus, prorated, favourable, *others = weights.tolist()
+        names = ("touchdown", "turnover", "safety", "last_down", "penalty")
+        return replace(
+            self,
+            first_down=bonus,
+            share=prorated / bonus,
+            favourable_share=favourable / bonus,
+            **dict(zip(names, others, strict=True)),
+        )
+
 
 PAPER = Constants()
 
@@ -134,27 +146,11 @@ def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strate
 
 def strategies_of_utilities(rules: PackedRules, worth: Floats, choices: Floats) -> Strategies:
     """The agent's strategies from the values of results to it, see :func:`result_utilities`."""
-    payoffs = call_payoffs(rules, worth)
-    plays = rules.chart.plays
-    offence = np.zeros(rules.legal.shape)
-    defence = np.zeros((len(offence), rules.chart.defences))
-    value = np.zeros(len(offence))
-
-    # Situations with the same legal calls have matrices of one shape. What the defence cannot
-    # answer, field goal and declaring, is weighed against the call, not mixed with it.
-    called = rules.legal.copy()
+    backup, plays = backup_of(rules), rules.chart.plays
+    # What the defence cannot answer, field goal and declaring, is weighed against the call, not
+    # mixed with it.
+    offence, defence, value, _ = backup.contests(backup.payoffs(worth))
     punting = rules.situation[:, 3] == 1
-    called[:, plays + 1] = False
-    called[~punting, plays + 2] = False
-    patterns, which = np.unique(called, axis=0, return_inverse=True)
-    for p, pattern in enumerate(patterns):
-        here = np.flatnonzero(which.reshape(-1) == p)
-        rows = np.flatnonzero(pattern)
-        calls = np.where(rows == plays + 2, plays + 3, rows)
-        games = solve_matrix_games(payoffs[np.ix_(here, calls)])
-        offence[np.ix_(here, rows)] = games.row_strategy
-        defence[here] = games.column_strategy
-        value[here] = games.value
 
     # The last down in normal and then in punt formation: two blocks in the same order.
     last, formation = np.split(np.arange(len(value))[-2 * int(punting.sum()) :], 2)
@@ -193,15 +189,7 @@ def choose_by_utility(rules: PackedRules, worth: Floats) -> tuple[Floats, Floats
         rules: Chart and ruleset.
         worth: [(R+2) S] or [S, R + 2] utilities; those of choices are not read.
     """
-    worth = worth.reshape(-1, rules.n_results)
-    found = np.flatnonzero(rules.option[:, 0] >= 0)
-    choices = np.zeros((len(worth), len(found)))
-    for c, result in enumerate(found.tolist()):
-        penalty, play = worth[:, rules.option[result, 0]], worth[:, rules.option[result, 1]]
-        takes = penalty > play if rules.chooser[result] == 0 else penalty < play
-        choices[:, c] = takes
-        worth[:, result] = np.where(takes, penalty, play)
-    return worth, choices
+    return backup_of(rules).choose(worth)
 
 
 def utility_terms(
@@ -276,10 +264,37 @@ def _branch_terms(
     return [*terms, 1.0 * penalized[result]]
 
 
-def call_payoffs(rules: PackedRules, worth: Floats) -> Floats:
-    """Payoff matrices from the worth of results, [S, R + 2] -> [S, n + 4, m]."""
-    calls, defences = rules.chart.plays + 4, rules.chart.defences
-    cell = np.repeat(np.arange(calls * defences), np.diff(rules.cell_start))
-    weight = np.zeros((worth.shape[1], calls * defences))
-    np.add.at(weight, (rules.cell_result, cell), rules.cell_probability)
-    return np.asarray((worth @ weight).reshape(len(worth), calls, defences))
+def fit_constants(rules: PackedRules) -> Constants:
+    """Constants from exact values.
+
+    McCulloch 2015 wishes for constants "more rooted in the underlying mathematical principles of
+    the game". A result's exact value in points, q(s, r), is what the agent's utility stands for:
+    within a situation only differences matter, and the unit does not. So its constants are the
+    coefficients of the regression of q on the utility's terms,
+
+        q(s, r)  =  a(s) + b * (yards + sum of weight * term)(s, r),
+
+    one intercept for each situation, by least squares over all results of the chart in all
+    situations, each counted once. (The value of a choice is that of what is taken, so choices are
+    left out.) What is favourable is kept as it is.
+
+    Args:
+        rules: Chart and ruleset; their endless game is solved.
+    """
+    backup = backup_of(rules)
+    values = backup.branches @ solve_points(rules).view + backup.points
+    known = np.diff(rules.branch_start) > 0
+    situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
+    count = np.bincount(situation, minlength=rules.n_situations)
+    columns = [*utility_terms(rules)[known].T, values[known]]
+    *within, target = [
+        column - (grouped_sum(situation, column, len(count)) / np.maximum(count, 1))[situation]
+        for column in columns
+    ]
+    per_yard, *others = np.linalg.lstsq(np.stack(within, axis=1), target, rcond=None)[0]
+    return PAPER.with_weights(np.array(others) / per_yard)
+
+
+def fitted_strategies(rules: PackedRules) -> Strategies:
+    """The agent's strategies with constants fitted to exact values."""
+    return agent_strategies(rules, fit_constants(rules))

@@ -1,13 +1,12 @@
 """Policies for Football Strategy, made of strategies over the calls in every situation.
 
 ``optimal``
-    The equilibrium, by the kernels of :mod:`solvent.games.football.solver` instead of the general
-    solver, which gives the same value but takes several times as long.
+    The equilibrium, by :mod:`solvent.games.football.solver` instead of the general solver, which
+    gives the same value but takes several times as long.
 ``paper-agent``
     McCulloch's agent (:mod:`solvent.games.football.baselines.agent`).
 ``fitted-agent``
-    The same with constants fitted to the exact values
-    (:mod:`solvent.games.football.baselines.fit`).
+    The same with constants fitted to the exact values.
 ``run-heavy``, ``pass-heavy``, ``tendencies``
     Players with habits (:mod:`solvent.games.football.baselines.habits`).
 
@@ -21,17 +20,12 @@ from functools import partial
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from solvent.baselines.baseline import Baseline
 from solvent.baselines.generic import optimal
-from solvent.exact import policy_value
-from solvent.exact.evaluation import expectation
-from solvent.games.football.baselines.agent import agent_strategies
-from solvent.games.football.baselines.fit import fitted_strategies
+from solvent.games.football.baselines.agent import agent_strategies, fitted_strategies
 from solvent.games.football.baselines.habits import habit_strategies, run_or_pass_strategies
 from solvent.games.football.packed import PackedRules
-from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver import Strategies
 from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import football_table
 from solvent.model import TabularGame, TabularPolicy
@@ -46,9 +40,6 @@ STRATEGIES: Mapping[str, Maker] = {
     "tendencies": habit_strategies,
 }
 """Baselines by name, the optimum apart."""
-
-LARGEST_MISS = 1e-7
-"""Points that a player may gain by a single deviation from what counts as an equilibrium."""
 
 
 def suits_football(game: TabularGame, player: int = 0) -> bool:
@@ -75,11 +66,11 @@ _solved: WeakKeyDictionary[TabularGame, tuple[TabularPolicy, TabularPolicy]] = W
 
 
 def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
-    """An equilibrium's policy, by the kernels if these are for the table. A game is solved once.
+    """An equilibrium's policy, by football's own solver if it is for the table.
 
-    They are not for a single play, nor for a table whose parameters do not say all of what it is
-    or whose kickoff has not its own value, nor for one into which a side's policy is folded; and
-    there are charts on which they prove nothing.
+    It is not for a single play, nor for a table whose parameters do not say all of what it is or
+    whose kickoff has not its own value, nor for one into which a side's policy is folded; and there
+    are charts on which it proves nothing. A table is solved once.
 
     Args:
         game: A table of Football Strategy.
@@ -96,25 +87,8 @@ def optimal_football(game: TabularGame, player: int = 0) -> TabularPolicy:
         first, second = (
             table.policy(solved.strategies, p, name="optimal", kick=solved.kick) for p in (0, 1)
         )
-        if not largest_miss(game, first, second) <= LARGEST_MISS:
-            return optimal(game, player)
         _solved[game] = first, second
     return _solved[game][player]
-
-
-def largest_miss(game: TabularGame, first: TabularPolicy, second: TabularPolicy) -> float:
-    """The most that one deviation in one state gains against both players' policies."""
-    values = policy_value(game, first, second)
-    row_value = expectation(game, values)
-    miss = 0.0
-    for player, other, sign in ((0, second, 1), (1, first, -1)):
-        width = game.mask[player].shape[1]
-        cell = game.row_state * width + game.row_action[player]
-        weight = other.probabilities[game.row_state, game.row_action[other.player]]
-        gains = np.bincount(cell, weight * row_value, minlength=game.n_states * width)
-        better = sign * (gains.reshape(-1, width) - values[:, None])
-        miss = max(miss, float(better[game.mask[player]].max()))
-    return miss
 
 
 def _any_table(game: TabularGame, player: int) -> bool:

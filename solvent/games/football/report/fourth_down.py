@@ -72,7 +72,7 @@ def fourth_downs(solved: SolvedFootball) -> FourthDowns:
         )
         for declared in (False, True)
     )
-    value = solved.calls.offence[normal]
+    value = solved.calls[0][normal]
     call = np.nanmax(value[:, : plays + 1], axis=1)
     three = np.stack((call, value[:, plays + 2], value[:, plays + 1]))
     ranked = np.sort(np.nan_to_num(three, nan=-np.inf), axis=0)

@@ -88,8 +88,8 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
         ]
     )
     value = solved.values[situations, None]
-    offence_loss = value - solved.calls.offence[situations]
-    defence_loss = solved.calls.defence[situations] - value
+    offence_loss = value - solved.calls[0][situations]
+    defence_loss = solved.calls[1][situations] - value
     points = np.concatenate((np.abs(value), offence_loss, defence_loss), axis=1)
     point, chance = float(np.nanmax(points)) / LARGEST, 1 / LARGEST
     rows = np.concatenate(

@@ -1,4 +1,4 @@
-"""Expected points in football: the endless game, solved until the next score, with a proof.
+"""The equilibrium of a drive, and expected points: the endless game solved until the next score.
 
 **The game.** Let G(K) be play from some situation until the next touchdown or field goal, which
 pays its points and costs the scorer K, what the other side then has from receiving the kickoff.
@@ -19,57 +19,107 @@ K only matters once somebody has scored. If all strategies are kept and K rises 
 changes by h times (chance that the other side scores next - chance that the viewer does). So
 |F(K) - F(L)| <= |K - L|, F(K) - K does not rise, and there is one solution.
 
-**Iteration.** With all strategies fixed, values are linear in K and K = F(K) is one division, so
-Newton's method (:mod:`solvent.games.football.solver.iteration`) finds K along with the values. If
-that does not converge, or ends with calls with which play need not end, as it may where every
-possession scores, it is tried again with discounts.
+**Iteration.** With all strategies fixed, values are the solution of a linear system, and linear in
+K, so K = F(K) is one division. With all values fixed, every situation is a matrix game. Alternating
+the two is Newton's method (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic Games with
+Geometrical Interpretation"). It takes a few rounds where it converges, which it need not.
+
+**Discounts.** Where whoever has the ball is sure to score, all situations have the same value, and
+every call is as good as any other, those included that never score; the chain of such calls has no
+values. If what follows a call counts for a little less, the sooner score is the better one, and
+play that goes on for ever is worth nothing. So where Newton's method fails, games with ever smaller
+discounts are solved, each from the one before, and the calls of the last are taken. They are
+optimal without a discount too, but for an error that the certificate bounds like any other.
 
 **Certificate.** The iteration is not trusted. At a given K the values are right but for e w
-(:mod:`solvent.games.football.solver.certificate`), by symmetry for both sides. That bounds F(K).
-Solving and bounding at K - h and K + h, with F above the diagonal at the one and below it at the
-other, proves that K is right but for h. Values move no more than K does.
+(:mod:`solvent.games.football.solver.responses`). What either side's strategies concede to a best
+response at K + h, and what they secure at K - h, bounds F there. With F above the diagonal at the
+one and below it at the other, K is right but for h, and values move no more than K does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from statistics import fmean
 from typing import TypeAlias
 
 import numpy as np
 
-from solvent.exact.solution import CertificateError, ImproperGameError
+from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.expected_points import ExpectedPoints
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules
-from solvent.games.football.situation import first_down_at
-from solvent.games.football.solver.calls import uniform_calls
-from solvent.games.football.solver.certificate import decided, equilibrium_miss, most_calls
-from solvent.games.football.solver.iteration import (
-    FEW_ROUNDS,
-    Iteration,
-    NotConvergedError,
-    Progress,
-)
-from solvent.games.football.solver.one_drive import DriveSolution
-from solvent.games.football.solver.responses import Strategies, offence_view
-from solvent.games.football.solver.values import (
-    Tables,
-    all_by_value,
+from solvent.games.football.situation import Situation, first_down_at
+from solvent.games.football.solver.backup import (
+    Backup,
+    Equilibria,
+    SituationChain,
+    Strategies,
+    against_defence,
+    against_offence,
+    backup_of,
+    offence_view,
+    opposite,
     rate_kick,
-    tables_of,
+)
+from solvent.games.football.solver.responses import (
+    EITHER,
+    Half,
+    after_drive,
+    after_score,
+    best_response,
+    equilibrium_miss,
+    longest_play,
 )
 from solvent.model.arrays import Floats
+
+Progress: TypeAlias = Callable[[int, float, float], None]
+"""Told after each round: its number, the largest residual in points, and the kickoff's value."""
 
 KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
 
 NEVER = 1e-9
 """A chance that the kickers are not the next to score which is as good as none."""
 
-Moves: TypeAlias = tuple[Floats, Floats]
-"""The w of the certificate, [2(S+2)], with each side as the free one and the viewer."""
+ROUNDS = 40
+"""Rounds after which Newton's method is left; where it converges it takes ten or so."""
+
+CONVERGED = 1e-13
+"""A residual, in points, that counts as rounding."""
+
+ROUGH = 1e-3
+"""The equations of the first rounds' chains may be missed by so much."""
+
+STALLED = 1e-10
+"""A residual that will do if a round has not halved it; a certificate has the say."""
+
+DISCOUNTS = tuple(10.0**-k for k in range(1, 12))
+"""The last is small beside any tolerance, and large beside what rounding does to ties."""
+
+
+@dataclass(frozen=True, eq=False)
+class DriveSolution:
+    """What a drive is worth from every situation, and both sides' optimal strategies.
+
+    Attributes:
+        values: [S] to the offence.
+        error: [S] proved bound of the error of `values`.
+        offence_strategy: [S, A].
+        defence_strategy: [S, m].
+        duality_gap: [S] of each matrix game, in points.
+        view: [2(S+2)] everything, see :mod:`solvent.games.football.solver.backup`; where the other
+            side has the ball only its first downs are known, and the rest is 0.
+        rounds: How often all matrix games were solved.
+    """
+
+    values: Floats
+    error: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
+    duality_gap: Floats
+    view: Floats
+    rounds: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +181,114 @@ class PointsSolution(DriveSolution):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class CallSheet:
+    """The matrix game of one call.
+
+    Attributes:
+        situation: The situation.
+        actions: The offence's legal actions, the rows, by number.
+        payoff: [rows, m] points to the offence.
+        offence_strategy: [rows].
+        defence_strategy: [m].
+        value: Points to the offence.
+        duality_gap: In points.
+    """
+
+    situation: Situation
+    actions: tuple[int, ...]
+    payoff: Floats
+    offence_strategy: Floats
+    defence_strategy: Floats
+    value: float
+    duality_gap: float
+
+
+def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation) -> CallSheet:
+    """The equilibrium of the call in one situation.
+
+    Args:
+        rules: Chart and ruleset.
+        solution: Of a drive or of the endless game.
+        situation: The situation.
+    """
+    backup, s = backup_of(rules), rules.index(situation)
+    actions = np.flatnonzero(rules.legal[s])
+    return CallSheet(
+        situation=situation,
+        actions=tuple(actions.tolist()),
+        payoff=backup.payoffs(backup.results(solution.view))[s, actions],
+        offence_strategy=solution.offence_strategy[s, actions],
+        defence_strategy=solution.defence_strategy[s],
+        value=float(solution.values[s]),
+        duality_gap=float(solution.duality_gap[s]),
+    )
+
+
+def call_values(rules: PackedRules, solution: DriveSolution) -> tuple[Floats, Floats]:
+    """The values of all calls against the other side's optimal strategy, to the offence.
+
+    Args:
+        rules: Chart and ruleset.
+        solution: Of a drive or of the endless game.
+
+    Returns:
+        [S, A] of the offence's actions, NaN where illegal; [S, m] of the defence's calls.
+    """
+    backup = backup_of(rules)
+    payoffs = backup.payoffs(backup.results(solution.view))
+    offence = against_defence(payoffs, solution.defence_strategy)
+    return (
+        np.where(rules.legal, offence, np.nan),
+        against_offence(payoffs, solution.offence_strategy),
+    )
+
+
+def solve_drive(
+    rules: PackedRules,
+    expected_points: ExpectedPoints,
+    *,
+    tolerance: float = 1e-7,
+    progress: Progress | None = None,
+) -> DriveSolution:
+    """Solve the drive from every situation, and prove the result.
+
+    Args:
+        rules: Chart and ruleset.
+        expected_points: The values with which drives end.
+        tolerance: Largest error accepted, in points.
+        progress: Called after each round.
+
+    Raises:
+        ExpectedPointsError: If `expected_points` does not fit the rules.
+        ImproperGameError: If a drive need not end.
+        CertificateError: If the iteration did not converge, or the error could not be bounded by
+            `tolerance`.
+    """
+    backup = backup_of(rules)
+    found = _Iteration((backup,), after_drive(rules, expected_points), None)
+    found.run(progress)
+    view, [calls] = found.view, found.calls
+    half = Half(backup, Strategies(calls.offence, calls.defence, backup.decided(view)))
+    lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)
+    miss = equilibrium_miss(backup, view, calls, free_kick=False)
+    error = miss * np.maximum(*lengths)
+    if not error.max() <= tolerance:
+        raise CertificateError(
+            f"the drive's values are proved to within {error.max():.1e} only, which is more than "
+            f"{tolerance:.1e}"
+        )
+    return DriveSolution(
+        values=view[: rules.n_situations].copy(),
+        error=error,
+        offence_strategy=calls.offence,
+        defence_strategy=calls.defence,
+        duality_gap=calls.gap,
+        view=view,
+        rounds=found.rounds,
+    )
+
+
 def solve_points(
     rules: PackedRules, *, tolerance: float = 1e-7, progress: Progress | None = None
 ) -> PointsSolution:
@@ -186,102 +344,166 @@ def _solve(
     rules: Sequence[PackedRules], tolerance: float, progress: Progress | None
 ) -> list[PointsSolution]:
     """The solution where each side has the ball; one that is for both if they share a chart."""
-    found = _started(rules)
-    kickoff_from = partial(_kickoff, found.tables)
+    backups = tuple(map(backup_of, rules))
+    nothing = np.zeros(2 * (rules[0].n_situations + 2))
+    found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
     try:
-        found.run(kickoff_from, progress, most=FEW_ROUNDS)
-        miss, moves = _bound(found, None)
-    except (NotConvergedError, ImproperGameError) as failure:
-        found = _started(rules)
+        found.run(progress)
+        proof = _Proof(found)
+    except (CertificateError, ImproperGameError) as failure:
+        rounds = found.rounds
+        found = _Iteration(backups, nothing, after_score(rules[0], 1.0))
+        found.rounds = rounds
         try:
-            found.run_discounted(kickoff_from, progress)
-            miss, moves = _bound(found, None)
+            for found.discount in DISCOUNTS:
+                found.run(progress)
+            found.discount = 0.0
+            found.evaluate()
+            proof = _Proof(found)
         except (CertificateError, ImproperGameError):
             raise failure from None
-    half_width = _bracket_kickoff(found, miss * float(np.max(moves)), moves, tolerance)
-    sides = range(len(rules))
-    errors = [miss * _longest(moves, side) + half_width for side in sides]
+    half_width = proof.kickoff_error(tolerance)
+    errors = [proof.miss * proof.length(side) + half_width for side in range(len(rules))]
     largest = max(float(error.max()) for error in errors)
     if not largest <= tolerance:
         raise CertificateError(
             f"expected points are proved to within {largest:.1e} only, which is more than "
             f"{tolerance:.1e}"
         )
-    return [_of_side(found, side, errors[side], half_width) for side in sides]
+    return [_of_side(found, side, errors[side], half_width) for side in range(len(rules))]
 
 
-def _longest(moves: Moves, side: int) -> Floats:
-    """The larger w, [S], where a side has the ball: of its own, or of the other side's."""
-    return np.maximum(np.split(moves[side], 2)[0], np.split(moves[1 - side], 2)[1])[:-2]
-
-
-def _of_side(found: Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
+def _of_side(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
     """The solution where a side has the ball."""
     view, calls = offence_view(found.view, side), found.calls[side]
-    situations = len(error)
-    receiving = _receiving(found)
+    # The other side kicks.
+    receiving = [
+        tuple(-rate_kick(backup, kick, offence_view(found.view, number)) for kick in KICKOFFS)
+        for number, backup in enumerate(found.backups)
+    ]
+    own, other = receiving[side - 1], receiving[side]
     return PointsSolution(
-        values=view[:situations].copy(),
+        values=view[: len(error)].copy(),
         error=error,
-        offence_strategy=calls.offence_strategy,
-        defence_strategy=calls.defence_strategy,
-        duality_gap=calls.duality_gap,
+        offence_strategy=calls.offence,
+        defence_strategy=calls.defence,
+        duality_gap=calls.gap,
         view=view,
         kickoff_value=found.kickoff,
         free_kick_value=float(view[-1]),
         lower=found.kickoff - half_width,
         upper=found.kickoff + half_width,
-        kicks=receiving[side],
-        gain=(min(receiving[side]) - min(receiving[side - 1])) / 2,
+        kicks=(own[0], own[1]),
+        gain=(min(own) - min(other)) / 2,
         rounds=found.rounds,
     )
 
 
-def _started(rules: Sequence[PackedRules]) -> Iteration:
-    """The iteration before its first round, at uniform calls."""
-    situations = rules[0].n_situations
-    pair = np.zeros((2 * (situations + 2), 2))
-    pair[[situations, -2], 1] = -1.0, 1.0
-    tables = tuple(map(tables_of, rules))
-    return Iteration(tables, pair, tuple(map(uniform_calls, rules)), 0.0, mirror=len(rules) == 1)
+class _Iteration:
+    """Where the iteration stands.
+
+    Args:
+        backups: The rules where the viewer has the ball and, if they are others, those where the
+            other side has it.
+        ends: [2(S+2)] what play ends with, at K = 0.
+        slope: [2(S+2)] by how much that rises with K; None in a drive, which has no K.
+
+    Attributes:
+        view: [2(S+2)] the viewer's.
+        calls: Equilibria of the calls at the view, for each of the backups.
+        kickoff: The value K of receiving a kickoff.
+        kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
+        residual: The largest difference between the calls' values and the view.
+        rounds: How often all calls were solved.
+        discount: By how much less counts what follows a call, as a share of its value.
+    """
+
+    def __init__(self, backups: tuple[Backup, ...], ends: Floats, slope: Floats | None) -> None:
+        self.backups = backups
+        self.view, self.slope = ends, slope
+        self.kickoff, self.discount, self.residual, self.rounds = 0.0, 0.0, np.inf, 0
+        unknown = np.full(backups[0].rules.n_situations, np.nan)
+        self.calls = [
+            Equilibria(*backup.uniform[:2], value=unknown, gap=unknown) for backup in backups
+        ]
+        self._points = ends
+        self.kicks: list[tuple[float, float]] = []
+
+    def run(self, progress: Progress | None) -> None:
+        """Iterate until nothing changes.
+
+        Args:
+            progress: Called after each round.
+
+        Raises:
+            CertificateError: If the iteration does not converge.
+            ImproperGameError: If the kickoff has no value.
+        """
+        self.residual = np.inf
+        for _ in range(ROUNDS):
+            self.evaluate()
+            before, self.residual = self.residual, 0.0
+            for side, backup in enumerate(self.backups):
+                view = offence_view(self.view, side)
+                self.calls[side] = backup.equilibria((1 - self.discount) * view, self.calls[side])
+                missed = np.abs(self.calls[side].value - view[: backup.rules.n_situations])
+                self.residual = max(self.residual, float(missed.max()))
+            self.rounds += 1
+            if progress is not None:
+                progress(self.rounds, self.residual, self.kickoff)
+            # The first small residual may be luck: the chain before it was solved roughly.
+            settled = self.residual <= CONVERGED or self.residual >= before / 2
+            if settled and max(before, self.residual) <= STALLED:
+                return
+        raise CertificateError(
+            f"the iteration did not converge: after {self.rounds} rounds the residual is "
+            f"{self.residual:.1e} points"
+        )
+
+    def evaluate(self) -> None:
+        """Find the values of the calls that are at hand, and K."""
+        strategies: list[Strategies | None] = []
+        for side, (backup, calls) in enumerate(zip(self.backups, self.calls, strict=True)):
+            decided = backup.decided(offence_view((1 - self.discount) * self.view, side))
+            strategies.append(Strategies(calls.offence, calls.defence, decided))
+        if len(strategies) == 1:
+            strategies.append(None if self.slope is None else strategies[0])
+        chain = SituationChain((self.backups * 2)[:2], strategies, self.discount)
+        within = float(np.clip(self.residual / 100, CONVERGED / 100, ROUGH))
+        if self.slope is None:
+            self.view = chain.values(self.view, 1.0, within=within)
+            return
+        self._points = chain.values(self._points, 1.0, within=within)
+        self.slope = chain.values(self.slope, 0.0, within=within)
+        if len(self.backups) == 1:
+            # Both sides see the opposite of each other, but for rounding.
+            self._points, self.slope = (
+                (seen + opposite(seen)) / 2 for seen in (self._points, self.slope)
+            )
+        self.kicks = _kicks(self.backups, self._points, self.slope)
+        self.kickoff = min(-c / (1 + slope) for c, slope in _settling(self.kicks))
+        self.view = self._points + self.kickoff * self.slope
 
 
-def _kickoff(tables: Sequence[Tables], pair: Floats) -> float:
-    """The K with K = F(K), as values depend on K in a pair."""
-    return min(-c / (1 + slope) for c, slope in _settling(_kicks(tables, pair)))
-
-
-def _kicks(tables: Sequence[Tables], pair: Floats) -> list[tuple[float, float]]:
+def _kicks(backups: Sequence[Backup], points: Floats, slopes: Floats) -> list[tuple[float, float]]:
     """Each kickoff's value to the kicker: a constant, and its slope in K.
 
     With two charts, the mean of both sides' for each pair of kickoffs.
     """
-    of_sides = []
-    for side in range(len(tables)):
-        points, slopes = (offence_view(np.ascontiguousarray(column), side) for column in pair.T)
-        of_sides.append(
-            [
-                (
-                    rate_kick(tables[side], kick, 1.0, points),
-                    rate_kick(tables[side], kick, 0.0, slopes),
-                )
-                for kick in KICKOFFS
-            ]
-        )
+    of_sides = [
+        [
+            (
+                rate_kick(backup, kick, offence_view(points, side)),
+                rate_kick(backup, kick, offence_view(slopes, side), 0.0),
+            )
+            for kick in KICKOFFS
+        ]
+        for side, backup in enumerate(backups)
+    ]
     return [
         (fmean(c for c, _ in kicks), fmean(slope for _, slope in kicks))
         for kicks in product(*of_sides)
     ]
-
-
-def _receiving(found: Iteration) -> list[tuple[float, float]]:
-    """What each side has from receiving each kickoff; the other side kicks."""
-    kicking = [offence_view(found.view, side) for side in range(len(found.tables))]
-    receiving = []
-    for side, tables in enumerate(found.tables):
-        normal, onside = (rate_kick(tables, kick, 1.0, kicking[side - 1]) for kick in KICKOFFS)
-        receiving.append((-normal, -onside))
-    return receiving
 
 
 def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -302,51 +524,72 @@ def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
     return settling
 
 
-def _bound(found: Iteration, start: Moves | None) -> tuple[float, Moves]:
-    """The e of the certificate at the iteration's K, and the w of each side."""
-    miss, fixed = 0.0, []
-    for side, (tables, calls) in enumerate(zip(found.tables, found.calls, strict=True)):
-        view = offence_view(found.view, side)
-        strategies = Strategies(
-            calls.offence_strategy, calls.defence_strategy, all_by_value(tables)
-        )
-        miss = max(miss, equilibrium_miss(tables, view, strategies, free_kick=True))
-        fixed.append((tables, decided(tables, view, strategies)))
-    moves = [
-        most_calls(*fixed[side], other=fixed[side - 1], start=start and start[side])
-        for side in range(len(fixed))
-    ]
-    return miss, (moves[0], moves[-1])
+class _Proof:
+    """The certificate of the module's text, for a given K and for K itself.
 
-
-def _bracket_kickoff(found: Iteration, error: float, moves: Moves, tolerance: float) -> float:
-    """The h of the module's text, from the error of F(K).
+    Args:
+        found: The iteration's last state.
 
     Raises:
-        CertificateError: If there is none up to `tolerance`.
+        ImproperGameError: If play need not end.
+
+    Attributes:
+        miss: The e of the certificate.
     """
-    slope = min(slope for _, slope in _settling(_kicks(found.tables, found.pair)))
-    half_width = 8 * error / (1 + slope)
-    while half_width <= tolerance:
-        if all(_is_beyond(found, sign * half_width, moves) for sign in (-1, 1)):
-            return half_width
-        half_width *= 4
-    raise CertificateError(
-        f"the value of a kickoff, {found.kickoff:.9f}, is not proved to within {tolerance:.1e}"
-    )
 
+    def __init__(self, found: _Iteration) -> None:
+        self._found, self.miss = found, 0.0
+        fixed = []
+        for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
+            view = offence_view(found.view, side)
+            self.miss = max(self.miss, equilibrium_miss(backup, view, calls, free_kick=True))
+            own = Strategies(calls.offence, calls.defence, backup.decided(view))
+            fixed.append(Half(backup, own))
+        # Each side as the free one: first where it has the ball, then where the other has it.
+        self._halves = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
+        backups = [half.backup for half in self._halves[0]]
+        length = SituationChain(backups, [half.strategies for half in self._halves[0]]).values(
+            np.zeros_like(found.view), 0.0, 1.0, within=ROUGH
+        )
+        starts = length, np.roll(length, len(length) // 2)
+        self._lengths = [
+            longest_play(halves, start=start)
+            for halves, start in zip(self._halves, starts, strict=False)
+        ]
 
-def _is_beyond(found: Iteration, shift: float, moves: Moves) -> bool:
-    """Whether K + shift is proved to lie on that side of the K with K = F(K)."""
-    there = Iteration(
-        found.tables,
-        found.pair.copy(),
-        found.calls,
-        found.kickoff + shift,
-        found.mirror,
-        found.residual,
-    )
-    there.run()
-    miss, moves = _bound(there, moves)
-    value = fmean(map(min, _receiving(there)))
-    return bool((there.kickoff - value) * np.sign(shift) > miss * float(np.max(moves)))
+    def length(self, side: int) -> Floats:
+        """The larger w, [S], where a side has the ball: of its own, or of the other side's."""
+        own, other = self._lengths[side], self._lengths[side - 1]
+        return np.maximum(np.split(own, 2)[0], np.split(other, 2)[1])[:-2]
+
+    def kickoff_error(self, tolerance: float) -> float:
+        """The h of the module's text.
+
+        Raises:
+            CertificateError: If there is none up to `tolerance`.
+        """
+        kickoff = self._found.kickoff
+        slope = min(slope for _, slope in _settling(self._found.kicks))
+        half_width = 16 * self.miss * float(np.max(self._lengths)) / (1 + slope)
+        while half_width <= tolerance:
+            if self._is_beyond(half_width) and self._is_beyond(-half_width):
+                return half_width
+            half_width *= 4
+        raise CertificateError(
+            f"the value of a kickoff, {kickoff:.9f}, is not proved to within {tolerance:.1e}"
+        )
+
+    def _is_beyond(self, shift: float) -> bool:
+        """Whether K + shift is proved to lie on that side of the K with K = F(K)."""
+        found = self._found
+        kickoff = found.kickoff + shift
+        assert found.slope is not None
+        view = found.view + shift * found.slope
+        found_by = [
+            best_response(halves, offence_view(view, side), EITHER, length=length)
+            for side, (halves, length) in enumerate(zip(self._halves, self._lengths, strict=True))
+        ]
+        error = max(float(answer.error.max()) for answer in found_by)
+        if shift > 0:
+            return kickoff > fmean(answer.receiving for answer in found_by) + error
+        return kickoff < fmean(-answer.kicking for answer in found_by) - error

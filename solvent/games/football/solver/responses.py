@@ -1,234 +1,343 @@
-"""Best responses in football to fixed strategies, one call ahead and to the end.
+"""Best responses in football to fixed strategies, and proved bounds of their errors.
 
-**One call ahead** the offence's best response to the defence's strategy y is the row of the payoff
-matrix with the largest entry of A y; the defence's to x, the column with the smallest of x A.
+To respond is a Markov decision process. The *free* side may be offence and defence by turns (until
+the next score), or only one of the two (in a drive). Policy iteration: respond one call ahead
+everywhere, evaluate that, respond again, until nothing gets better. What is maximized is points, or
+the number of calls, which bounds how long play can last.
 
-**To the end** it is a Markov decision process. The *free* side may be offence and defence by turns
-(until the next score), or keep one *role* (in a drive). Policy iteration: answer one call ahead
-everywhere, evaluate that (:mod:`solvent.games.football.solver.situation_chain`), answer again,
-until nothing gets better.
+**The bound.** Let one side keep to its strategies while the free side does as it likes. Write w for
+a view of the free side with
 
-What is maximized is points, or the number of calls: the latter bounds how long play can last.
+    w(s)  >=  1 + the largest expected w of what follows, over the free side's calls and choices,
+
+and w = 0 where play has ended. If a view V misses the equations of a best response by at most e
+everywhere, then V + e w is at least the right-hand sides taken at V + e w, so no response gets more
+than V + e w. Errors are bounded state by state. For an equilibrium, e is the most by which a
+response to either side's strategies, one call ahead, beats V.
+
+**Finding w.** From any w >= 0 whose right-hand sides exceed it by at most r < 1 everywhere,
+w / (1 - r) will do: divide the inequality by 1 - r. So the policy iteration that maximizes the
+number of calls need not converge, it only has to come that near. If it does not, a side can keep
+play going, and values until the next score may not exist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
-from solvent.games.football.packed import SAFETY_KICK
-from solvent.games.football.solver.situation_chain import both_halves, mixed_chain, settle
-from solvent.games.football.solver.values import (
+from solvent.exact import CertificateError, ImproperGameError
+from solvent.games.football.expected_points import ExpectedPoints
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK, PackedRules
+from solvent.games.football.situation import first_down_at
+from solvent.games.football.solver.backup import (
     BY_VALUE,
-    Tables,
-    choices_by_value,
-    rate_calls,
+    Backup,
+    Equilibria,
+    SituationChain,
+    Strategies,
+    against_defence,
+    against_offence,
+    backup_of,
+    offence_view,
+    opposite,
     rate_kick,
-    rate_results,
 )
 from solvent.model.arrays import Floats, Ints
 
 ATTACK, DEFEND = 0, 1
-"""The roles; the values in a role stand in that half of a view."""
+"""The halves of a view: its side has the ball, or the other side has it."""
+
+EITHER = (ATTACK, DEFEND)
 
 TIE = 1e-13
-"""Actions closer than this are as good as each other: rounding must not make policies change."""
+"""Actions closer than this are equally good: rounding must not make policies change."""
 
-MOST_SWEEPS = 20_000
-MOST_ROUNDS = 100
+TOLERANCE = 1e-12
+"""Residual at which a response counts as best; its error says what that leaves open."""
+
+EXCESS = 0.5
+"""The r of the module's text at which to stop."""
+
+ROUNDING = 1e-6
+"""More than rounding adds to r."""
+
+NEED_NOT_END = (
+    "play need not end: against fixed strategies the other side can put off the next score without "
+    "a bound that could be found"
+)
+
+ROUNDS = 100
 
 
-class Strategies(NamedTuple):
-    """What a side does that does not answer: [S, A], [S, m] and, see `football_values`, [S, C]."""
-
-    offence: Floats
-    defence: Floats
-    choices: Floats
-
-
-class ResponseView(NamedTuple):
-    """A best response.
+@dataclass(frozen=True, eq=False)
+class Half:
+    """What is fixed in one half of a view.
 
     Attributes:
-        view: [2(S+2)] of the side that answers.
-        actions: [S] for each role: what it calls as offence, and as defence.
-        residual: Most by which an answer one call ahead to the same view differs from it.
+        backup: The rules of the side that has the ball there.
+        strategies: The strategies that are not free to change.
+    """
+
+    backup: Backup
+    strategies: Strategies
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """A best response; values are points to the side that responds.
+
+    Attributes:
+        view: [2(S+2)] of everything.
+        error: [2(S+2)] proved bounds of the errors.
+        actions: [S] as offence, and [S] as defence; -1 where it is not in that role.
+        receiving: The value of receiving a kickoff, until the next score.
+        kicking: The value of kicking off.
     """
 
     view: Floats
+    error: Floats
     actions: tuple[Ints, Ints]
-    residual: float
+    receiving: float
+    kicking: float
+
+    def values(self, role: int) -> Floats:
+        """The values of all situations, [S], where the side is offence or defence."""
+        return np.asarray(np.split(self.view, 2)[role][:-2])
+
+    def errors(self, role: int) -> Floats:
+        """The bounds of the errors of the same values, [S]."""
+        return np.asarray(np.split(self.error, 2)[role][:-2])
 
 
-def best_response_view(
-    tables: Tables,
-    fixed: Strategies,
+def best_response_drive(
+    rules: PackedRules, expected_points: ExpectedPoints, strategies: Strategies, role: int
+) -> Response:
+    """Respond to the strategies of one side in a drive.
+
+    Args:
+        rules: Chart and ruleset.
+        expected_points: The values with which drives end.
+        strategies: The strategies, of which only those of the other role are read.
+        role: :data:`ATTACK` to respond to the defence, :data:`DEFEND` to respond to the offence.
+
+    Raises:
+        ImproperGameError: If the best response can keep the drive going for ever.
+    """
+    view = offence_view(after_drive(rules, expected_points), role)
+    half = Half(backup_of(rules), strategies)
+    return best_response((half, half), view, (role,))
+
+
+def best_response_points(
+    rules: PackedRules, expected_points: ExpectedPoints, strategies: Strategies
+) -> Response:
+    """Respond, on both sides of the ball, to a player's strategies until the next score.
+
+    Args:
+        rules: Chart and ruleset; both sides play from one chart.
+        expected_points: Only the value of a kickoff is read.
+        strategies: The player's.
+
+    Raises:
+        ImproperGameError: If the best response can put off the next score for ever.
+    """
+    half = Half(backup_of(rules), strategies)
+    return best_response((half, half), after_score(rules, expected_points.kickoff), EITHER)
+
+
+def after_drive(rules: PackedRules, expected_points: ExpectedPoints) -> Floats:
+    """The offence's view of all that can follow a drive, 0 within the drive; [2(S+2)].
+
+    Raises:
+        ExpectedPointsError: If `expected_points` does not fit the rules.
+    """
+    expected_points.check_is_for(rules.chart, rules.ruleset)
+    half = rules.n_situations + 2
+    view = np.zeros(2 * half)
+    first_downs = [first_down_at(rules.ruleset, x) for x in range(1, rules.ruleset.field)]
+    other = expected_points.other_side
+    view[[half + rules.index(at) for at in first_downs]] = -np.array(other.first_down)
+    view[half - 2 : half] = -other.kickoff, -other.free_kick
+    view[-2:] = expected_points.kickoff, expected_points.free_kick
+    return view
+
+
+def after_score(rules: PackedRules, kickoff: float) -> Floats:
+    """A view that is 0 but where a score has been made and a kickoff follows; [2(S+2)]."""
+    view = np.zeros(2 * (rules.n_situations + 2))
+    view[rules.n_situations], view[-2] = -kickoff, kickoff
+    return view
+
+
+def best_response(
+    halves: tuple[Half, Half],
     view: Floats,
     roles: Sequence[int],
     *,
-    other: tuple[Tables, Strategies] | None = None,
-    count_calls: bool = False,
-    tolerance: float = 1e-12,
-) -> ResponseView:
-    """What a side gets that answers in the best way.
+    length: Floats | None = None,
+) -> Response:
+    """Respond to fixed strategies, and bound the error.
 
     Args:
-        tables: The rules.
-        fixed: What the other side does.
-        view: [2(S+2)] of the side that answers: where to begin, and what play ends with.
-        roles: Those in which it is free. With both, play goes on until the next score; with one,
-            until the ball or the right to kick goes to the other side.
-        other: The rules where the other side has the ball, and what it does there; `tables` and
-            `fixed` if left out.
-        count_calls: Whether to maximize the number of calls instead of points.
-        tolerance: The residual that will do. If it is not reached, the residual says so.
+        halves: What is fixed where the free side has the ball, and where the other side has it.
+        view: [2(S+2)] of the free side: where to begin, and what play ends with.
+        roles: The halves in which the side is free. With both, play goes on until the next score;
+            with one, until the ball or the right to kick goes to the other side.
+        length: [2(S+2)] the w of the module's text, if known.
+
+    Raises:
+        ImproperGameError: If the free side can keep play going for ever.
     """
-    situations = len(tables.order)
-    of_role = (tables, fixed), other or (tables, fixed)
-    view = view.copy()
-    pay, toll = (0.0, 1.0) if count_calls else (1.0, 0.0)
-    actions = [np.full(situations, -1), np.full(situations, -1)]
-    residual = np.inf
-    for _ in range(MOST_ROUNDS):
+    found, actions, residual = _iterate(halves, view, roles)
+    if length is None:
+        length = longest_play(_decided(halves, found), roles)
+    terms = max(rounding(half.backup, found) for half in halves)
+    theirs = opposite(found)
+    kicks = (NORMAL_KICK, ONSIDE_KICK)
+    return Response(
+        view=found,
+        error=(residual + terms) * length,
+        actions=actions,
+        receiving=-max(rate_kick(halves[DEFEND].backup, kick, theirs) for kick in kicks),
+        kicking=max(rate_kick(halves[ATTACK].backup, kick, found) for kick in kicks),
+    )
+
+
+def longest_play(
+    halves: tuple[Half, Half], roles: Sequence[int] = EITHER, start: Floats | None = None
+) -> Floats:
+    """A proved w of the module's text, [2(S+2)].
+
+    Args:
+        halves: What is fixed, all choices of the other side made.
+        roles: The halves in which the side is free.
+        start: A guess.
+
+    Raises:
+        ImproperGameError: If no bound was found.
+    """
+    view = np.zeros(halves[0].backup.branches.shape[1]) if start is None else start
+    view, _, residual = _iterate(halves, view, roles, count=True)
+    if not residual <= EXCESS:
+        raise ImproperGameError(NEED_NOT_END)
+    return np.asarray(view / (1 - residual - ROUNDING))
+
+
+def _iterate(
+    halves: tuple[Half, Half], view: Floats, roles: Sequence[int], *, count: bool = False
+) -> tuple[Floats, tuple[Ints, Ints], float]:
+    """Policy iteration: the view, the actions, and the most by which the equations are missed.
+
+    Args:
+        halves: What is fixed.
+        view: Where to begin, and what play ends with.
+        roles: The halves in which the side is free.
+        count: Whether to maximize the number of calls instead of points.
+
+    Raises:
+        ImproperGameError: If the free side can keep play going for ever.
+    """
+    situations = halves[0].backup.rules.n_situations
+    actions = np.full((2, situations), -1)
+    pay, toll, enough = (0.0, 1.0, EXCESS) if count else (1.0, 0.0, TOLERANCE)
+    for _ in range(ROUNDS):
         residual = 0.0
-        chains = []
+        fixed: list[Strategies | None] = [None, None]
         for role in roles:
-            tables, fixed = of_role[role]
-            seen = offence_view(view, role)
-            choices = np.where(tables.chooser == role, BY_VALUE, fixed.choices)
-            if role == ATTACK:
-                best, actions[role] = respond_to_defence(
-                    tables, seen, pay, choices, fixed.defence, actions[role]
-                )
-                strategies = (one_hot(actions[role], fixed.offence.shape[1]), fixed.defence)
-            else:
-                best, actions[role] = respond_to_offence(
-                    tables, seen, pay, choices, fixed.offence, actions[role],
-                    fixed.defence.shape[1],
-                )  # fmt: skip
-                best = -best
-                strategies = (fixed.offence, one_hot(actions[role], fixed.defence.shape[1]))
-            known = slice(role * (situations + 2), role * (situations + 2) + situations)
-            residual = max(residual, float(np.abs(best + toll - view[known]).max()))
-            chosen = choices_by_value(tables, seen, pay, choices)
-            chain = mixed_chain(
-                tables, *strategies, chosen, defending=role == DEFEND, free_kick=len(roles) == 2
-            )
-            if count_calls:
-                chain = chain._replace(constant=np.ones(len(chain.place)))
-            chains.append(chain)
+            values, actions[role], fixed[role] = _respond(halves, view, role, pay, actions[role])
+            known = np.split(view, 2)[role][:situations]
+            residual = max(residual, float(np.abs(values + toll - known).max()))
         if len(roles) == 2:
-            residual = max(residual, _free_kick_residual(tables, view, pay, toll))
-        if residual <= tolerance:
+            for role in roles:
+                sign, own = 1 - 2 * role, np.split(view, 2)[role]
+                kicked = rate_kick(halves[role].backup, SAFETY_KICK, offence_view(view, role), pay)
+                residual = max(residual, abs(sign * kicked + toll - float(own[-1])))
+        if residual <= enough:
             break
-        pair = np.stack((view, np.zeros_like(view)), axis=1)
-        chain = chains[0] if len(roles) == 1 else both_halves(*chains)
-        change = settle(chain, pair, False, tolerance / 4, MOST_SWEEPS)
-        if not change <= tolerance:
-            residual = np.inf
-            break
-        view = pair[:, 0].copy()
-    return ResponseView(view, (actions[0], actions[1]), residual)
+        chain = SituationChain([half.backup for half in halves], fixed)
+        try:
+            view = chain.values(view, pay, toll, within=enough / 10)
+        except CertificateError as error:
+            raise ImproperGameError(NEED_NOT_END) from error
+    return view, (actions[0], actions[1]), residual
 
 
-def opposite(view: Floats) -> Floats:
-    """The other side's view."""
-    return -np.roll(view, len(view) // 2)
-
-
-def offence_view(view: Floats, role: int) -> Floats:
-    """The offence's view, from the view of a side in a role."""
-    return view if role == ATTACK else opposite(view)
-
-
-def one_hot(actions: Ints, width: int) -> Floats:
-    """Strategies that call one action for certain."""
-    strategies = np.zeros((len(actions), width))
-    strategies[np.arange(len(actions)), actions] = 1.0
-    return strategies
-
-
-def _free_kick_residual(tables: Tables, view: Floats, pay: float, toll: float) -> float:
-    kicking, receiving = len(view) // 2 - 1, len(view) - 1
-    gains = rate_kick(tables, SAFETY_KICK, pay, view) - float(view[kicking])
-    losses = -rate_kick(tables, SAFETY_KICK, pay, opposite(view)) - float(view[receiving])
-    return max(abs(toll + gains), abs(toll + losses))
-
-
-@njit(cache=True)
-def respond_to_defence(
-    tables: Tables, view: Floats, pay: float, choices: Floats, defence_strategy: Floats, usual: Ints
-) -> tuple[Floats, Ints]:
-    """The offence's largest value against the defence's strategies, and an action that gets it.
+def equilibrium_miss(
+    backup: Backup, view: Floats, strategies: Strategies | Equilibria, *, free_kick: bool
+) -> float:
+    """The e of the module's text, rounding included, where one side has the ball.
 
     Args:
-        tables: The rules.
-        view: The offence's.
-        pay: 1 to count points, 0 to leave them out.
-        choices: [S, C].
-        defence_strategy: [S, m].
-        usual: [S] actions that are preferred where they are as good as any; -1 for none.
+        backup: The rules of that side.
+        view: [2(S+2)] of the offence.
+        strategies: The strategies of both sides; choices are made by value.
+        free_kick: Whether the free kick's equation counts.
     """
-    situations, defences = defence_strategy.shape
-    worth = np.zeros((len(tables.branch_start) - 1) // situations)
-    values, actions = np.zeros(situations), usual.copy()
-    payoff = np.zeros((_most_rows(tables), defences))
-    for s in range(situations):
-        rate_results(tables, s, view, pay, choices[s], worth)
-        rows = rate_calls(tables, s, worth, payoff)
-        first = tables.row_start[s]
-        best, action, kept = -np.inf, -1, -np.inf
-        for i in range(rows):
-            value = 0.0
-            for d in range(defences):
-                value += payoff[i, d] * defence_strategy[s, d]
-            if value > best:
-                best, action = value, tables.row_action[first + i]
-            if tables.row_action[first + i] == usual[s]:
-                kept = value
-        values[s] = best
-        if kept < best - TIE:
-            actions[s] = action
-    return values, actions
+    rules = backup.rules
+    values = view[: rules.n_situations]
+    payoffs = backup.payoffs(backup.results(view))
+    most = against_defence(payoffs, strategies.defence)[rules.legal]
+    of_legal = np.broadcast_to(values[:, None], rules.legal.shape)[rules.legal]
+    least = against_offence(payoffs, strategies.offence).min(axis=1)
+    miss = max(float((most - of_legal).max()), float((values - least).max()))
+    if free_kick:
+        after = rate_kick(backup, SAFETY_KICK, view)
+        miss = max(miss, abs(after - float(view[rules.n_situations + 1])))
+    return miss + rounding(backup, view)
 
 
-@njit(cache=True)
-def respond_to_offence(
-    tables: Tables,
-    view: Floats,
-    pay: float,
-    choices: Floats,
-    offence_strategy: Floats,
-    usual: Ints,
-    defences: int,
-) -> tuple[Floats, Ints]:
-    """The smallest value to the offence that the defence can hold its strategies to, and a call."""
-    situations = len(offence_strategy)
-    worth = np.zeros((len(tables.branch_start) - 1) // situations)
-    values, actions = np.zeros(situations), usual.copy()
-    payoff = np.zeros((_most_rows(tables), defences))
-    total = np.zeros(defences)
-    for s in range(situations):
-        rate_results(tables, s, view, pay, choices[s], worth)
-        rows = rate_calls(tables, s, worth, payoff)
-        first = tables.row_start[s]
-        total[:] = 0.0
-        for i in range(rows):
-            x = offence_strategy[s, tables.row_action[first + i]]
-            if x > 0:
-                for d in range(defences):
-                    total[d] += x * payoff[i, d]
-        action = np.argmin(total)
-        values[s] = total[action]
-        if usual[s] < 0 or total[usual[s]] > total[action] + TIE:
-            actions[s] = action
-    return values, actions
+def rounding(backup: Backup, view: Floats) -> float:
+    """A bound of the rounding error of the payoff of a call against a strategy."""
+    rules = backup.rules
+    terms = (
+        int(np.diff(rules.branch_start).max())
+        + int(np.diff(rules.cell_start).max())
+        + rules.legal.shape[1]
+        + rules.chart.defences
+        + 8
+    )
+    largest = float(np.abs(view).max()) + float(np.abs(rules.points).max())
+    return float(terms * np.finfo(float).eps * largest)
 
 
-@njit(cache=True)
-def _most_rows(tables: Tables) -> int:
-    """The largest number of legal actions in a situation."""
-    return int(np.max(tables.row_start[1:] - tables.row_start[:-1]))
+def _decided(halves: tuple[Half, Half], view: Floats) -> tuple[Half, Half]:
+    """The halves with the other side's choices made by value, at the free side's view."""
+    first, second = (
+        replace(
+            half,
+            strategies=half.strategies._replace(
+                choices=half.backup.decided(offence_view(view, role), half.strategies.choices)
+            ),
+        )
+        for role, half in enumerate(halves)
+    )
+    return first, second
+
+
+def _respond(
+    halves: tuple[Half, Half], view: Floats, role: int, pay: float, usual: Ints
+) -> tuple[Floats, Ints, Strategies]:
+    """The best response one call ahead: its values, its actions, and what is played then."""
+    backup, fixed = halves[role].backup, halves[role].strategies
+    seen = offence_view(view, role)
+    own = backup.rules.chooser[backup.choice] == role
+    choices = np.where(own, BY_VALUE, fixed.choices)
+    payoffs = backup.payoffs(backup.results(seen, choices, pay=pay))
+    if role == ATTACK:
+        values = np.where(backup.rules.legal, against_defence(payoffs, fixed.defence), -np.inf)
+    else:
+        values = -against_offence(payoffs, fixed.offence)
+    at = np.arange(len(values))
+    actions = values.argmax(axis=1)
+    stays = (usual >= 0) & (values[at, usual] >= values[at, actions] - TIE)
+    actions = np.where(stays, usual, actions)
+    chosen = np.zeros(values.shape)
+    chosen[at, actions] = 1.0
+    decided = fixed._replace(choices=backup.decided(seen, choices, pay=pay))
+    played = (
+        decided._replace(offence=chosen) if role == ATTACK else decided._replace(defence=chosen)
+    )
+    return values.max(axis=1), actions, played

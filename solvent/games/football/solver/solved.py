@@ -1,27 +1,30 @@
-"""Football Strategy without a clock, solved by its kernels."""
+"""Football Strategy without a clock as a solved game."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.exact.lookahead import action_values, best_of, choice_values
 from solvent.games.football.expected_points import ExpectedPoints
-from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, PackedRules, pack_rules
+from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.calls import CallValues, call_values
-from solvent.games.football.solver.one_drive import DriveSolution, solve_drive
-from solvent.games.football.solver.points import solve_points
-from solvent.games.football.solver.responses import Strategies
-from solvent.games.football.solver.values import all_by_value, choices_by_value, tables_of
+from solvent.games.football.solver.backup import Strategies, backup_of
+from solvent.games.football.solver.points import (
+    DriveSolution,
+    call_values,
+    solve_drive,
+    solve_points,
+)
 from solvent.model import Game
-from solvent.model.arrays import Ints
+from solvent.model.arrays import Floats, Ints
 
 SAME = 1e-6
 """Points by which a given value of the kickoff may differ from the endless game's."""
@@ -51,8 +54,8 @@ class SolvedFootball(DriveSolution):
         """To player 0, at the start."""
         if self.game.form == "points":
             return self.after.kickoff
-        starts = self.game.initial()
-        return sum(float(start.probability) * self.value_of(start.state) for start in starts)
+        at, chances = self.starts
+        return float(chances @ self.values[at])
 
     @property
     def lower(self) -> float:
@@ -67,9 +70,7 @@ class SolvedFootball(DriveSolution):
     @property
     def _value_error(self) -> float:
         if self.game.form == "drive":
-            starts = self.game.initial()
-            at = self.numbers([start.state.situation for start in starts])
-            chances = np.array([float(start.probability) for start in starts])
+            at, chances = self.starts
             return float(chances @ self.error[at])
         # Right where a score costs as much, the kickoff's value moves no more than that does.
         miss = abs(self.after.kickoff - self.game.kickoff)
@@ -78,7 +79,15 @@ class SolvedFootball(DriveSolution):
     @property
     def method(self) -> str:
         """How the optimum was found."""
-        return "matrix games of all situations, by the kernels"
+        return "Newton's method on the matrix games of all situations"
+
+    @property
+    def starts(self) -> tuple[Ints, Floats]:
+        """The numbers of the situations in which a drive may start, and their chances."""
+        outcomes = self.game.initial()
+        states = [cast(Position, outcome.state) for outcome in outcomes]
+        chances = np.array([float(outcome.probability) for outcome in outcomes])
+        return self.numbers([state.situation for state in states]), chances
 
     def value_of(self, state: Position) -> float:
         """The value of a state, to player 0."""
@@ -87,18 +96,16 @@ class SolvedFootball(DriveSolution):
         if state.phase == "call":
             value = float(self.values[self.rules.index(state.situation)])
             return value if state.offence == 0 else -value
-        values = choice_values(self.game, self.value_of, state)
-        return best_of(values.values(), self._chooser(state))
+        chooses = self.game.who_chooses(state) if state.phase == "choice" else state.offence
+        return best_of(choice_values(self.game, self.value_of, state).values(), chooses)
 
     def action_values(self, state: Position, player: int) -> Mapping[int, float]:
         """What each legal action of a player leads to, to player 0, by action."""
         if state.phase != "call":
             return action_values(self.game, self.value_of, state, player)
         situation, legal = self.rules.index(state.situation), self.game.legal_actions(state)[player]
-        if player == state.offence:
-            values = self.calls.offence[situation, list(legal)]
-        else:
-            values = self.calls.defence[situation]
+        attacks = player == state.offence
+        values = self.calls[0][situation, list(legal)] if attacks else self.calls[1][situation]
         to_first = values if state.offence == 0 else -values
         return dict(zip(legal, to_first.tolist(), strict=True))
 
@@ -122,32 +129,24 @@ class SolvedFootball(DriveSolution):
         taken = plain if gain == 0 else legal[0] + legal[1] - plain
         return {action: float(action == taken) for action in legal}
 
-    def _chooser(self, state: Position) -> int:
-        """Who decides on a penalty, or kicks."""
-        return self.game.who_chooses(state) if state.phase == "choice" else state.offence
-
     @cached_property
-    def calls(self) -> CallValues:
-        """The value of every call against the other side's mixed strategy."""
-        return call_values(self.rules, self.view, self.offence_strategy, self.defence_strategy)
+    def calls(self) -> tuple[Floats, Floats]:
+        """The value of every call against the other side's strategy, see :func:`call_values`."""
+        return call_values(self.rules, self)
 
     @cached_property
     def strategies(self) -> Strategies:
         """What both sides do, penalties and plays being taken by value."""
-        tables = tables_of(self.rules)
-        choices = choices_by_value(tables, self.view, 1.0, all_by_value(tables))
+        choices = backup_of(self.rules).decided(self.view)
         return Strategies(self.offence_strategy, self.defence_strategy, choices)
 
     @property
     def kick(self) -> int:
         """Which kickoff is better for the side that kicks: 0, or 1 for an onside kick."""
         if self.game.form == "drive":
-            return NORMAL_KICK
-        return int(self.policy(Position("kickoff", offence=1), 1)[self._onside])
-
-    @property
-    def _onside(self) -> int:
-        return self.game.actions[1].kick + ONSIDE_KICK
+            return 0
+        onside = self.game.actions[1].kick + 1
+        return int(self.policy(Position("kickoff", offence=1), 1)[onside])
 
     def numbers(self, situations: list[Situation]) -> Ints:
         """The numbers of situations."""
@@ -155,12 +154,11 @@ class SolvedFootball(DriveSolution):
 
 
 def solve_football(game: Game) -> SolvedFootball | None:
-    """Solve a drive, or the game until the next score; None for what the kernels do not solve.
+    """Solve a drive, or the game until the next score; None for what only the general solver can.
 
-    They do not solve a single play, nor the game until the next score with a chart for each side or
-    with a value of the kickoff that is not the endless game's, nor what they cannot prove to end,
-    as with a play that for certain is a penalty at the offence's own goal line. The general solver
-    does.
+    That is a single play, the game until the next score with a chart for each side or with a value
+    of the kickoff that is not the endless game's, and what cannot be proved to end, as with a play
+    that for certain is a penalty at the offence's own goal line.
 
     Args:
         game: The rules; None for those of another game, too.
@@ -169,33 +167,19 @@ def solve_football(game: Game) -> SolvedFootball | None:
         return None
     if game.form == "points" and game.two_charts:
         return None
-    try:
-        found = solved_by_kernels(game)
-    except (ImproperGameError, CertificateError):
-        return None
-    if game.form == "points" and abs(found.after.kickoff - game.kickoff) > SAME:
-        return None
-    return found
-
-
-def solved_by_kernels(game: FootballStrategy) -> SolvedFootball:
-    """Solve a drive, or the game until the next score with the endless game's kickoff.
-
-    Args:
-        game: One of the two, with both sides on one chart until the next score.
-
-    Raises:
-        ImproperGameError: If play need not end.
-        CertificateError: If the values could not be proved.
-    """
     rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
     found: DriveSolution
-    if game.form == "drive":
-        after, kickoff_error = game.loaded_points, 0.0
-        found = solve_drive(rules, after)
-    else:
-        found = points = solve_points(rules)
-        after = points.expected_points(rules)
-        kickoff_error = (points.upper - points.lower) / 2
+    try:
+        if game.form == "drive":
+            after, kickoff_error = game.loaded_points, 0.0
+            found = solve_drive(rules, after)
+        else:
+            found = points = solve_points(rules)
+            after = points.expected_points(rules)
+            kickoff_error = (points.upper - points.lower) / 2
+            if abs(after.kickoff - game.kickoff) > SAME:
+                return None
+    except (ImproperGameError, CertificateError):
+        return None
     own = {field.name: getattr(found, field.name) for field in fields(DriveSolution)}
     return SolvedFootball(**own, game=game, rules=rules, after=after, kickoff_error=kickoff_error)

@@ -1,13 +1,13 @@
-"""Football's tables and its kernels: the same policies, once by state and once by situation.
+"""The same policies twice: by state of a table, and by situation as the solver has them.
 
-The kernels know situations, [S] of :mod:`solvent.games.football.packed`, and *strategies* over the
+The solver knows situations, [S] of :mod:`solvent.games.football.packed`, and *strategies* over the
 calls in each of them. A table (:class:`~solvent.model.TabularGame`) has states: situations of
 either team, choices that wait in them, kicks. A :class:`FootballTable` translates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 from weakref import WeakKeyDictionary
@@ -18,9 +18,9 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.position import Position
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import OFFENCE
-from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver.backup import Strategies, backup_of
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Bools, Ints
+from solvent.model.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,20 +94,13 @@ class FootballTable:
         """
         actions = self.strategy.actions[player]
         probabilities = np.zeros(self.game.mask[player].shape)
-        mine = self.offence == player
-        calls = (self.situation >= 0) & (self.choice < 0)
-        attacking, defending = np.flatnonzero(calls & mine), np.flatnonzero(calls & ~mine)
-        if len(attacking):
-            width = strategies.offence.shape[1]
-            probabilities[attacking, :width] = strategies.offence[self.situation[attacking]]
-        if len(defending):
-            columns = slice(actions.defence, actions.defence + strategies.defence.shape[1])
-            probabilities[defending, columns] = strategies.defence[self.situation[defending]]
+        for states, columns, part in self._parts(strategies, player):
+            probabilities[np.ix_(states, columns)] = part[self.situation[states]]
         chosen = self._choices_of(player)
         penalty = strategies.choices[self.situation[chosen], self.choice[chosen]]
         probabilities[chosen, actions.choice] = penalty
         probabilities[chosen, actions.choice + 1] = 1 - penalty
-        kicks = np.flatnonzero(self.kickoff & mine)
+        kicks = np.flatnonzero(self.kickoff & (self.offence == player))
         if len(kicks):  # A drive has no such action.
             probabilities[kicks, actions.kick + kick] = 1.0
         waits = ~self.game.terminal & ~probabilities.any(axis=1)
@@ -116,22 +109,25 @@ class FootballTable:
 
     def strategies(self, policy: TabularPolicy) -> Strategies:
         """A policy as strategies; where the table has no state, uniform, and no penalty taken."""
-        actions, rules = self.strategy.actions[policy.player], self.rules
-        offence = rules.legal / rules.legal.sum(axis=1, keepdims=True)
-        defence = np.full((rules.n_situations, rules.chart.defences), 1 / rules.chart.defences)
-        choices = np.zeros((rules.n_situations, len(self.strategy.choices)))
-        mine = self.offence == policy.player
-        calls = (self.situation >= 0) & (self.choice < 0)
-        given = policy.probabilities
-        attacking, defending = np.flatnonzero(calls & mine), np.flatnonzero(calls & ~mine)
-        if len(attacking):
-            offence[self.situation[attacking]] = given[attacking, : offence.shape[1]]
-        if len(defending):
-            columns = slice(actions.defence, actions.defence + rules.chart.defences)
-            defence[self.situation[defending]] = given[defending, columns]
+        found = backup_of(self.rules).uniform
+        found.choices[:] = 0.0
+        for states, columns, part in self._parts(found, policy.player):
+            part[self.situation[states]] = policy.probabilities[np.ix_(states, columns)]
         chosen = self._choices_of(policy.player)
-        choices[self.situation[chosen], self.choice[chosen]] = given[chosen, actions.choice]
-        return Strategies(offence, defence, choices)
+        taken = policy.probabilities[chosen, self.strategy.actions[policy.player].choice]
+        found.choices[self.situation[chosen], self.choice[chosen]] = taken
+        return found
+
+    def _parts(self, strategies: Strategies, player: int) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """The states in which a player calls, its columns there, and its strategies: by side."""
+        calls, mine = (self.situation >= 0) & (self.choice < 0), self.offence == player
+        defence = self.strategy.actions[player].defence
+        for states, first, part in (
+            (calls & mine, 0, strategies.offence),
+            (calls & ~mine, defence, strategies.defence),
+        ):
+            if states.any():
+                yield np.flatnonzero(states), first + np.arange(part.shape[1]), part
 
     def _choices_of(self, player: int) -> Ints:
         """The states in which a player takes a penalty or the play."""

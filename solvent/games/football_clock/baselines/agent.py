@@ -44,7 +44,7 @@ from solvent.games.football.baselines.agent import (
     strategies_of_utilities,
     utilities,
 )
-from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver import Strategies
 from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
 from solvent.games.football_clock.solver.layout import FormLayout, Layer
 from solvent.games.football_clock.solver.policies import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from solvent.envs.simulation import Player, Simulation
-from solvent.games.football.solver.responses import Strategies
+from solvent.games.football.solver import Strategies
 from solvent.games.football_clock.baselines.agent import CLOCKLESS, AgentLayers
 from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT, Episodes
 from solvent.games.football_clock.position import TimedPosition

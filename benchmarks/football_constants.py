@@ -1,22 +1,12 @@
-"""The published agent's constants, from exact values, from losses, or from printed strategies.
+"""The published agent's constants, from printed strategies or from losses.
 
-**From exact values.** McCulloch 2015 wishes for constants "more rooted in the underlying
-mathematical principles of the game". A result's exact value in points, q(s, r), is what the agent's
-utility stands for: within a situation only differences matter, and the unit does not. So its
-constants are the coefficients of the regression of q on the utility's terms,
-
-    q(s, r)  =  a(s) + b * (yards + sum of weight * term)(s, r),
-
-one intercept for each situation, by least squares over all results of the chart in all situations,
-each counted once. (The value of a choice is that of what is taken, so choices are left out.) What
-is favourable is kept as it is.
-
-**From losses.** A close fit of values does not make a good strategy: what a player loses depends on
-small differences. :func:`tune_constants` minimizes the loss itself.
+    python benchmarks/football_constants.py [--chart FILE.csv] [--penalty-alone] [--evaluations N]
+    python benchmarks/football_constants.py --tune [--chart FILE.csv] [--evaluations N]
 
 **From printed strategies.** :func:`fit_to_strategies` asks for the constants by which the agent
-strategies as it did. Let p and q be the strategies in a situation and M(w) its payoffs, linear in
-the weights w. That p and q are an equilibrium of M(w) with value v says
+makes the strategies that the paper prints in its Tables 1 and 2. Let p and q be the strategies in a
+situation and M(w) its payoffs, linear in the weights w. That p and q are an equilibrium of M(w)
+with value v says
 
     (M(w) q)_i <= v,  equal where p_i > 0        (p M(w))_j >= v,  equal where q_j > 0,
 
@@ -24,11 +14,16 @@ which is linear in w and v, so the least sum of violations is a linear program (
 equilibrium problem; Waugh, Ziebart and Bagnell 2011). Rounded strategies, or those of utilities of
 another form, violate some. From the program's weights on, the distance of the strategies is
 minimized, the sum of the differences of all probabilities. One situation says nothing of constants
-that have no part in it; these are kept as they were.
+that have no part in it; these are kept as they were. Owners of the printed game can enter its chart
+and repeat the fit.
+
+**From losses.** With ``--tune`` the sum of both exploitabilities in a drive is minimized. A close
+fit of values does not make a good strategy: what a player loses depends on small differences.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -41,19 +36,18 @@ from solvent.exact.matrix_game import solve_matrix_games
 from solvent.games.football.baselines.agent import (
     PAPER,
     Constants,
-    agent_strategies,
-    call_payoffs,
     choose_by_utility,
     strategies_of_utilities,
     utility_terms,
 )
 from solvent.games.football.baselines.losses import FootballLosses
-from solvent.games.football.packed import PackedRules
+from solvent.games.football.chart_files import load_chart
+from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import solve_points
-from solvent.games.football.solver.responses import Strategies
-from solvent.games.football.solver.values import tables_of
-from solvent.model.arrays import Floats, grouped_sum
+from solvent.games.football.solver.backup import backup_of
+from solvent.model.arrays import Floats
 
 TUNED = Constants(
     first_down=9.6, touchdown=14.3, turnover=67.3, safety=13.8, last_down=52.8, penalty=6.1,
@@ -74,51 +68,6 @@ GAINS = range(1, 10)
 """Gains that are tried as the least after which a down is favourable."""
 
 
-def fit_constants(rules: PackedRules) -> Constants:
-    """The regression of the module's text, on the values of the endless game."""
-    terms = utility_terms(rules)
-    values = _result_values(rules, solve_points(rules).view)
-    known = np.diff(rules.branch_start) > 0
-    situation = np.repeat(np.arange(rules.n_situations), rules.n_results)[known]
-    count = np.bincount(situation, minlength=rules.n_situations)
-    columns = [*terms[known].T, values[known]]
-    *within, target = [
-        column - (grouped_sum(situation, column, len(count)) / np.maximum(count, 1))[situation]
-        for column in columns
-    ]
-    per_yard, *others = np.linalg.lstsq(np.stack(within, axis=1), target, rcond=None)[0]
-    return _from_weights(np.array(others) / per_yard, PAPER)
-
-
-def _from_weights(weights: Floats, others: Constants) -> Constants:
-    """Constants of which all but the first of :attr:`Constants.weights` are given."""
-    bonus, prorated, favourable, touchdown, turnover, safety, last_down, penalty = weights.tolist()
-    return replace(
-        others,
-        first_down=bonus,
-        touchdown=touchdown,
-        turnover=turnover,
-        safety=safety,
-        last_down=last_down,
-        penalty=penalty,
-        share=prorated / bonus,
-        favourable_share=favourable / bonus,
-    )
-
-
-def fitted_strategies(rules: PackedRules) -> Strategies:
-    """The agent's with fitted constants."""
-    return agent_strategies(rules, fit_constants(rules))
-
-
-def _result_values(rules: PackedRules, view: Floats) -> Floats:
-    """What every result is worth to the offence, [S (R + 2)]."""
-    tables = tables_of(rules)
-    row = np.repeat(np.arange(len(tables.branch_start) - 1), np.diff(tables.branch_start))
-    terms = tables.probability * (tables.points + view[tables.target])
-    return grouped_sum(row, terms, len(tables.branch_start) - 1)
-
-
 TUNABLE = (
     "first_down", "touchdown", "turnover", "safety", "last_down", "penalty",
     "share", "favourable_share",
@@ -128,6 +77,7 @@ TUNABLE = (
 
 def tune_constants(
     losses: FootballLosses,
+    at: Situation,
     start: Constants = PAPER,
     *,
     evaluations: int = 100,
@@ -139,7 +89,8 @@ def tune_constants(
     counts as infinite for strategies against which play need not end.
 
     Args:
-        losses: Of the drive in question.
+        losses: Of drives.
+        at: Where the drive in question begins.
         start: Where to begin.
         evaluations: How often the losses may be computed, a few seconds each.
         progress: Told of every evaluation.
@@ -151,7 +102,8 @@ def tune_constants(
             losses.rules, *choose_by_utility(losses.rules, utilities)
         )
         try:
-            lost = losses.of_offence(strategies) + losses.of_defence(strategies)
+            both = losses.of_offence(strategies) + losses.of_defence(strategies)
+            lost = float(both[losses.rules.index(at)])
         except ImproperGameError:
             lost = np.inf
         if progress is not None:
@@ -212,22 +164,18 @@ def fit_to_strategies(
     Returns:
         The constants: :data:`FITTED` and the gain are new. And the distance, the sum of the
         differences of all probabilities of both sides.
-
-    Raises:
-        ValueError: If the situation is one of the last down, or the probabilities are not as many
-            as plays and defences, or one of them is not in [0, 1], or all are 0.
     """
-    if at.down >= rules.ruleset.downs:
-        raise ValueError(f"at is {at}; allowed are situations before the last down")
-    plays = _probabilities("offence", offence, rules.chart.plays)
-    letters = _probabilities("defence", defence, rules.chart.defences)
-    s = rules.index(at)
+    plays, letters = np.asarray(offence, float), np.asarray(defence, float)
+    s, cells = rules.index(at), backup_of(rules).cells
     calls = np.flatnonzero(rules.legal[s, : rules.chart.plays + 1])
     wanted = np.append(plays, 0.0)[calls]
 
     def payoffs(terms: Floats, constants: Constants) -> Floats:
         worth, _ = choose_by_utility(rules, terms @ constants.weights)
-        return np.asarray(call_payoffs(rules, worth)[0, calls])
+        return np.asarray(call_payoffs(worth)[0, calls])
+
+    def call_payoffs(worth: Floats) -> Floats:
+        return (worth @ cells).reshape(len(worth), -1, rules.chart.defences)
 
     found = []
     for gain in GAINS:
@@ -242,7 +190,7 @@ def fit_to_strategies(
         # Which option of a choice is taken depends on the constants, which depend on it.
         rational = begin
         for _ in range(RESOLVED):
-            by_term = call_payoffs(rules, _taken(rules, terms, rational).T)[:, calls]
+            by_term = call_payoffs(_taken(rules, terms, rational).T)[:, calls]
             rational = _rationalized(by_term, wanted, letters, rational)
         found += [_least(distance, one, FITTED, evaluations) for one in (begin, rational)]
     distance_found, constants = min(found, key=lambda pair: pair[0])
@@ -294,18 +242,28 @@ def _rationalized(
     if not solution.success or abs(solution.x[0]) < 1e-9:
         return others
     fixed[free] = solution.x[: len(free)]
-    return _from_weights(fixed[1:], others)
+    return others.with_weights(fixed[1:])
 
 
-def _probabilities(name: str, values: ArrayLike, size: int) -> Floats:
-    """Checked: [size] numbers from 0 to 1, not all 0."""
-    checked = np.asarray(values, float)
-    if checked.shape != (size,):
-        raise ValueError(
-            f"{name} has shape {checked.shape}; allowed is ({size},), as the chart has"
-        )
-    if not ((checked >= 0) & (checked <= 1)).all() or not checked.any():
-        raise ValueError(
-            f"{name} is {checked.tolist()}; allowed are numbers from 0 to 1, not all 0"
-        )
-    return checked
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--chart", default="standard", help="a shipped chart, or a CSV file")
+    parser.add_argument("--penalty-alone", action="store_true", help="the other reading of -8")
+    parser.add_argument("--tune", action="store_true", help="minimize losses in a drive instead")
+    parser.add_argument("--evaluations", type=int, help="default 400, or 150 with --tune")
+    options = parser.parse_args()
+    rules = pack_rules(load_chart(options.chart), Ruleset())
+    start = replace(PAPER, penalty_alone=options.penalty_alone)
+    if options.tune:
+        solution = solve_points(rules)
+        losses = FootballLosses(rules, solution.expected_points(rules), solution.values)
+        print(tune_constants(losses, TABLES[0], start, evaluations=options.evaluations or 150))
+        return
+    evaluations = options.evaluations or 400
+    constants, distance = fit_to_strategies(rules, *TABLES, start, evaluations=evaluations)
+    print(constants)
+    print(f"sum of the differences of all probabilities: {distance:.4f}")
+
+
+if __name__ == "__main__":
+    main()

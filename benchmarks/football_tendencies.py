@@ -1,6 +1,11 @@
-"""A football player who finds out the other side's tendencies and answers them.
+"""What a football player gains who finds out the other side's tendencies and answers them.
 
-It counts the other side's calls by class of situation (:func:`situation_classes`: down and
+    python benchmarks/football_tendencies.py
+
+prints, for both sides of a drive, the points per drive that a learner gets from the player with
+``tendencies``, after so many drives.
+
+The learner counts the other side's calls by class of situation (:func:`situation_classes`: down and
 distance) and takes them for draws from fixed frequencies, with a Dirichlet prior whose mean is
 the equilibrium's strategy and whose weight is that of a few calls. In a situation, calls that are
 not legal there are left out of the counts of its class. The best response to the estimated
@@ -16,15 +21,18 @@ import numpy as np
 from numba import njit
 
 from solvent.baselines.sampling import by_rank, draw_outcome, draw_start, draw_weighted
+from solvent.exact import best_response, policy_value
 from solvent.exact.transitions import Transitions, transitions_of
-from solvent.games.football.baselines.habits import situation_classes
-from solvent.games.football.solver import best_response_drive
-from solvent.games.football.solver.responses import Strategies, one_hot
-from solvent.games.football.solver.solved import solved_by_kernels
+from solvent.games.football.baselines.habits import habit_strategies, situation_classes
+from solvent.games.football.baselines.losses import FootballLosses
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.situation import Situation
+from solvent.games.football.solver import Strategies, best_response_drive, solve_points
+from solvent.games.football.solver.backup import BY_VALUE, backup_of, offence_view
+from solvent.games.football.solver.solved import solve_football
 from solvent.games.football.solver.table import FootballTable
-from solvent.model import TabularPolicy
+from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.parameters import check_integer, shown
 
 PRIOR_CALLS = 10.0
 """How many calls the prior counts as, in every class."""
@@ -45,25 +53,19 @@ class TendencyLearner:
         calls: [classes, A] how often the opponent made each call; on the last down in punt
             formation it is a class of its own.
         drives: How many have been seen.
-
-    Raises:
-        ValueError: If `trust` is out of range, or the table is not one of a drive.
     """
 
     def __init__(
         self, table: FootballTable, opponent: TabularPolicy, *, trust: float = 1.0, seed: int = 0
     ) -> None:
-        if not 0 <= trust <= 1:
-            raise ValueError(f"trust is {shown(trust)}; allowed are numbers from 0 to 1")
-        if table.strategy.form != "drive":
-            raise ValueError(f"tendencies are learned in drives, not in {table.strategy.form!r}")
-        opponent.check_is_for(table.game)
         self.table, self.opponent, self.trust = table, opponent, trust
         self.player = 1 - opponent.player
         down, distance = situation_classes(table.rules)
         punting = table.rules.situation[:, 3].astype(np.int64)
         self._class = (down + punting) * DISTANCES + distance
-        self._equilibrium = solved_by_kernels(table.strategy).strategies
+        solved = solve_football(table.strategy)
+        assert solved is not None
+        self._equilibrium = solved.strategies
         known = self._equilibrium[opponent.player]
         self.calls = np.zeros((int(self._class.max()) + 1, known.shape[1]))
         self.drives = 0
@@ -71,7 +73,6 @@ class TendencyLearner:
 
     def watch(self, drives: int) -> None:
         """Play so many drives with the present policy, and count the other side's calls."""
-        check_integer(drives, "drives", 1, 10**9)
         game, table = self.table.game, self.table
         pair = sorted((self.policy(), self.opponent), key=lambda policy: policy.player)
         strategies = [by_rank(p.probabilities, game.mask[p.player]) for p in pair]
@@ -96,14 +97,23 @@ class TendencyLearner:
 
     def policy(self) -> TabularPolicy:
         """The best response to the estimate, as far as it is trusted."""
-        name = "offence_strategy" if self.opponent.player == 0 else "defence_strategy"
+        known = self._equilibrium
+        estimate = self.estimate()
+        theirs = (estimate, known.defence) if self.player else (known.offence, estimate)
+        # The other side's choices are not counted: it is taken to make them by value.
+        by_value = np.full(known.choices.shape, BY_VALUE)
+        rules = self.table.rules
         response = best_response_drive(
-            self.table.rules, self.table.strategy.loaded_points, **{name: self.estimate()}
+            rules,
+            self.table.strategy.loaded_points,
+            Strategies(*theirs, by_value),
+            self.player,
         )
-        safe = self._equilibrium[self.player]
-        answer = one_hot(response.actions, safe.shape[1])
+        safe = known[self.player]
+        answer = np.eye(safe.shape[1])[response.actions[self.player]]
         strategy = self.trust * answer + (1 - self.trust) * safe
-        choices = self.trust * response.choices + (1 - self.trust) * self._equilibrium.choices
+        made = backup_of(rules).decided(offence_view(response.view, self.player))
+        choices = self.trust * made + (1 - self.trust) * known.choices
         both = (
             (strategy, self._equilibrium.defence)
             if self.player == 0
@@ -112,7 +122,7 @@ class TendencyLearner:
         return self.table.policy(Strategies(*both, choices), self.player, name="tendency-learner")
 
 
-@njit(cache=True)
+@njit
 def _watch(
     transitions: Transitions,
     second_count: Ints,
@@ -136,3 +146,41 @@ def _watch(
             row = row_start[state] + a * second_count[state] + b
             outcome = draw_outcome(outcome_start, probability, row, random.random())
             state = next_state[outcome]
+
+
+def main() -> None:
+    strategy = FootballStrategy("standard")
+    football = FootballTable.of(compile_game(strategy), strategy)
+    rules = football.rules
+    solution = solve_points(rules)
+    losses = FootballLosses(rules, solution.expected_points(rules), solution.values)
+    start = rules.index(Situation(1, 10, 80))
+    for player, side in enumerate(("offence", "defence")):
+        opponent = football.policy(habit_strategies(rules), 1 - player)
+
+        def value(policy: TabularPolicy, opponent: TabularPolicy = opponent) -> float:
+            pair = sorted((policy, opponent), key=lambda one: one.player)
+            worth = football.game.at_start(policy_value(football.game, *pair))
+            return worth if policy.player == 0 else -worth
+
+        print(f"as {side}")
+        safe = TendencyLearner(football, opponent, trust=0).policy()
+        print(f"  the equilibrium      {value(safe):6.2f}")
+        learner = TendencyLearner(football, opponent)
+        for drives in (10, 100, 1000, 10000):
+            learner.watch(drives - learner.drives)
+            print(f"  after {drives:6,} drives  {value(learner.policy()):6.2f}")
+        best = (1 - 2 * player) * best_response(football.game, opponent).value
+        print(f"  the best response    {best:6.2f}")
+        for trust in (0.1, 0.5):
+            careful = TendencyLearner(football, opponent, trust=trust)
+            careful.watch(1000)
+            policy = careful.policy()
+            lost = (losses.of_defence if player else losses.of_offence)(football.strategies(policy))
+            print(
+                f"  trust {trust}            {value(policy):6.2f}, exploitable by {lost[start]:.2f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
