@@ -257,7 +257,7 @@ def _of_env(env: Any, player: int | None) -> _Subject:
     _check_wrappers(env)
     native = env.unwrapped
     if hasattr(native, "game"):
-        from solvent.envs.learned_seat import learned_seat
+        from solvent.envs.env import learned_seat
 
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation)
@@ -274,7 +274,7 @@ def _check_wrappers(env: Any) -> None:
     """Refuse what changes observations or actions on the way."""
     import gymnasium as gym
 
-    from solvent.envs.mask_observation import MaskObservation
+    from solvent.envs.wrappers import MaskObservation
 
     changing: tuple[type, ...] = (
         gym.ObservationWrapper,

@@ -12,7 +12,7 @@ from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
 from solvent.envs.kernels.drawing import draw_actions, draw_entries
 from solvent.envs.opponents import check_weights
 from solvent.envs.random_stream import inverse_cdf
-from solvent.envs.seat_table import bonus_of
+from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulation import Player, Sampler
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -38,7 +38,7 @@ whether the episode has just begun.
 
 
 class SimulatedSeatBatch(BatchSimulator):
-    """What :class:`solvent.envs.seat.SeatBatch` is, for a game without a table.
+    """What :class:`solvent.envs.table_batch.SeatBatch` is, for a game without a table.
 
     A turn of the learner draws an action for the opponent, if that has a choice at the same time,
     and what follows; the episode then goes on until the learner has a choice again or it has ended.
@@ -62,8 +62,6 @@ class SimulatedSeatBatch(BatchSimulator):
         ValueError: If there are no opponents, the weights are not as above, or `num_envs` is not
             positive.
     """
-
-    opponents: tuple[Player, ...]
 
     def __init__(
         self,

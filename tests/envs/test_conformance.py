@@ -28,8 +28,8 @@ from table_simulation import TablePlayer, TableSampler
 from two_players import random_pool
 
 from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
-from solvent.envs.both_seats import BothSeats
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
+from solvent.envs.table_batch import BothSeats
 from solvent.exact import policy_value
 from solvent.model import (
     Game,
