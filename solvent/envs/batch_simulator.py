@@ -40,6 +40,7 @@ class BatchSimulator(ABC):
         shared: What copies of the simulator have in common, since it never changes.
         seats: The seats that the learners may take.
         opponents: The opponents in the pool: each a policy against each of the seats, or a player.
+        observation: The form of the observations, such as ``"vector"``.
     """
 
     num_envs: int
@@ -51,6 +52,7 @@ class BatchSimulator(ABC):
     shared: tuple[Any, ...] = ()
     seats: tuple[int, ...] = (0,)
     opponents: tuple[Any, ...] = ()
+    observation: str = "vector"
 
     @abstractmethod
     def begin(self, chosen: Ints) -> None:

@@ -63,14 +63,12 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         self.episode: TableEpisode | OnlyEpisode
-        self.episode = episode = (
-            OnlyEpisode(episode) if isinstance(episode, BatchSimulator) else episode
-        )
-        self.game, self.rules = episode.game, episode.rules
-        self.render_mode = check_render_mode(render_mode, RENDER_MODES, episode.rules)
+        self.episode = OnlyEpisode(episode) if isinstance(episode, BatchSimulator) else episode
+        self.game, self.rules = self.episode.game, self.episode.rules
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
-        self.observation_space = episode.observation_space
-        self.action_space = spaces.Discrete(episode.n_actions)
+        self.observation_space = self.episode.observation_space
+        self.action_space = spaces.Discrete(self.episode.n_actions)
         self._begun = False
         self._screen = None
 

@@ -221,9 +221,11 @@ class OnlyEpisode:
     def __init__(self, simulator: BatchSimulator) -> None:
         self.simulator = simulator
         self.game, self.rules, self.seats = simulator.game, simulator.rules, simulator.seats
-        self.observation_space = simulator.observation_space
-        self.n_actions = simulator.n_actions
-        self.over = True
+        self.observation, self.observation_space = (
+            simulator.observation,
+            simulator.observation_space,
+        )
+        self.n_actions, self.over = simulator.n_actions, True
 
     @property
     def shared(self) -> tuple[Any, ...]:

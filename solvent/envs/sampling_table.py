@@ -261,12 +261,11 @@ def _build_outcomes(game: TabularGame, shift: int) -> OutcomeTable:
     # As words, which tell 0 from -0.
     bits = game.outcome_reward.view(f"u{game.outcome_reward.itemsize}")
     different = np.unique(np.append(bits, bits.dtype.type(0)))
+    state = np.concatenate((game.next_state, start)).astype(np.int64)
+    code = np.searchsorted(different, np.append(bits, np.zeros(len(start), bits.dtype)))
     small = shift + len(different).bit_length() <= 32
-    code = np.searchsorted(different, bits)
-    to: NDArray[Any] = np.concatenate((code, np.zeros(len(start), code.dtype)))
-    to = to.astype(np.uint32 if small else np.uint64) << shift
-    state = np.concatenate((game.next_state, start))
-    to |= (state << 1 | game.terminal[state]).astype(to.dtype)
+    to: NDArray[Any] = code << shift | state << 1 | game.terminal[state]
+    to = to.astype(np.uint32 if small else np.uint64)
 
     # Rows of a single outcome share it.
     length = np.diff(first)

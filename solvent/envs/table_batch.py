@@ -22,7 +22,7 @@ from solvent.envs.sampling_table import (
     table_for_two,
 )
 from solvent.envs.spaces import observation_space
-from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
 
@@ -215,10 +215,6 @@ class SeatBatch(TableSimulator):
         )
         self.arrays = self._episodes._asdict()
 
-    @property
-    def opponents(self) -> tuple[tuple[TabularPolicy, ...], ...]:
-        return self.pool.opponents
-
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
         """Replace the pool; episodes that are under way draw their opponents anew and go on.
 
@@ -237,7 +233,7 @@ class SeatBatch(TableSimulator):
             two_player.draw_opponents(self._episodes, self._pool_arrays)
 
     def _meet(self, pool: OpponentPool) -> None:
-        self.pool = pool
+        self.pool, self.opponents = pool, pool.opponents
         self._pool_arrays = two_player.Pool(pool.weight, pool.policy)
         shown = self.table.mask, self.table.observation
         self._read: tuple[Any, ...] = (*self._table, *self._pool_arrays, *shown)
@@ -256,7 +252,8 @@ class SeatBatch(TableSimulator):
         observation: Batch,
     ) -> int:
         told = reward, terminated, illegal, mask, observation
-        wrong: int = two_player.step(actions, *self._episodes, *self._read, *told)
+        arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
+        wrong: int = two_player.step(actions, *arrays)
         return wrong
 
     def _rows(self) -> NDArray[np.int32]:

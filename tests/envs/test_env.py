@@ -101,53 +101,6 @@ def test_every_step_is_an_outcome_of_the_row_that_the_action_plays() -> None:
             state = env.reset()[0] if terminated else after
 
 
-@pytest.mark.parametrize(
-    "rules", [Greed(6, 3), Pig(8), RandomGame(3, "simultaneous", cyclic=False)]
-)
-def test_a_step_goes_through_the_rules_to_the_learners_next_turn(rules: Any) -> None:
-    game = compile_game(rules)
-    follows: dict[int, set[int]] = {s: set() for s in range(game.n_states)}
-    for s, state in enumerate(game.states):
-        for row in range(game.row_start[s], game.row_start[s + 1]):
-            joint = tuple(int(actions[row]) for actions in game.row_action)
-            follows[s] |= {game.index[o.state] for o in rules.transition(state, joint)}
-
-    def within_reach(seat: int, first: set[int]) -> set[int]:
-        """Where the opponent alone can take play from some states, to the learner's turn."""
-        reached, waiting = set(first), set(first)
-        mine = game.on_turn(seat) | game.terminal
-        while waiting:
-            s = waiting.pop()
-            if not mine[s]:
-                waiting |= follows[s] - reached
-                reached |= follows[s]
-        return {s for s in reached if mine[s]}
-
-    rng = np.random.default_rng(0)
-    env = SeatEnv(game, random_pool(game, 3), seat="random", observation="index")
-    for seed in range(60):
-        at, info = env.reset(seed=seed)
-        seat = info["seat"]
-        assert at in within_reach(seat, set(np.flatnonzero(game.initial).tolist()))
-        over = False
-        while not over:
-            action = int(rng.integers(env.action_space.n))
-            legal = np.flatnonzero(game.mask[seat][at])
-            before, live = at, not game.terminal[at]
-            at, _, over, _, info = env.step(action)
-            assert over is bool(game.terminal[at])
-            assert info["seat"] == seat
-            if live:
-                played = action if action in legal else legal[0]
-                assert info["illegal_action"] is (action not in legal)
-                after: set[int] = set()
-                for other in np.flatnonzero(game.mask[1 - seat][before]).tolist():
-                    joint = (played, other) if seat == 0 else (other, played)
-                    outcomes = rules.transition(game.states[before], joint)
-                    after |= {game.index[o.state] for o in outcomes}
-                assert at in within_reach(seat, after)
-
-
 @both_forms
 def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any]) -> None:
     envs = [make(observation=kind) for kind in KINDS]
