@@ -69,8 +69,6 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
         self.observation_space = self.episode.observation_space
         self.action_space = spaces.Discrete(self.episode.n_actions)
-        self._begun = False
-        self._screen = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -125,8 +123,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         Raises:
             ResetNeeded: If the episode has not begun.
         """
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
+        self._check_begun()
         return self.episode.state
 
     def action_masks(self) -> Bools:
@@ -135,8 +132,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         Raises:
             ResetNeeded: If the episode has not begun.
         """
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
+        self._check_begun()
         masks: Bools = self.episode.mask().astype(bool)
         return masks
 
@@ -149,16 +145,6 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     def opponents(self) -> tuple[Any, ...]:
         """The opponents in the pool: each a policy against each of the seats, or a player."""
         return self.episode.opponents
-
-    @property
-    def _drawn_state(self) -> Any:
-        return self.state
-
-    def _shared(self) -> tuple[Any, ...]:
-        return self.episode.shared
-
-    def _examples(self) -> Any:
-        return self.episode.examples()
 
 
 class TabularEnv(Env):

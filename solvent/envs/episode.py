@@ -221,10 +221,8 @@ class OnlyEpisode:
     def __init__(self, simulator: BatchSimulator) -> None:
         self.simulator = simulator
         self.game, self.rules, self.seats = simulator.game, simulator.rules, simulator.seats
-        self.observation, self.observation_space = (
-            simulator.observation,
-            simulator.observation_space,
-        )
+        self.observation = simulator.observation
+        self.observation_space = simulator.observation_space
         self.n_actions, self.over = simulator.n_actions, True
 
     @property

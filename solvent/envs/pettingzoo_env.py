@@ -86,8 +86,6 @@ class _TwoAgents(Drawn):
                 else spaces.Dict({"observation": seen, "action_mask": legal})
             )
             self.action_spaces[agent] = spaces.Discrete(width)
-        self._begun = False
-        self._screen = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -147,20 +145,6 @@ class _TwoAgents(Drawn):
         """
         self._check_begun()
         return self.episode.state
-
-    @property
-    def _drawn_state(self) -> Any:
-        return self.state_of_rules
-
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
-
-    def _examples(self) -> Iterable[Any]:
-        return self.episode.examples()
-
-    def _shared(self) -> tuple[Any, ...]:
-        return self.episode.shared
 
 
 class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):

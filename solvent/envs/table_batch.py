@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,24 +132,33 @@ class OnePlayerBatch(TableSimulator):
         return over
 
 
-def cells(
-    game: TabularGame, table: SeatTable, outcomes: OutcomeTable
-) -> tuple[NDArray[np.uint64], int, NDArray[np.int32], int]:
-    """What a compiled step reads of a game for one, besides the outcomes.
+class Cells(NamedTuple):
+    """What a compiled step reads of a game for one, besides its outcomes.
+
+    Attributes:
+        cell: [S, A] the row of each state and action, with bit 31 set if the action is illegal;
+            where the episode has ended it is the start's.
+        depth: How many halvings find an outcome of a cell.
+        guide: [2^m] int32, for a start of more outcomes than any other row: the first outcome that
+            a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating
+            random variates from an empirical distribution"). The thresholds of cells that lead to
+            such a start begin at 0, which belongs to no row.
+        starts: Where the thresholds of such a start begin; 0 if the start is a row like any other.
+    """
+
+    cell: NDArray[np.uint64]
+    depth: int
+    guide: NDArray[np.int32]
+    starts: int
+
+
+def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
+    """The cells of a game for one.
 
     Args:
         game: The table of the game.
         table: The game as its player sees it.
         outcomes: The game's.
-
-    Returns:
-        A row for each state and action, [S, A], with bit 31 set if the action is illegal, and the
-        start's where the episode has ended; how many halvings find an outcome of any of them. A
-        start of more outcomes than any other row is found in another way: then the rows that lead
-        to it have thresholds that begin at 0, and next is an array [2^m] of the first outcome that
-        a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating random
-        variates from an empirical distribution"), and where the start's thresholds begin. That is
-        0 if the start is a row like any other.
     """
     node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
     number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
@@ -165,7 +174,7 @@ def cells(
         starts = outcomes.threshold[cut : cut + places]
         guide = np.searchsorted(starts, least_draw, side="right").astype(np.int32)
     cell = row[number] | illegal.astype(np.uint64) << np.uint64(FIRST_BITS)
-    return cell, deepest, guide, cut
+    return Cells(cell, deepest, guide, cut)
 
 
 class SeatBatch(TableSimulator):

@@ -1,7 +1,7 @@
 """A step of many environments over one sampling table, compiled.
 
 The arrays are those of :mod:`solvent.envs.sampling_table` and of
-:func:`solvent.envs.table_batch.cells`. Of n environments, ``state`` [n] int32 and ``stream`` [n]
+:class:`solvent.envs.table_batch.Cells`. Of n environments, ``state`` [n] int32 and ``stream`` [n]
 uint64 say where they are. Everything here agrees to the last bit with
 :class:`solvent.envs.TabularEnv`.
 
@@ -87,10 +87,10 @@ def step(
         state: Changed.
         stream: Changed.
         action: [n]; not read where the episode has ended.
-        cell: [S, A], of :func:`~solvent.envs.table_batch.cells`, like the next three.
-        depth: How many halvings find an outcome of a cell.
-        guide: [2^m] for the start.
-        starts: Where the start's thresholds begin; 0 if the start is a cell like any other.
+        cell: Like the next three, of :class:`~solvent.envs.table_batch.Cells`.
+        depth: Of the cells.
+        guide: Of the cells.
+        starts: Of the cells.
         threshold: The game's.
         to: The game's.
         rewards: The game's, to the player who chooses.

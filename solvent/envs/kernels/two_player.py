@@ -160,6 +160,16 @@ def play_on(
         left = more
 
 
+@njit(cache=True, inline="always")
+def meet(episodes: Any, pool: Any, i: Any) -> None:
+    """Draw an opponent for environment i, from a pool of one without drawing a number."""
+    episodes.opponent[i] = 0
+    if len(pool.weight) > 1:
+        episodes.stream[i] = advance(episodes.stream[i])
+        draw = draw_of(episodes.stream[i])
+        episodes.opponent[i] = pick(draw, pool.weight, 0, len(pool.weight))
+
+
 @njit(cache=True)
 def begin(
     chosen: NDArray[np.int64],
@@ -179,15 +189,11 @@ def begin(
     """
     waiting = 0
     for i in chosen:
-        x = episodes.stream[i]
         if len(table.sign) > 1:
-            x = advance(x)
-            episodes.side[i] = draw_of(x) >> 52
-        episodes.opponent[i] = 0
-        if len(pool.weight) > 1:
-            x = advance(x)
-            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
-        x = advance(x)
+            episodes.stream[i] = advance(episodes.stream[i])
+            episodes.side[i] = draw_of(episodes.stream[i]) >> 52
+        meet(episodes, pool, i)
+        x = advance(episodes.stream[i])
         start = table.row[len(table.row) - 1]
         episodes.state[i] = start_of(draw_of(x), start, table.threshold, table.to, table.shift)
         episodes.stream[i] = x
@@ -289,8 +295,4 @@ def draw_opponents(episodes: Episodes, pool: Pool) -> None:
         pool: Of opponents.
     """
     for i in range(len(episodes.state)):
-        episodes.opponent[i] = 0
-        if len(pool.weight) > 1:
-            x = advance(episodes.stream[i])
-            episodes.stream[i] = x
-            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
+        meet(episodes, pool, i)
