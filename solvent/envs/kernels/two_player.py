@@ -160,16 +160,6 @@ def play_on(
         left = more
 
 
-@njit(cache=True, inline="always")
-def meet(episodes: Any, pool: Any, i: Any) -> None:
-    """Draw an opponent for environment i, from a pool of one without drawing a number."""
-    episodes.opponent[i] = 0
-    if len(pool.weight) > 1:
-        episodes.stream[i] = advance(episodes.stream[i])
-        draw = draw_of(episodes.stream[i])
-        episodes.opponent[i] = pick(draw, pool.weight, 0, len(pool.weight))
-
-
 @njit(cache=True)
 def begin(
     chosen: NDArray[np.int64],
@@ -189,11 +179,15 @@ def begin(
     """
     waiting = 0
     for i in chosen:
+        x = episodes.stream[i]
         if len(table.sign) > 1:
-            episodes.stream[i] = advance(episodes.stream[i])
-            episodes.side[i] = draw_of(episodes.stream[i]) >> 52
-        meet(episodes, pool, i)
-        x = advance(episodes.stream[i])
+            x = advance(x)
+            episodes.side[i] = draw_of(x) >> 52
+        episodes.opponent[i] = 0
+        if len(pool.weight) > 1:
+            x = advance(x)
+            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
+        x = advance(x)
         start = table.row[len(table.row) - 1]
         episodes.state[i] = start_of(draw_of(x), start, table.threshold, table.to, table.shift)
         episodes.stream[i] = x
@@ -295,4 +289,8 @@ def draw_opponents(episodes: Episodes, pool: Pool) -> None:
         pool: Of opponents.
     """
     for i in range(len(episodes.state)):
-        meet(episodes, pool, i)
+        episodes.opponent[i] = 0
+        if len(pool.weight) > 1:
+            x = advance(episodes.stream[i])
+            episodes.stream[i] = x
+            episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
