@@ -179,6 +179,27 @@ class BatchSimulator(ABC):
         """Raise a ValueError if a saved array has a value that is out of range."""
 
 
+class SeatSimulator(BatchSimulator):
+    """A simulator of learners in seats of a game for two, each against an opponent from a pool.
+
+    Its arrays have ``"side"``, which of the seats each learner has, and ``"opponent"``, which of
+    the opponents it meets.
+    """
+
+    def told(self) -> dict[str, Batch]:
+        # Most often there is but one of either, which is faster to write down.
+        alone, n = len(self.seats) == 1, self.num_envs
+        side, opponent = self.arrays["side"], self.arrays["opponent"]
+        seat = np.full(n, self.seats[0]) if alone else np.array(self.seats)[side]
+        several = len(self.opponents) > 1
+        met = opponent.astype(np.int64) if several else np.zeros(n, np.int64)
+        return {"seat": seat, "opponent": met}
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        check_range("side goes", saved["side"], len(self.seats))
+        check_range("opponent goes", saved["opponent"], len(self.opponents))
+
+
 DRAWINGS_MEASURED = 4096
 
 

@@ -105,7 +105,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         if episode.over:
             raise ResetNeeded("the episode has ended or not begun; call reset() first")
         action = check_action(action, episode.n_actions)
-        if self._raises and not (mask := episode.mask())[action]:
+        if self._raises and not (mask := episode.look()[1])[action]:
             raise ValueError(illegal_action(episode.state, action, mask))
         reward, illegal = episode.step(action)
         if self.render_mode == "human":
@@ -133,7 +133,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
             ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
-        masks: Bools = self.episode.mask().astype(bool)
+        masks: Bools = self.episode.look()[1].astype(bool)
         return masks
 
     @property

@@ -201,11 +201,6 @@ class TableEpisode(_Position):
         seen = self._at if self._index else table.observation[row].copy()
         return seen, table.mask[row].copy()
 
-    def mask(self) -> NDArray[np.int8]:
-        """The mask alone; not to be changed."""
-        mask: NDArray[np.int8] = self.table.mask[self._base + self._at]
-        return mask
-
     def told(self) -> dict[str, Any]:
         """What else an info tells."""
         return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
@@ -253,10 +248,6 @@ class OnlyEpisode:
 
     def look(self) -> tuple[Any, NDArray[np.int8]]:
         return self._seen[0].copy(), self._mask[0].copy()
-
-    def mask(self) -> NDArray[np.int8]:
-        mask: NDArray[np.int8] = self._mask[0]
-        return mask
 
     def told(self) -> dict[str, Any]:
         return {name: array.item() for name, array in self.simulator.told().items()}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
+from solvent.envs.batch_simulator import Batch, SeatSimulator
 from solvent.envs.kernels.drawing import draw_actions, draw_entries
 from solvent.envs.opponents import check_weights
 from solvent.envs.random_stream import inverse_cdf
@@ -37,7 +37,7 @@ whether the episode has just begun.
 """
 
 
-class SimulatedSeatBatch(BatchSimulator):
+class SimulatedSeatBatch(SeatSimulator):
     """What :class:`solvent.envs.table_batch.SeatBatch` is, for a game without a table.
 
     A turn of the learner draws an action for the opponent, if that has a choice at the same time,
@@ -203,15 +203,8 @@ class SimulatedSeatBatch(BatchSimulator):
     def over(self) -> Bools:
         return self._over
 
-    def told(self) -> dict[str, Batch]:
-        return {"seat": self._seat, "opponent": self._opponent.astype(np.int64)}
-
     def state(self, i: int) -> Any:
         return self.simulation.state(i)
 
     def examples(self) -> Iterable[Any]:
         return self.sampler.examples()
-
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        check_range("side goes", saved["side"], len(self.seats))
-        check_range("opponent goes", saved["opponent"], len(self.opponents))

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range, spread_states
+from solvent.envs.batch_simulator import (
+    Batch,
+    BatchSimulator,
+    SeatSimulator,
+    check_range,
+    spread_states,
+)
 from solvent.envs.kernels import tabular, two_player
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, FIRST_BITS
@@ -177,7 +183,7 @@ def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
     return Cells(cell, deepest, guide, cut)
 
 
-class SeatBatch(TableSimulator):
+class SeatBatch(TableSimulator, SeatSimulator):
     """`num_envs` learners in seats of a game for two, against opponents from a pool.
 
     Args:
@@ -273,18 +279,9 @@ class SeatBatch(TableSimulator):
     def over(self) -> Bools:
         return self._episodes.over
 
-    def told(self) -> dict[str, Batch]:
-        # Most often there is but one of either, which is faster to write down.
-        episodes, n = self._episodes, self.num_envs
-        alone = len(self.seats) == 1
-        met = episodes.opponent.astype(np.int64) if self.pool.size > 1 else np.zeros(n, np.int64)
-        seat = np.full(n, self.seats[0]) if alone else np.array(self.seats)[episodes.side]
-        return {"seat": seat, "opponent": met}
-
     def check_values(self, saved: Mapping[str, Batch]) -> None:
-        super().check_values(saved)
-        check_range("side goes", saved["side"], len(self.seats))
-        check_range("opponent goes", saved["opponent"], self.pool.size)
+        TableSimulator.check_values(self, saved)
+        SeatSimulator.check_values(self, saved)
 
 
 class BothSeats(TableSimulator):

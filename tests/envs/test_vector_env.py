@@ -22,7 +22,6 @@ from two_players import OneShot, random_pool
 
 from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
 from solvent.envs.kernels.rows import copy_rows
-from solvent.envs.spaces import observations
 from solvent.envs.table_batch import BothSeats
 from solvent.games import FightingFantasy, Greed
 from solvent.model import TabularPolicy, compile_game
@@ -318,27 +317,6 @@ def test_seats_opponents_and_their_actions_have_the_frequencies_asked_for() -> N
             if some.sum() > 1:
                 wanted = chances[some] * len(actions)
                 assert stats.chisquare(count[some], wanted).pvalue > 1e-4
-
-
-def test_both_seats_see_one_episode() -> None:
-    n, game = 64, AT_ONCE
-    env = VectorEnv(BothSeats(game, n, "onehot"), autoreset_mode="SameStep")
-    seen = [observations(game, seat, "onehot") for seat in (0, 1)]
-    rng = np.random.default_rng(1)
-    observation, info = env.reset(seed=5)
-    ended = 0
-    for _ in range(60):
-        at = env.get_state()["state"]
-        assert (observation == np.concatenate([s[at] for s in seen])).all()
-        assert (info["action_mask"] == np.concatenate([m[at] for m in game.mask])).all()
-        actions = rng.integers(0, env.single_action_space.n, 2 * n)
-        observation, _, over, truncated, info = env.step(actions)
-        assert not truncated.any()
-        for i in np.flatnonzero(over):
-            last = seen[i // n][game.terminal]
-            assert (info["final_obs"][i] == last).all(axis=1).any()
-        ended += over.sum()
-    assert ended > n
 
 
 def test_what_both_seats_do_has_the_outcomes_of_the_table() -> None:
