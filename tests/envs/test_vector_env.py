@@ -319,6 +319,19 @@ def test_seats_opponents_and_their_actions_have_the_frequencies_asked_for() -> N
                 assert stats.chisquare(count[some], wanted).pvalue > 1e-4
 
 
+def test_both_seats_are_paid_a_constant_sum() -> None:
+    n, ended = 32, 0
+    env = VectorEnv(BothSeats(GREED, n), autoreset_mode="SameStep")
+    env.reset(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        _, reward, over, *_ = env.step(rng.integers(0, env.single_action_space.n, 2 * n))
+        # 1 for a victory, 1/2 for a tie, 0 for a defeat, from either seat.
+        assert (reward[:n] + reward[n:] == over[:n]).all()
+        ended += int(over.sum())
+    assert ended > n
+
+
 def test_what_both_seats_do_has_the_outcomes_of_the_table() -> None:
     n, game = 20_000, AT_ONCE
     env = VectorEnv(BothSeats(game, n), autoreset_mode="SameStep")
