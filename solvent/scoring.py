@@ -257,7 +257,7 @@ def _of_env(env: Any, player: int | None) -> _Subject:
     check_wrappers(env)
     native = env.unwrapped
     if hasattr(native, "game"):
-        from solvent.envs.learned_seat import learned_seat
+        from solvent.envs.env import learned_seat
 
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from solvent.baselines.opponents import Specification, make_opponents
 from solvent.envs.env import Env, Seat, SeatEnv, TabularEnv
-from solvent.envs.episode import OnlyEpisode
 from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import OnePlayerSampler, Sampler
 from solvent.model import TabularGame
@@ -49,7 +48,7 @@ def make_env(
     source, of_env = _asked(game, arguments)
     shown: dict[str, Any] = {"illegal": illegal, "render_mode": render_mode}
     if isinstance(source, OnePlayerSampler):
-        return Env(OnlyEpisode(source.episodes(1, observation)), **shown)
+        return Env(source.episodes(1, observation), **shown)
     of_env |= {"observation": observation, **shown}
     return SeatEnv(source, **of_env) if "opponents" in of_env else TabularEnv(source, **of_env)
 

@@ -11,7 +11,7 @@ import gymnasium as gym
 
 from solvent.baselines.environments import make_vector_env
 from solvent.benchmark.suites import Task
-from solvent.envs.learned_seat import learned_seat
+from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.exact import Solution, cached_solution
 from solvent.model import Game, TabularGame, cached_table, discounted

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from solvent.envs.random_stream import first_state
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Ints
-from solvent.model.parameters import check_integer
 
 Batch = NDArray[Any]
 """An array with a row for each environment."""
@@ -39,6 +38,9 @@ class BatchSimulator(ABC):
         observation_space: Of one learner.
         n_actions: A, of one learner.
         shared: What copies of the simulator have in common, since it never changes.
+        seats: The seats that the learners may take.
+        opponents: The opponents in the pool: each a policy against each of the seats, or a player.
+        observation: The form of the observations, such as ``"vector"``.
     """
 
     num_envs: int
@@ -48,6 +50,9 @@ class BatchSimulator(ABC):
     observation_space: gym.Space[Any]
     n_actions: int
     shared: tuple[Any, ...] = ()
+    seats: tuple[int, ...] = (0,)
+    opponents: tuple[Any, ...] = ()
+    observation: str = "vector"
 
     @abstractmethod
     def begin(self, chosen: Ints) -> None:
@@ -96,6 +101,19 @@ class BatchSimulator(ABC):
     def told(self) -> dict[str, Batch]:
         """What else an info tells, arrays [n] by name."""
         return {}
+
+    def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: Policies or players for the other seat.
+            weights: In proportion to which they are drawn, or None.
+
+        Raises:
+            ValueError: If there are no opponents or one does not fit, or the weights are not
+                positive numbers.
+        """
+        raise NotImplementedError("the learners have no opponents")
 
     def seed(
         self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
@@ -161,29 +179,25 @@ class BatchSimulator(ABC):
         """Raise a ValueError if a saved array has a value that is out of range."""
 
 
-class TableSimulator(BatchSimulator):
-    """A simulator that samples a table; its first array is ``"state"`` [n], numbers of states.
+class SeatSimulator(BatchSimulator):
+    """A simulator of learners in seats of a game for two, each against an opponent from a pool.
 
-    Args:
-        game: The table.
-        rules: What draws the states, or None.
-        num_envs: n.
+    Its arrays have ``"side"``, which of the seats each learner has, and ``"opponent"``, which of
+    the opponents it meets.
     """
 
-    game: TabularGame
-
-    def __init__(self, game: TabularGame, rules: Game | None, num_envs: int) -> None:
-        self.game, self.rules = game, rules
-        self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
-
-    def state(self, i: int) -> Any:
-        return self.game.states[self.arrays["state"].item(i)]
-
-    def examples(self) -> Iterable[Any]:
-        return spread_states(self.game)
+    def told(self) -> dict[str, Batch]:
+        # Most often there is but one of either, which is faster to write down.
+        alone, n = len(self.seats) == 1, self.num_envs
+        side, opponent = self.arrays["side"], self.arrays["opponent"]
+        seat = np.full(n, self.seats[0]) if alone else np.array(self.seats)[side]
+        several = len(self.opponents) > 1
+        met = opponent.astype(np.int64) if several else np.zeros(n, np.int64)
+        return {"seat": seat, "opponent": met}
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
-        check_range("states go", saved["state"], self.game.n_states)
+        check_range("side goes", saved["side"], len(self.seats))
+        check_range("opponent goes", saved["opponent"], len(self.opponents))
 
 
 DRAWINGS_MEASURED = 4096

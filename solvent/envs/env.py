@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
@@ -12,14 +13,15 @@ from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
-from solvent.envs.episode import Episode, OnePlayerEpisode, OnlyEpisode, SeatEpisode
-from solvent.envs.opponents import Opponents
+from solvent.envs.batch_simulator import BatchSimulator
+from solvent.envs.episode import OnlyEpisode, TableEpisode
+from solvent.envs.opponents import Opponents, opponent_pool
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
+from solvent.envs.sampling_table import SeatTable, table_for_one, table_for_two
 from solvent.envs.simulation import Player, Sampler
 from solvent.envs.spaces import check_action, check_options
-from solvent.envs.transition_dict import TransitionDict
-from solvent.model import Game, TabularGame, cached_table
+from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, shown
 
@@ -37,7 +39,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     Episodes end by the rules and are never truncated.
 
     Args:
-        episode: What is sampled.
+        episode: What is sampled; of a simulator, its only episode.
         illegal: ``"remap"`` as above, or ``"raise"``: a ValueError, for finding mistakes.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
@@ -54,16 +56,19 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
 
     def __init__(
-        self, episode: Episode, *, illegal: str = "remap", render_mode: str | None = None
+        self,
+        episode: TableEpisode | BatchSimulator,
+        *,
+        illegal: str = "remap",
+        render_mode: str | None = None,
     ) -> None:
-        self.episode = episode
-        self.game, self.rules = episode.game, episode.rules
-        self.render_mode = check_render_mode(render_mode, RENDER_MODES, episode.rules)
+        self.episode: TableEpisode | OnlyEpisode
+        self.episode = OnlyEpisode(episode) if isinstance(episode, BatchSimulator) else episode
+        self.game, self.rules = self.episode.game, self.episode.rules
+        self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
-        self.observation_space = episode.observation_space
-        self.action_space = spaces.Discrete(episode.n_actions)
-        self._begun = False
-        self._screen = None
+        self.observation_space = self.episode.observation_space
+        self.action_space = spaces.Discrete(self.episode.n_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -100,7 +105,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         if episode.over:
             raise ResetNeeded("the episode has ended or not begun; call reset() first")
         action = check_action(action, episode.n_actions)
-        if self._raises and not (mask := episode.mask())[action]:
+        if self._raises and not (mask := episode.look()[1])[action]:
             raise ValueError(illegal_action(episode.state, action, mask))
         reward, illegal = episode.step(action)
         if self.render_mode == "human":
@@ -118,8 +123,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         Raises:
             ResetNeeded: If the episode has not begun.
         """
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
+        self._check_begun()
         return self.episode.state
 
     def action_masks(self) -> Bools:
@@ -128,20 +132,19 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         Raises:
             ResetNeeded: If the episode has not begun.
         """
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
-        masks: Bools = self.episode.mask().astype(bool)
+        self._check_begun()
+        masks: Bools = self.episode.look()[1].astype(bool)
         return masks
 
     @property
-    def _drawn_state(self) -> Any:
-        return self.state
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        return self.episode.seats
 
-    def _shared(self) -> tuple[Any, ...]:
-        return self.episode.shared
-
-    def _examples(self) -> Any:
-        return self.episode.examples()
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        return self.episode.opponents
 
 
 class TabularEnv(Env):
@@ -168,7 +171,7 @@ class TabularEnv(Env):
     """
 
     game: TabularGame
-    episode: OnePlayerEpisode
+    episode: TableEpisode
 
     def __init__(
         self,
@@ -182,7 +185,7 @@ class TabularEnv(Env):
     ) -> None:
         table, rules = table_and_rules(game, rules)
         super().__init__(
-            OnePlayerEpisode(table, rules, player, observation),
+            TableEpisode(table, rules, table_for_one(table, player, observation), observation),
             illegal=illegal,
             render_mode=render_mode,
         )
@@ -190,7 +193,7 @@ class TabularEnv(Env):
     @cached_property
     def P(self) -> TransitionDict:  # noqa: N802
         """The model as toy-text environments publish it, ``P[s][a]``."""
-        return TransitionDict(self.episode.table)
+        return TransitionDict(self.game, self.episode.table)
 
     @property
     def initial_state_distrib(self) -> Floats:
@@ -209,7 +212,8 @@ class SeatEnv(Env):
     learner then sees the end, and its first action, whatever it is, collects the reward.
 
     Rewards are those of the learner's seat; from seat 1 an episode's return is the least plus the
-    largest return of the game less what player 0 gets (:mod:`solvent.envs.seat_table` says why).
+    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling_table` says
+    why).
 
     Illegal actions, masks and ends are those of :class:`Env`. Every ``info`` also has ``"seat"``
     and ``"opponent"``, the latter's place in the pool.
@@ -250,26 +254,15 @@ class SeatEnv(Env):
     ) -> None:
         # Policies for a table, players without one.
         seats, pool = seats_of(seat), (cast(Any, opponents), weights)
-        episode: Episode
+        episode: TableEpisode | BatchSimulator
         if isinstance(game, Sampler):
-            self._pool: Any = game.learners(1, *pool, seats, observation)
-            episode = OnlyEpisode(self._pool)
+            episode = game.learners(1, *pool, seats, observation)
         else:
-            table, rules = table_and_rules(game, rules)
-            self._pool = episode = SeatEpisode(table, rules, *pool, seats, observation)
+            game, rules = table_and_rules(game, rules)
+            table = table_for_two(game, seats, observation)
+            met = opponent_pool(game, table, *pool)
+            episode = TableEpisode(game, rules, table, observation, met)
         super().__init__(episode, illegal=illegal, render_mode=render_mode)
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        seats: tuple[int, ...] = self._pool.seats
-        return seats
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool: each a policy against each of the seats, or a player."""
-        opponents: tuple[Any, ...] = self._pool.opponents
-        return opponents
 
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None
@@ -285,7 +278,7 @@ class SeatEnv(Env):
             ValueError: If an opponent is for another game or for the learner's own seat, or the
                 weights are not as above.
         """
-        self._pool.set_opponents(opponents, weights)
+        self.episode.set_opponents(cast(Any, opponents), weights)
 
 
 def table_and_rules(
@@ -315,3 +308,107 @@ def illegal_action(state: Any, action: int, mask: NDArray[np.int8]) -> str:
         f"action {action} is not legal in state {state!r}; "
         f"legal are {np.flatnonzero(mask).tolist()}"
     )
+
+
+Branch: TypeAlias = tuple[float, int, float, bool]
+
+
+class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
+    """A game in the form in which Gymnasium's toy-text environments publish theirs.
+
+    ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``: what textbook value
+    iteration reads. As in toy-text, every state has every action, and an ended episode stays where
+    it is without reward. An illegal action has the branches of the legal one that the environment
+    plays in its place, so ``P`` describes the environment and not only the rules. The branches of a
+    state are built when they are asked for.
+
+    Args:
+        game: The table of the game.
+        table: The game as its player sees it.
+    """
+
+    def __init__(self, game: TabularGame, table: SeatTable) -> None:
+        self._game, self._table = game, table
+
+    def __getitem__(self, state: int) -> dict[int, list[Branch]]:
+        """The branches of every action in a state.
+
+        Raises:
+            KeyError: If there is no such state.
+        """
+        if not 0 <= state < len(self):
+            raise KeyError(state)
+        ranks = self._table.rank[state].tolist()
+        if self._game.terminal[state]:
+            return {action: [(1.0, state, 0.0, True)] for action in range(len(ranks))}
+        first, own, *_ = self._table.node[state].tolist()
+        return {a: self._branches(first + max(rank, 0) * own) for a, rank in enumerate(ranks)}
+
+    def _branches(self, row: int) -> list[Branch]:
+        game = self._game
+        start, end = game.outcome_start[row : row + 2]
+        outcomes = start + np.flatnonzero(game.probability[start:end])
+        target = game.next_state[outcomes]
+        reward = self._table.sign * game.outcome_reward[outcomes]
+        columns = (game.probability[outcomes], target, reward, game.terminal[target])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
+
+    def __len__(self) -> int:
+        return self._game.n_states
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedSeat:
+    """What is learned in an environment against opponents who do not change.
+
+    Attributes:
+        game: The game that is played.
+        left: The game that a policy is scored on: against one opponent, what is left for the
+            learner when it is folded into chance; against several, of which the learner does
+            not know which it meets, the game itself, that is, against the worst opponent.
+        player: Whose policy is learned.
+        observation: What the learner sees: ``"vector"``, ``"onehot"`` or ``"index"``.
+    """
+
+    game: TabularGame
+    left: TabularGame
+    player: int
+    observation: str
+
+
+def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
+    """What is learned in an environment of this package.
+
+    Args:
+        env: A single environment or a vector environment, which samples a table.
+        player: Whose policy, where the learner takes either seat; elsewhere the environment says
+            it.
+
+    Raises:
+        ValueError: If the environment samples no table, the learner takes either seat and `player`
+            does not say which, or `player` is not the learner.
+    """
+    native = env.unwrapped
+    if not isinstance(native.game, TabularGame):
+        raise ValueError(
+            f"{shown(env)} has too many states for a table; only a network can be scored there, "
+            f"layer by layer (`solvent score network.npz --solution DIR`)"
+        )
+    seats: tuple[int, ...] = native.seats
+    if player is None and len(seats) > 1:
+        raise ValueError(
+            "seat is 'random'; a policy is learned for 0 or 1 here, and for both by self-play: "
+            "say player=0 or player=1"
+        )
+    player = seats[0] if player is None else player
+    if player not in seats:
+        raise ValueError(f"player is {shown(player)}; the learner of {shown(env)} is {seats[0]}")
+    left: TabularGame = native.game
+    if len(native.opponents) == 1:
+        left = against(left, native.opponents[0][seats.index(player)])
+    # A single environment has an episode, and a vector environment many.
+    sampled = native.episode if isinstance(native, Env) else native.simulator
+    return LearnedSeat(native.game, left, player, sampled.observation)

@@ -1,234 +1,127 @@
-"""One episode under way: what every environment for a single learner is made of.
+"""One episode under way: what every environment that is stepped alone is made of.
 
-An :class:`Episode` begins, makes a step and shows what the learner sees.
-:class:`solvent.envs.env.Env` makes a Gymnasium environment of it. Episodes over a table are plain
-Python, which takes 2 µs a step where a compiled loop would spend more on being called, and which is
-what the compiled loops are tested against. Any other game's episode is the only one of a
-:class:`~solvent.envs.batch_simulator.BatchSimulator` (:class:`OnlyEpisode`).
+Episodes over a table are plain Python, which takes 2 µs a step where a compiled loop would spend
+more on being called, and which is what the compiled loops are tested against. A learner's episode
+(:class:`TableEpisode`) goes on to the learner's next turn, a joint one (:class:`JointEpisode`) to
+the next choice of either player. Games without a table have a simulator of many episodes, of which
+:class:`OnlyEpisode` and :class:`SimulatedJointEpisode` run one.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import BatchSimulator, spread_states
 from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
 from solvent.envs.random_stream import DRAWS, RandomStream
-from solvent.envs.sampling_table import SamplingTable, sampling_table
-from solvent.envs.seat_table import LEARNER, NOBODY, OPPONENT, SeatTable, place_of, seat_table
+from solvent.envs.sampling_table import (
+    LEARNER,
+    NOBODY,
+    OPPONENT,
+    SeatTable,
+    bonus_of,
+    outcome_table,
+    place_of,
+    table_for_two,
+)
+from solvent.envs.simulation import Sampler
 from solvent.envs.spaces import observation_space
 from solvent.model import Game, TabularGame
+from solvent.model.game import Alternating
 
 
-class Episode(ABC):
-    """An episode of one learner.
-
-    Attributes:
-        game: The table that is sampled, or None.
-        rules: What draws the states, or None.
-        over: Whether the end has been reported; True before the first episode.
-        observation_space: Of the learner.
-        n_actions: A.
-    """
-
-    game: TabularGame | None
-    rules: Game | None
-    over: bool
-    observation_space: gym.Space[Any]
-    n_actions: int
-
-    @property
-    @abstractmethod
-    def shared(self) -> tuple[Any, ...]:
-        """What copies have in common, since it never changes."""
-
-    @abstractmethod
-    def seed(self, first: int) -> None:
-        """Begin the stream of random numbers in a state of 64 bits, not 0."""
-
-    @abstractmethod
-    def begin(self) -> None:
-        """Begin anew, up to the learner's first turn."""
-
-    @abstractmethod
-    def step(self, action: int) -> tuple[float, bool]:
-        """Play an action within 0..A-1, and what follows up to the learner's next turn.
-
-        Returns:
-            The reward, and whether another action was played, the given one being illegal.
-        """
-
-    @abstractmethod
-    def look(self) -> tuple[Any, NDArray[np.int8]]:
-        """The observation and the mask [A] of legal actions; new arrays."""
-
-    @abstractmethod
-    def mask(self) -> NDArray[np.int8]:
-        """The mask alone; not to be changed."""
-
-    @abstractmethod
-    def told(self) -> dict[str, Any]:
-        """What else an info tells."""
-
-    @property
-    @abstractmethod
-    def state(self) -> Any:
-        """The state of the rules."""
-
-    @abstractmethod
-    def examples(self) -> Iterable[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
-
-
-class _TableEpisode(Episode):
-    """What episodes over a table have in common.
+class _Position:
+    """A state of a table, and the stream of random numbers that decides what follows it.
 
     Args:
         game: The table of the game.
         rules: What draws the states, or None.
-        view: The arrays that are sampled.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling_table.outcome_table`.
     """
 
-    def __init__(
-        self,
-        game: TabularGame,
-        rules: Game | None,
-        view: SamplingTable | SeatTable,
-        observation: str,
-    ) -> None:
-        self.game: TabularGame = game
-        self.rules, self.over = rules, True
-        self.n_actions: int = view.mask.shape[1]
-        self.observation_space = observation_space(view.observation)
-        self.observation = observation
-        self._index = observation == "index"
+    def __init__(self, game: TabularGame, rules: Game | None) -> None:
+        self.game, self.rules = game, rules
+        self._outcomes = outcome_table(game)
         self._stream: RandomStream | None = None
         self._at = -1
 
     def seed(self, first: int) -> None:
+        """Begin the stream of random numbers in a state of 64 bits, not 0."""
         self._stream = RandomStream(first)
+
+    def _follow(self, row: int) -> float:
+        """Draw an outcome of a row, go there, and return player 0's reward."""
+        outcomes = self._outcomes
+        assert self._stream is not None
+        entry, cut, places = place_of(outcomes.row.item(row))
+        entry += bisect_right(outcomes.threshold, self._stream.draw(), cut, cut + places - 1) - cut
+        self._at, reward = outcomes.outcome(entry)
+        return reward
 
     @property
     def state(self) -> Any:
+        """The state of the rules."""
         return self.game.states[self._at]
 
     def examples(self) -> Sequence[Any]:
+        """States of the rules among which the largest drawings are; always the same."""
         return spread_states(self.game)
 
 
-class OnePlayerEpisode(_TableEpisode):
-    """An episode of a table in which one player chooses.
+class TableEpisode(_Position):
+    """An episode of a learner in a table, alone or against an opponent from a pool.
 
     Args:
         game: The table of the game.
         rules: What draws the states, or None.
-        player: The player who chooses.
+        table: The game as the learner sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        pool: The opponents, or None if no other player has a choice.
 
     Attributes:
-        table: The arrays that are sampled.
+        table: The game as the learner sees it.
+        seats: The seats that the learner may take.
+        over: Whether the end has been reported; True before the first episode.
+        observation_space: Of the learner.
+        n_actions: A.
 
     Raises:
-        ValueError: As :func:`~solvent.envs.sampling_table.sampling_table`.
-    """
-
-    def __init__(
-        self, game: TabularGame, rules: Game | None, player: int, observation: str
-    ) -> None:
-        self.table = sampling_table(game, player, observation)
-        self.player = player
-        super().__init__(game, rules, self.table, observation)
-
-    @property
-    def shared(self) -> tuple[Any, ...]:
-        return self.game, self.rules, self.table
-
-    def begin(self) -> None:
-        table, stream = self.table, self._stream
-        assert stream is not None
-        self._at = table.next_state.item(bisect_right(table.threshold, stream.draw(), table.start))
-        self.over = False
-
-    def step(self, action: int) -> tuple[float, bool]:
-        table, stream = self.table, self._stream
-        assert stream is not None
-        span = table.span
-        first, last = span.item(self._at, action, 0), span.item(self._at, action, 1)
-        illegal = first < 0
-        if illegal:
-            first = ~first
-        outcome = bisect_right(table.threshold, stream.draw(), first, last)
-        self._at = at = table.next_state.item(outcome)
-        self.over = table.terminal.item(at)
-        return table.reward.item(outcome), illegal
-
-    def look(self) -> tuple[Any, NDArray[np.int8]]:
-        table, at = self.table, self._at
-        return at if self._index else table.observation[at].copy(), table.mask[at].copy()
-
-    def mask(self) -> NDArray[np.int8]:
-        mask: NDArray[np.int8] = self.table.mask[self._at]
-        return mask
-
-    def told(self) -> dict[str, Any]:
-        return {}
-
-
-class SeatEpisode(_TableEpisode):
-    """An episode of a table for two, in which the learner meets an opponent from a pool.
-
-    Args:
-        game: The table of the game.
-        rules: What draws the states, or None.
-        opponents: See :func:`solvent.envs.opponents.opponent_pool`.
-        weights: In proportion to which the opponents are drawn, or None.
-        seats: Those that the learner may have, one or both.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-
-    Attributes:
-        table: The arrays that are sampled.
-
-    Raises:
-        ValueError: As :func:`~solvent.envs.seat_table.seat_table` and
-            :func:`~solvent.envs.opponents.opponent_pool`.
+        ValueError: As :func:`~solvent.envs.sampling_table.outcome_table`.
     """
 
     def __init__(
         self,
         game: TabularGame,
         rules: Game | None,
-        opponents: Opponents,
-        weights: Sequence[float] | None,
-        seats: tuple[int, ...],
+        table: SeatTable,
         observation: str,
+        pool: OpponentPool | None = None,
     ) -> None:
-        self.table = seat_table(game, seats, observation)
-        self.pool: OpponentPool = opponent_pool(game, self.table, opponents, weights)
-        super().__init__(game, rules, self.table, observation)
-        self._side = self._opponent = 0
+        super().__init__(game, rules)
+        self.table, self.seats, self.pool, self.over = table, table.seats, pool, True
+        self.n_actions: int = table.mask.shape[1]
+        self.observation_space = observation_space(table.observation)
+        self.observation = observation
+        self._index = observation == "index"
+        self._side = self._opponent = self._base = 0
         self._owed = 0.0
 
     @property
     def shared(self) -> tuple[Any, ...]:
-        return self.game, self.rules, self.table, self.pool
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        return self.table.seats
+        """What copies have in common, since it never changes."""
+        return self.game, self.rules, self._outcomes, self.pool, self.table
 
     @property
     def opponents(self) -> tuple[Any, ...]:
         """The opponents in the pool, each a policy against each of the learner's seats."""
-        return self.pool.opponents
+        return self.pool.opponents if self.pool else ()
 
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
         """Replace the pool; an episode that is under way draws its opponent anew and goes on.
@@ -242,78 +135,79 @@ class SeatEpisode(_TableEpisode):
         """
         self.pool = opponent_pool(self.game, self.table, opponents, weights)
         if self._stream is not None:
-            self._draw_opponent(self._stream)
+            self._draw_opponent(self.pool, self._stream)
 
     def begin(self) -> None:
-        table, stream = self.table, self._stream
-        assert stream is not None
-        if len(table.seats) > 1:
-            self._side = int(stream.draw() >= DRAWS // 2)
-        self._draw_opponent(stream)
-        at = table.start_state.item(bisect_right(table.start_threshold, stream.draw()))
+        """Begin anew, up to the learner's first turn."""
+        if self.pool is not None:
+            assert self._stream is not None
+            if len(self.seats) > 1:
+                self._side = int(self._stream.draw() >= DRAWS // 2)
+                self._base = self._side * self.table.n_states
+            self._draw_opponent(self.pool, self._stream)
+        self._follow(-1)
         self._owed, self.over = 0.0, False
-        if table.node.item(self._first + at, 5) == OPPONENT:
-            self._owed, at = self._play(stream, at, 0, 0.0)
-        self._at = at
+        if self.pool is not None and self._actor() == OPPONENT:
+            self._owed = self._play(0, 0.0)
 
     def step(self, action: int) -> tuple[float, bool]:
-        table, at, stream = self.table, self._at, self._stream
-        assert stream is not None
+        """Play an action within 0..A-1, and what follows up to the learner's next turn.
+
+        Returns:
+            The reward, and whether another action was played, the given one being illegal.
+        """
         reward, self._owed = self._owed, 0.0
         illegal = False
-        if table.node.item(self._first + at, 5) == LEARNER:
-            rank = table.rank.item(self._first + at, action)
+        if self._actor() != NOBODY:
+            rank = self.table.rank.item(self._base + self._at, action)
             illegal = rank < 0
-            reward, at = self._play(stream, at, max(rank, 0), reward)
-            self._at = at
-        self.over = table.node.item(self._first + at, 5) == NOBODY
-        if self.over:
-            reward += table.bonus.item(self._side)
+            reward = self._play(0 if illegal else rank, reward)
+        self.over = self._actor() == NOBODY
+        if self.over and self.pool is not None:
+            reward += self.table.bonus.item(self._side)
         return reward, illegal
 
-    def _play(self, stream: RandomStream, at: int, rank: int, reward: float) -> tuple[float, int]:
+    def _play(self, rank: int, reward: float) -> float:
         """Play the learner's legal action number `rank`, then the opponent's while it is on turn.
 
         Returns:
-            `reward` and the rewards since, and the state that follows.
+            `reward` and the rewards since.
         """
-        table, policy = self.table, self.pool.policy[self._opponent]
-        base, sign = self._first, table.sign.item(self._side)
+        table, pool, stream = self.table, self.pool, self._stream
+        base, sign = self._base, table.sign.item(self._side)
         while True:
-            first, own, other, choice, choices, _ = table.node[base + at].tolist()
+            first, own, other, choice, choices, _ = table.node[base + self._at].tolist()
+            row = first + rank * own
+            if pool is None:
+                return reward + sign * self._follow(row)
+            assert stream is not None
+            policy = pool.policy[self._opponent]
             reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
-            outcome, cut, places = place_of(table.row.item(first + rank * own + reply * other))
-            outcome += bisect_right(table.threshold, stream.draw(), cut, cut + places - 1) - cut
-            at, paid = table.outcome(outcome)
-            reward += sign * paid
+            reward += sign * self._follow(row + reply * other)
+            if self._actor() != OPPONENT:
+                return reward
             rank = 0
-            if table.node.item(base + at, 5) != OPPONENT:
-                return reward, at
 
-    def _draw_opponent(self, stream: RandomStream) -> None:
-        several = self.pool.size > 1
-        self._opponent = bisect_right(self.pool.weight, stream.draw()) if several else 0
+    def _actor(self) -> int:
+        """Who is to act."""
+        return self.table.node.item(self._base + self._at, 5)
 
-    @property
-    def _first(self) -> int:
-        """The row of the table that shows state 0 from the learner's seat."""
-        return self._side * self.table.n_states
+    def _draw_opponent(self, pool: OpponentPool, stream: RandomStream) -> None:
+        self._opponent = bisect_right(pool.weight, stream.draw()) if pool.size > 1 else 0
 
     def look(self) -> tuple[Any, NDArray[np.int8]]:
-        table, row = self.table, self._first + self._at
+        """The observation and the mask [A] of legal actions; new arrays."""
+        table, row = self.table, self._base + self._at
         seen = self._at if self._index else table.observation[row].copy()
         return seen, table.mask[row].copy()
 
-    def mask(self) -> NDArray[np.int8]:
-        mask: NDArray[np.int8] = self.table.mask[self._first + self._at]
-        return mask
-
     def told(self) -> dict[str, Any]:
-        return {"seat": self.table.seats[self._side], "opponent": self._opponent}
+        """What else an info tells."""
+        return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
 
 
-class OnlyEpisode(Episode):
-    """The episode of a simulator that has but one.
+class OnlyEpisode:
+    """The episode of a simulator that has but one; its methods are those of a table's episode.
 
     Args:
         simulator: With ``num_envs == 1``.
@@ -321,14 +215,21 @@ class OnlyEpisode(Episode):
 
     def __init__(self, simulator: BatchSimulator) -> None:
         self.simulator = simulator
-        self.game, self.rules = simulator.game, simulator.rules
+        self.game, self.rules, self.seats = simulator.game, simulator.rules, simulator.seats
+        self.observation = simulator.observation
         self.observation_space = simulator.observation_space
-        self.n_actions = simulator.n_actions
-        self.over = True
+        self.n_actions, self.over = simulator.n_actions, True
 
     @property
     def shared(self) -> tuple[Any, ...]:
         return (self.rules, *self.simulator.shared)
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        return self.simulator.opponents
+
+    def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
+        self.simulator.set_opponents(opponents, weights)
 
     def seed(self, first: int) -> None:
         self.simulator.arrays["stream"][0] = first
@@ -348,10 +249,6 @@ class OnlyEpisode(Episode):
     def look(self) -> tuple[Any, NDArray[np.int8]]:
         return self._seen[0].copy(), self._mask[0].copy()
 
-    def mask(self) -> NDArray[np.int8]:
-        mask: NDArray[np.int8] = self._mask[0]
-        return mask
-
     def told(self) -> dict[str, Any]:
         return {name: array.item() for name, array in self.simulator.told().items()}
 
@@ -361,3 +258,142 @@ class OnlyEpisode(Episode):
 
     def examples(self) -> Iterable[Any]:
         return self.simulator.examples()
+
+
+class JointEpisode(_Position):
+    """An episode of a table for two in which both players' actions come from outside.
+
+    A move draws one number.
+
+    Args:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        alternating: Whether the players take turns.
+        observation_spaces: Of each player.
+        n_actions: Of each player.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling_table.table_for_two`.
+    """
+
+    def __init__(self, game: TabularGame, rules: Game | None, observation: str) -> None:
+        self._tables = tuple(table_for_two(game, (player,), observation) for player in (0, 1))
+        super().__init__(game, rules)
+        self.alternating = game.turn is not None
+        self.observation_spaces = tuple(observation_space(t.observation) for t in self._tables)
+        self.n_actions = tuple(table.mask.shape[1] for table in self._tables)
+        self._index = observation == "index"
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """What copies have in common, since it never changes."""
+        return self.game, self.rules, self._outcomes, self._tables
+
+    def begin(self) -> None:
+        """Begin anew, up to the first choice of a player."""
+        self._follow(-1)
+
+    def move(self, actions: tuple[int, int]) -> tuple[float, float]:
+        """Play legal actions of both players, and what follows up to the next choice.
+
+        Args:
+            actions: Of both; that of a player who has no choice is not read.
+
+        Returns:
+            The rewards of both.
+        """
+        first, own, other, *_ = self._tables[0].node[self._at].tolist()
+        # Who waits has one action, whose number is 0, whatever stands there.
+        one, two = (
+            max(table.rank.item(self._at, action), 0)
+            for table, action in zip(self._tables, actions, strict=True)
+        )
+        reward = self._follow(first + one * own + two * other)
+        return reward, -reward + (self._tables[1].bonus.item(0) if self.over() else 0.0)
+
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self._tables[0].node.item(self._at, 5) == NOBODY
+
+    def acts(self, player: int) -> bool:
+        """Whether it is for a player to choose."""
+        return self._tables[player].node.item(self._at, 5) == LEARNER
+
+    def mask(self, player: int) -> NDArray[np.int8]:
+        """The legal actions [A] of a player; all 1 once the episode has ended. A new array."""
+        mask: NDArray[np.int8] = self._tables[player].mask[self._at].copy()
+        return mask
+
+    def observe(self, player: int) -> Any:
+        """What a player sees; a new array."""
+        at = self._at
+        return np.int64(at) if self._index else self._tables[player].observation[at].copy()
+
+
+_ONE = np.zeros(1, np.int64)
+_PLAYER = (np.zeros(1, np.int64), np.ones(1, np.int64))
+
+
+class SimulatedJointEpisode:
+    """A joint episode of a game without a table; its methods are those of a table's.
+
+    Moves of chance alone are made along with the move before.
+
+    Args:
+        sampler: The game.
+        observation: What the game's simulations offer.
+    """
+
+    def __init__(self, sampler: Sampler, observation: str) -> None:
+        self._sampler, self._simulation = sampler, sampler.plays(1, observation)
+        self.game, self.rules = None, sampler.rules
+        self.alternating = isinstance(sampler.rules, Alternating)
+        self.observation_spaces = (self._simulation.observation_space,) * 2
+        self.n_actions = (self._simulation.n_actions,) * 2
+        self._bonus = bonus_of(sampler.rules.info)
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        return self._sampler, self.rules
+
+    def seed(self, first: int) -> None:
+        self._simulation.arrays["stream"][0] = first
+
+    def begin(self) -> None:
+        self._simulation.begin(_ONE)
+        self._make_moves_of_chance(np.zeros(1))
+
+    def move(self, actions: tuple[int, int]) -> tuple[float, float]:
+        earned = np.zeros(1)
+        self._simulation.move(_ONE, np.array(actions[:1]), np.array(actions[1:]), earned)
+        self._make_moves_of_chance(earned)
+        reward = earned.item()
+        return reward, -reward + (self._bonus if self.over() else 0.0)
+
+    def _make_moves_of_chance(self, earned: NDArray[np.float64]) -> None:
+        """Go on until somebody has a choice or the episode has ended."""
+        while not (self.over() or self.acts(0) or self.acts(1)):
+            self._simulation.move(_ONE, _ONE, _ONE, earned)
+
+    def over(self) -> bool:
+        return bool(self._simulation.over()[0])
+
+    def acts(self, player: int) -> bool:
+        return bool(self._simulation.acts(_ONE, _PLAYER[player])[0])
+
+    def mask(self, player: int) -> NDArray[np.int8]:
+        mask: NDArray[np.int8] = self._simulation.legal(_ONE, _PLAYER[player])[0]
+        return mask
+
+    def observe(self, player: int) -> Any:
+        return self._simulation.observe(_ONE, _PLAYER[player])[0]
+
+    @property
+    def state(self) -> Any:
+        return self._simulation.state(0)
+
+    def examples(self) -> Iterable[Any]:
+        return self._sampler.examples()

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from solvent.envs.random_stream import inverse_cdf
-from solvent.envs.seat_table import SeatTable
+from solvent.envs.sampling_table import SeatTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown

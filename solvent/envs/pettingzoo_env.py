@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
 from solvent.envs.env import ILLEGAL, illegal_action, table_and_rules
-from solvent.envs.joint_episode import JointEpisode, SimulatedJointEpisode, TableJointEpisode
+from solvent.envs.episode import JointEpisode, SimulatedJointEpisode
 from solvent.envs.random_stream import first_state
 from solvent.envs.rendering import RENDER_MODES, Drawn, check_render_mode
 from solvent.envs.simulation import Sampler
@@ -56,11 +56,11 @@ class _TwoAgents(Drawn):
         mask: str = "obs",
         render_mode: str | None = None,
     ) -> None:
-        self.episode: JointEpisode
+        self.episode: JointEpisode | SimulatedJointEpisode
         if isinstance(game, Sampler):
             self.episode = SimulatedJointEpisode(game, observation)
         else:
-            self.episode = TableJointEpisode(*table_and_rules(game, rules), observation)
+            self.episode = JointEpisode(*table_and_rules(game, rules), observation)
         self.game, self.rules = self.episode.game, self.episode.rules
         self._name = (game.rules if isinstance(game, Sampler) else game).info.name
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
@@ -86,8 +86,6 @@ class _TwoAgents(Drawn):
                 else spaces.Dict({"observation": seen, "action_mask": legal})
             )
             self.action_spaces[agent] = spaces.Discrete(width)
-        self._begun = False
-        self._screen = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         return self.observation_spaces[agent]
@@ -147,20 +145,6 @@ class _TwoAgents(Drawn):
         """
         self._check_begun()
         return self.episode.state
-
-    @property
-    def _drawn_state(self) -> Any:
-        return self.state_of_rules
-
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise ResetNeeded("the episode has not begun; call reset() first")
-
-    def _examples(self) -> Iterable[Any]:
-        return self.episode.examples()
-
-    def _shared(self) -> tuple[Any, ...]:
-        return self.episode.shared
 
 
 class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):

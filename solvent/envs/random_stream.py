@@ -100,14 +100,13 @@ FIRST_BITS, CUT_BITS = 31, 27
 """How many bits of a packed row say where its outcomes and where its thresholds begin."""
 
 
-def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint64], int]:
+def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint64]]:
     """Many distributions in the form in which compiled loops read them.
 
     Equal distributions share their thresholds: a dice game has far fewer distributions than rows,
     few enough to stay in a processor's first cache. The thresholds of a distribution of n entries
-    fill a power of two of places, at least n and at least 4 where no distribution is longer; those
-    that are left over are 2^53, which no draw reaches. So a search takes the same steps for
-    every draw.
+    fill a power of two of places, at least n and at least 4; those that are left over are 2^53,
+    which no draw reaches. So a search takes the same steps for every draw.
 
     A row is one number: from bit 0 on `first`, bit 31 is free, from bit 32 on where its thresholds
     begin, from bit 59 on the binary logarithm of how many places they fill.
@@ -117,23 +116,23 @@ def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint
         first: [K+1]; distribution k has the entries ``first[k] : first[k+1]``, at least one.
 
     Returns:
-        The thresholds, the rows [K], and the largest of those logarithms.
+        The thresholds, and the rows [K].
 
     Raises:
         ValueError: If there are too many entries to be numbered in these bits.
     """
     length = np.diff(first)
-    depth = int(length.max() - 1).bit_length()
     row = np.empty(len(length), np.uint64)
     # Place 0 belongs to nobody, so that a row whose thresholds begin there can be told from others.
     threshold, end = [np.full(1, DRAWS)], 1
     for n in np.unique(length).tolist():
-        level = 2 if depth <= 2 else (n - 1).bit_length()
+        level = max(2, (n - 1).bit_length())
         rows = np.flatnonzero(length == n)
         example, which = _distinct(probability[first[rows, None] + np.arange(n)])
         cuts = np.full((len(example), 1 << level), DRAWS)
         cuts[:, :n] = inverse_cdf_rows(example)
-        row[rows] = first[rows] | (end + (which << level) << FIRST_BITS + 1) | (level << 59)
+        row[rows] = first[rows] | (end + (which << level) << FIRST_BITS + 1)
+        row[rows] |= np.uint64(level << 59)
         threshold.append(cuts.ravel())
         end += cuts.size
     if first[-1] >= 1 << FIRST_BITS or end >= 1 << CUT_BITS:
@@ -141,7 +140,7 @@ def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint
             f"the table has {first[-1]} outcomes and {end} thresholds; "
             f"allowed are up to 2^{FIRST_BITS} and 2^{CUT_BITS}"
         )
-    return np.concatenate(threshold), row, max(depth, 2)
+    return np.concatenate(threshold), row
 
 
 def _distinct(rows: Floats) -> tuple[Floats, Ints]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from gymnasium import logger
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from solvent.model import Game
@@ -161,28 +162,22 @@ class Drawn:
     """An environment that shows the state in which it is, and can be copied while it does.
 
     Attributes:
+        episode: What is sampled.
         rules: What draws the states, or None.
         render_mode: None, or one of :data:`RENDER_MODES`.
         metadata: Has ``"render_fps"``.
     """
 
+    episode: Any
     rules: Game | None
     render_mode: str | None
     metadata: dict[str, Any]
-    _screen: Screen | None
+    _begun = False
+    _screen: Screen | None = None
 
-    @property
-    def _drawn_state(self) -> Any:
-        """The state of the rules in which the episode is."""
-        raise NotImplementedError
-
-    def _examples(self) -> Iterable[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
-        raise NotImplementedError
-
-    def _shared(self) -> tuple[Any, ...]:
-        """What copies of the environment have in common, since it never changes."""
-        raise NotImplementedError
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ResetNeeded("the episode has not begun; call reset() first")
 
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
@@ -193,11 +188,12 @@ class Drawn:
         if self.render_mode is None or self.rules is None:
             logger.warn("render() was called, but no render_mode was given to the environment")
             return None
-        text = self.rules.draw(self._drawn_state)
+        self._check_begun()
+        text = self.rules.draw(self.episode.state)
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
-            self._screen = Screen.for_states(self.rules, self._examples())
+            self._screen = Screen.for_states(self.rules, self.episode.examples())
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
         self._screen.show(text, self.metadata["render_fps"])
@@ -211,7 +207,7 @@ class Drawn:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """A copy that plays on by itself; what never changes is shared, a window is not."""
-        memo.update((id(shared), shared) for shared in self._shared())
+        memo.update((id(shared), shared) for shared in self.episode.shared)
         twin = object.__new__(type(self))
         memo[id(self)] = twin
         twin.__dict__.update(deepcopy(self.__getstate__(), memo))

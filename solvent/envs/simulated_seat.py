@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Batch, BatchSimulator, check_range
+from solvent.envs.batch_simulator import Batch, SeatSimulator
 from solvent.envs.kernels.drawing import draw_actions, draw_entries
 from solvent.envs.opponents import check_weights
 from solvent.envs.random_stream import inverse_cdf
-from solvent.envs.seat_table import bonus_of
+from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulation import Player, Sampler
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
@@ -37,8 +37,8 @@ whether the episode has just begun.
 """
 
 
-class SimulatedSeatBatch(BatchSimulator):
-    """What :class:`solvent.envs.seat.SeatBatch` is, for a game without a table.
+class SimulatedSeatBatch(SeatSimulator):
+    """What :class:`solvent.envs.table_batch.SeatBatch` is, for a game without a table.
 
     A turn of the learner draws an action for the opponent, if that has a choice at the same time,
     and what follows; the episode then goes on until the learner has a choice again or it has ended.
@@ -62,8 +62,6 @@ class SimulatedSeatBatch(BatchSimulator):
         ValueError: If there are no opponents, the weights are not as above, or `num_envs` is not
             positive.
     """
-
-    opponents: tuple[Player, ...]
 
     def __init__(
         self,
@@ -205,15 +203,8 @@ class SimulatedSeatBatch(BatchSimulator):
     def over(self) -> Bools:
         return self._over
 
-    def told(self) -> dict[str, Batch]:
-        return {"seat": self._seat, "opponent": self._opponent.astype(np.int64)}
-
     def state(self, i: int) -> Any:
         return self.simulation.state(i)
 
     def examples(self) -> Iterable[Any]:
         return self.sampler.examples()
-
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        check_range("side goes", saved["side"], len(self.seats))
-        check_range("opponent goes", saved["opponent"], len(self.opponents))

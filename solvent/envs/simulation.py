@@ -100,11 +100,9 @@ class Sampler(Protocol):
     @property
     def rules(self) -> Game:
         """The game."""
-        ...
 
     def plays(self, n: int, observation: str = "vector") -> Simulation:
         """Episodes that have not begun."""
-        ...
 
     def learners(
         self,
@@ -119,11 +117,9 @@ class Sampler(Protocol):
         A :class:`solvent.envs.simulated_seat.SimulatedSeatBatch`, whose arguments these are, or
         what does the same faster.
         """
-        ...
 
     def examples(self) -> Sequence[Any]:
         """States of the rules among which the largest drawings are; always the same."""
-        ...
 
 
 @runtime_checkable
@@ -133,7 +129,6 @@ class OnePlayerSampler(Protocol):
     @property
     def rules(self) -> Game:
         """The game."""
-        ...
 
     def episodes(self, n: int, observation: str = "vector") -> BatchSimulator:
         """Episodes that have not begun.
@@ -145,11 +140,9 @@ class OnePlayerSampler(Protocol):
         Raises:
             ValueError: If it offers no such form.
         """
-        ...
 
     def examples(self) -> Sequence[Any]:
         """States of the rules among which the largest drawings are; always the same."""
-        ...
 
 
 class Player(Protocol):
@@ -158,7 +151,6 @@ class Player(Protocol):
     @property
     def name(self) -> str:
         """What to call it."""
-        ...
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] the probabilities of its actions in episodes in which it has a choice.
@@ -168,7 +160,6 @@ class Player(Protocol):
             chosen: [k] indices of episodes.
             player: [k] the seat that it has in each.
         """
-        ...
 
 
 class Uniform:

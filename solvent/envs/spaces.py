@@ -104,11 +104,6 @@ def kind_that_fits(
     return default
 
 
-def action_space(mask: NDArray[np.int8]) -> spaces.Discrete:
-    """One number per column of a mask [S, A]; a new space, since each holds its own generator."""
-    return spaces.Discrete(mask.shape[1])
-
-
 def observation_space(observation: NDArray[Any]) -> spaces.Space[Any]:
     """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry of [S, D] is negative)."""
     width = observation.shape[1]

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator
 from solvent.envs.env import ILLEGAL, Seat, illegal_action, seats_of, table_and_rules
-from solvent.envs.one_player import OnePlayerBatch
 from solvent.envs.opponents import Opponents
 from solvent.envs.rendering import RENDER_MODES, Screen, check_render_mode
-from solvent.envs.seat import SeatBatch
-from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Player, Sampler
 from solvent.envs.spaces import check_actions, check_options
+from solvent.envs.table_batch import OnePlayerBatch, SeatBatch
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown
@@ -255,6 +253,16 @@ class VectorEnv(vector.VectorEnv[Batch, Batch, Batch]):
         self._check_begun()
         return self.simulator.look()[1].astype(bool)
 
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """The seats that the learner may take."""
+        return self.simulator.seats
+
+    @property
+    def opponents(self) -> tuple[Any, ...]:
+        """The opponents in the pool: each a policy against each of the seats, or a player."""
+        return self.simulator.opponents
+
     def get_state(self) -> dict[str, Batch]:
         """Everything that a later step depends on.
 
@@ -364,8 +372,6 @@ class SeatVectorEnv(VectorEnv):
         ValueError: If an argument is not one of those allowed.
     """
 
-    simulator: SeatBatch | SimulatedSeatBatch
-
     def __init__(
         self,
         game: Game | TabularGame | Sampler,
@@ -391,16 +397,6 @@ class SeatVectorEnv(VectorEnv):
         super().__init__(
             simulator, illegal=illegal, render_mode=render_mode, autoreset_mode=autoreset_mode
         )
-
-    @property
-    def seats(self) -> tuple[int, ...]:
-        """The seats that the learner may take."""
-        return self.simulator.seats
-
-    @property
-    def opponents(self) -> tuple[Any, ...]:
-        """The opponents in the pool: each a policy against each of the seats, or a player."""
-        return self.simulator.opponents
 
     def set_opponents(
         self, opponents: Opponents | Sequence[Player], weights: Sequence[float] | None = None

@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from solvent.envs.joint_episode import TableJointEpisode
+from solvent.envs.episode import JointEpisode
 from solvent.envs.random_stream import first_state
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats
@@ -146,9 +146,7 @@ class Indexed:
 
 def _player(env: Any) -> int:
     """Whose seat an environment with a table gives the learner."""
-    seats: tuple[int, ...] | None = getattr(env, "seats", None)
-    if seats is None:
-        return int(getattr(getattr(env, "episode", None), "player", 0))
+    seats: tuple[int, ...] = getattr(env, "seats", (0,))
     if len(seats) > 1:
         raise ValueError(
             "the seat is drawn for each episode, of which the number of a state says nothing; "
@@ -171,7 +169,7 @@ class Joint:
     def __init__(self, game: TabularGame, rng: np.random.Generator) -> None:
         if game.info.players != 2:
             raise ValueError(f"{game.info.name} is a game for 1; allowed is a game for 2")
-        self._game, self._episode = game, TableJointEpisode(game, None, "index")
+        self._game, self._episode = game, JointEpisode(game, None, "index")
         self._episode.seed(first_state(rng))
 
     def reset(self) -> int:

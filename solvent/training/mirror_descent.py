@@ -66,7 +66,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor, nn
 
 from solvent.envs import VectorEnv
-from solvent.envs.both_seats import BothSeats
+from solvent.envs.table_batch import BothSeats
 
 SEATS = (0, 1)
 LEFT = 0.1

@@ -15,8 +15,8 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from solvent.benchmark.policies import recorded_score
 from solvent.benchmark.privilege import IMPORTANCE, UNIFORM
 from solvent.envs import SeatVectorEnv, VectorEnv
-from solvent.envs.both_seats import BothSeats
-from solvent.envs.learned_seat import learned_seat
+from solvent.envs.env import learned_seat
+from solvent.envs.table_batch import BothSeats
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model import TabularGame, TabularPolicy

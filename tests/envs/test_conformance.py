@@ -28,8 +28,8 @@ from table_simulation import TablePlayer, TableSampler
 from two_players import random_pool
 
 from solvent.envs import SeatEnv, SeatVectorEnv, TabularEnv, TabularVectorEnv, VectorEnv
-from solvent.envs.both_seats import BothSeats
 from solvent.envs.pettingzoo_env import AGENTS, TabularAECEnv, TabularParallelEnv
+from solvent.envs.table_batch import BothSeats
 from solvent.exact import policy_value
 from solvent.model import (
     Game,
@@ -318,6 +318,7 @@ def test_both_seats_share_an_episode_and_have_the_exact_values(rules: Game) -> N
     m, table = 4000, compile_game(rules)
     env, twin = (VectorEnv(BothSeats(table, m), autoreset_mode="SameStep") for _ in range(2))
     rng = np.random.default_rng(0)
+    ends = [{row.tobytes() for row in table.observation[p][table.terminal]} for p in (0, 1)]
     for one in (env, twin):
         one.reset(seed=3)
     running, returns, left = np.zeros(m), [], np.full(m, 2)
@@ -328,6 +329,10 @@ def test_both_seats_share_an_episode_and_have_the_exact_values(rules: Game) -> N
         seen, reward, over, _, infos = env.step(actions)
         again = twin.step(played)
         assert_equal((seen, reward, over), again[:3])
+        at = env.get_state()["state"]
+        assert (seen == np.concatenate([shown[at] for shown in table.observation])).all()
+        for i in np.flatnonzero(over)[::100]:
+            assert infos["final_obs"][i].tobytes() in ends[i // m]
         flags = np.where(over, infos.get("final_info", infos)["illegal_action"], False)
         flags |= infos["illegal_action"]
         assert (flags == (played != actions)).all()

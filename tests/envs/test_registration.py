@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import pettingzoo
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
@@ -49,34 +50,28 @@ def test_the_optimum_is_stored_with_the_model_that_it_is_of(name: str) -> None:
     assert compiled_game(entry.game, entry.parameters)[1].model_hash == entry.model_hash
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_cuts_episodes_short(name: str) -> None:
-    spec = gym.spec(name)
-    assert spec.max_episode_steps is None
-    assert spec.nondeterministic is False
-
-
-def test_registering_again_changes_nothing() -> None:
+def test_nothing_cuts_episodes_short_and_registering_again_changes_nothing() -> None:
     before = {name: gym.spec(name) for name in NAMES}
+    assert {spec.max_episode_steps for spec in before.values()} == {None}
+    assert not any(spec.nondeterministic for spec in before.values())
+    agents = dict(pettingzoo.aec_registry)
     register_envs()
     assert all(gym.spec(name) is spec for name, spec in before.items())
+    assert dict(pettingzoo.aec_registry) == agents
 
 
-@pytest.mark.parametrize(
-    ("name", "parameter"),
-    [
-        ("solvent/FFCombat-v0", {"damage": "three"}),
-        ("solvent/FFCombatRandom-v0", {"damage": "three"}),
-        ("solvent/FootballDrive-v0", {"start": [10, 20], "field": 20}),
-    ],
-)
-def test_a_spec_survives_json(name: str, parameter: dict[str, Any]) -> None:
-    env = gym.make(name, **parameter, observation="index", render_mode="ansi")
-    assert env.spec is not None
-    again = gym.make(EnvSpec.from_json(env.spec.to_json()))
-    assert again.spec == env.spec
-    assert env.reset(seed=3)[0] == again.reset(seed=3)[0]
-    assert env.unwrapped.game.model_hash == again.unwrapped.game.model_hash
+def test_a_spec_survives_json() -> None:
+    for name, parameter in (
+        ("FFCombat", {"damage": "three"}),
+        ("FFCombatRandom", {"damage": "three"}),
+        ("FootballDrive", {"start": [10, 20], "field": 20}),
+    ):
+        env = gym.make(f"solvent/{name}-v0", **parameter, observation="index", render_mode="ansi")
+        assert env.spec is not None
+        again = gym.make(EnvSpec.from_json(env.spec.to_json()))
+        assert again.spec == env.spec
+        assert env.reset(seed=3)[0] == again.reset(seed=3)[0]
+        assert env.unwrapped.game.model_hash == again.unwrapped.game.model_hash
 
 
 def test_a_spec_of_a_vector_environment_survives_json() -> None:
@@ -86,13 +81,10 @@ def test_a_spec_of_a_vector_environment_survives_json() -> None:
     assert again.num_envs == 3
     assert again.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
-
-
-@pytest.mark.parametrize("name", FOR_ONE)
-def test_make_vec_gives_the_native_environment(name: str) -> None:
-    envs = gym.make_vec(name, num_envs=4)
-    assert type(envs.unwrapped) is TabularVectorEnv
-    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    for name in FOR_ONE:
+        native = gym.make_vec(name, num_envs=4)
+        assert type(native.unwrapped) is TabularVectorEnv
+        assert native.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
 
 
 def test_the_random_starts_are_what_they_are_said_to_be() -> None:
@@ -106,12 +98,6 @@ def test_the_random_starts_are_what_they_are_said_to_be() -> None:
         (2, 24, 23),
         (0, 12, 13),
     ]
-
-
-def test_a_thousand_environments_share_one_table() -> None:
-    envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(1000)]
-    assert len({id(env.game) for env in envs}) == 1
-    assert len({id(env.episode.table) for env in envs}) == 1
 
 
 # By id, parameters with which the table or the sampler is small.
@@ -202,29 +188,21 @@ def test_an_environment_of_full_size_can_be_pickled(name: str) -> None:
         assert pickle.dumps(env)
 
 
-@pytest.mark.parametrize("game", ["gamebook", "greed", "pig", "ff-combat"])
-def test_a_game_and_its_table_that_were_pickled_are_the_same(game: str) -> None:
-    parameters: dict[str, Any] = {"greed": {"limit": 8}, "pig": {"target": 8}}.get(game, {})
-    rules = make_game(game, **parameters)
-    table = compile_game(rules)
-    again = through_pickle(rules)
-    assert again.info == rules.info
-    assert compile_game(again).model_hash == table.model_hash
-    twin = through_pickle(table)
-    assert twin.model_hash == table.model_hash
-    assert list(twin.states) == list(table.states)
-
-
-def test_a_gamebook_keeps_what_it_was_made_with() -> None:
-    game = replace(open_book("red-lamp"), keep=("coin",))
-    again = through_pickle(game)
-    assert (again.book, again.forget, again.name, again.keep) == (
-        game.book,
-        True,
-        "red-lamp",
-        ("coin",),
-    )
-    assert through_pickle(replace(game, forget=False)).forget is False
+def test_a_game_and_its_table_that_were_pickled_are_the_same() -> None:
+    for game, parameters in (
+        ("gamebook", {}), ("greed", {"limit": 8}), ("pig", {"target": 8}), ("ff-combat", {}),
+    ):  # fmt: skip
+        rules = make_game(game, **parameters)
+        table = compile_game(rules)
+        again, twin = through_pickle(rules), through_pickle(table)
+        assert again.info == rules.info
+        assert compile_game(again).model_hash == twin.model_hash == table.model_hash
+        assert list(twin.states) == list(table.states)
+    book = replace(open_book("red-lamp"), keep=("coin",))
+    again = through_pickle(book)
+    made_with = again.book, again.forget, again.name, again.keep
+    assert made_with == (book.book, True, "red-lamp", ("coin",))
+    assert through_pickle(replace(book, forget=False)).forget is False
 
 
 @pytest.mark.slow
@@ -239,7 +217,9 @@ def test_a_book_is_played_in_processes_that_begin_anew() -> None:
         envs.close()
 
 
-def test_equal_parameters_in_another_form_are_equal() -> None:
+def test_equal_parameters_in_another_form_share_one_table() -> None:
+    envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(100)]
+    assert len({(id(env.game), id(env.episode.table)) for env in envs}) == 1
     made = [
         gym.make("solvent/FFCombat-v0", stamina=stamina).unwrapped for stamina in ((3, 5), [3, 5])
     ]
@@ -252,13 +232,10 @@ def test_equal_parameters_in_another_form_are_equal() -> None:
     } == {3, 4}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            {"stamin": 3},
-            "ff-combat got an unexpected keyword argument 'stamin'; allowed are .*'stamina'",
-        ),
+def test_bad_arguments() -> None:
+    unknown = "ff-combat got an unexpected keyword argument 'stamin'; allowed are .*'stamina'"
+    for arguments, message in (
+        ({"stamin": 3}, unknown),
         ({"stamina": 0}, "stamina is 0; allowed are whole numbers from 1 to 99"),
         ({"luck": float("nan")}, "luck is nan; allowed are whole numbers"),
         ({"opponent": "hell demon"}, "Did you mean 'hell-demon'"),
@@ -266,13 +243,11 @@ def test_equal_parameters_in_another_form_are_equal() -> None:
         ({"observation": "pixel"}, "observation is 'pixel'; allowed are index, onehot, vector"),
         ({"illegal": 3}, "illegal is 3; allowed are raise, remap"),
         ({"game": "chess"}, "game is 'chess'; allowed are"),
-    ],
-)
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message) as error:
-        make("solvent/FFCombat-v0", **arguments)
-    assert "\n" not in str(error.value)
+    ):
+        for make in (gym.make, gym.make_vec):
+            with pytest.raises(ValueError, match=message) as error:
+                make("solvent/FFCombat-v0", **arguments)
+            assert "\n" not in str(error.value)
 
 
 def test_the_id_with_the_module_registers_by_itself() -> None:

@@ -9,152 +9,221 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from random_games import RandomGame
 from random_tables import random_table
+from two_players import random_policy
 
+from solvent.envs.opponents import opponent_pool
 from solvent.envs.random_stream import DRAWS
-from solvent.envs.sampling_table import sampling_table
-from solvent.games import FightingFantasy, Pig
-from solvent.model import TabularGame, TabularPolicy, against, compile_game, legal_action_table
+from solvent.envs.sampling_table import (
+    LEARNER,
+    NOBODY,
+    OPPONENT,
+    outcome_table,
+    place_of,
+    seat_table,
+    table_for_one,
+    table_for_two,
+)
+from solvent.envs.table_batch import cells
+from solvent.games import FightingFantasy, Greed, Pig
+from solvent.model import TabularGame, TabularPolicy, against, compile_game, one_hot
 
-SEEDS = range(20)
+FOR_TWO = {
+    "greed": compile_game(Greed(8, 3)),
+    "pig": compile_game(Pig(7)),
+    "simultaneous": compile_game(RandomGame(1, "simultaneous", cyclic=True)),
+    "alternating": compile_game(RandomGame(2, "alternating", cyclic=False)),
+}
+MANY_STARTS = compile_game(FightingFantasy(stamina=(1, 5), luck={0: 0.5, 1: 0.25, 3: 1e-9}))
+GAMES = [*FOR_TWO.values(), *map(random_table, range(10)), MANY_STARTS]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.info.name)
+def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
+    table, starts = outcome_table(game), np.flatnonzero(game.initial)
+    assert len(table.row) == game.n_rows + 1
+    first = [*game.outcome_start.tolist(), len(game.probability) + len(starts)]
+    state = np.concatenate((game.next_state, starts))
+    probability = np.concatenate((game.probability, game.initial[starts]))
+    reward = np.concatenate((game.outcome_reward, np.zeros(len(starts))))
+    for packed, begin, end in zip(table.row.tolist(), first, first[1:], strict=False):
+        entry, cut, places = place_of(packed)
+        assert end - begin <= places
+        assert cut > 0
+        for k in range(end - begin):
+            assert table.outcome(entry + k) == (state[begin + k], reward[begin + k])
+            assert table.to.item(entry + k) & 1 == game.terminal[state[begin + k]]
+        edges = table.threshold[cut : cut + places]
+        # No draw reaches the places that are left over.
+        assert (edges[end - begin - 1 :] == DRAWS).all()
+        shares = np.diff(edges[: end - begin], prepend=0)
+        wanted = probability[begin:end]
+        assert ((shares > 0) == (wanted > 0)).all()
+        np.testing.assert_allclose(shares / DRAWS, wanted, rtol=0, atol=3e-16 * len(shares))
+
+
+def test_a_start_of_very_many_states() -> None:
+    game, n = FOR_TWO["greed"], 40_000
+    states = tuple(range(n + 1))
+    mask = np.arange(n + 1)[:, None] < n
+    large = TabularGame(
+        info=game.info, states=states, row_start=np.minimum(np.arange(n + 2), n),
+        outcome_start=np.arange(n + 1), next_state=np.full(n, n), probability=np.ones(n),
+        outcome_reward=np.zeros(n), mask=(mask, mask), initial=np.append(np.full(n, 1 / n), 0.0),
+    )  # fmt: skip
+    table = outcome_table(large)
+    entry, cut, places = place_of(table.row.item(-1))
+    assert places == 2**16
+    for draw in (0, DRAWS // 3, DRAWS - 1):
+        at = bisect_right(table.threshold, draw, cut, cut + places) - cut
+        assert table.outcome(entry + at) == (int(draw / DRAWS * n), 0.0)
+
+
+def test_equal_distributions_and_equal_certain_outcomes_are_stored_once() -> None:
+    game = compile_game(Greed(40, 6))
+    table = outcome_table(game)
+    assert len(table.threshold) < len(game.next_state) / 50
+    length = np.diff(game.outcome_start)
+    certain = game.outcome_start[:-1][length == 1]
+    ways = set(zip(game.next_state[certain], game.outcome_reward[certain], strict=True))
+    # A start is an outcome without reward.
+    starts = {(s, 0.0) for s in np.flatnonzero(game.initial).tolist()}
+    assert len(starts) == 1
+    assert len(table.to) == len(ways | starts) + length[length > 1].sum() < len(game.next_state)
+    assert table.to.dtype == np.uint32
+
+
+@pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
+def test_every_joint_action_leads_to_its_row(game: TabularGame) -> None:
+    table = seat_table(game, (0, 1), "index")
+    for view, seat in enumerate(table.seats):
+        assert table.sign[view] == 1 - 2 * seat
+        for state in range(game.n_states):
+            at = view * game.n_states + state
+            first, own, other, _, others, actor = table.node[at].tolist()
+            turn = LEARNER if game.on_turn(seat)[state] else OPPONENT
+            assert actor == (NOBODY if game.terminal[state] else turn)
+            if game.terminal[state]:
+                assert table.mask[at].all()
+                continue
+            replies = np.flatnonzero(game.mask[1 - seat][state]).tolist()
+            assert others == len(replies)
+            for action, rank in enumerate(table.rank[at].tolist()):
+                legal = bool(game.mask[seat][state, action])
+                assert (rank >= 0) is legal is bool(table.mask[at, action])
+                for number, reply in enumerate(replies if legal else []):
+                    joint = (action, reply) if seat == 0 else (reply, action)
+                    assert first + rank * own + number * other == game.row(state, joint)
 
 
 @pytest.mark.parametrize("player", [0, 1])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_every_action_has_the_outcomes_of_the_row_that_it_plays(seed: int, player: int) -> None:
-    game = random_table(seed, player)
-    table = sampling_table(game, player, "index")
-    played = legal_action_table(game.mask[player])
-    sign = 1 if player == 0 else -1
-    for state in np.flatnonzero(~game.terminal):
-        for action in range(played.shape[1]):
-            joint = [0, 0]
-            joint[player] = int(played[state, action])
-            row = game.row(int(state), (joint[0], joint[1]))
-            theirs = slice(game.outcome_start[row], game.outcome_start[row + 1])
-            positive = game.probability[theirs] > 0
-
-            first, last = table.span[state, action].tolist()
-            assert (first < 0) == (not game.mask[player][state, action])
-            ours = slice(max(first, ~first), last + 1)
-            assert (table.next_state[ours] == game.next_state[theirs][positive]).all()
-            assert (table.probability[ours] == game.probability[theirs][positive]).all()
-            assert (table.reward[ours] == sign * game.outcome_reward[theirs][positive]).all()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_thresholds_cut_the_draws_in_proportion_to_the_probabilities(seed: int) -> None:
-    table = sampling_table(random_table(seed), 0, "index")
-    spans = {(max(f, ~f), last) for f, last in table.span.reshape(-1, 2).tolist()}
-    for first, last in spans:
-        threshold = table.threshold[first : last + 1]
-        assert threshold[-1] == DRAWS
-        shares = np.diff(threshold, prepend=0)
-        assert (shares > 0).all()
-        np.testing.assert_allclose(
-            shares / DRAWS, table.probability[first : last + 1], rtol=0, atol=3e-16 * len(shares)
-        )
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_where_play_has_ended_every_action_leads_to_the_start(seed: int) -> None:
-    game = random_table(seed)
-    table = sampling_table(game, 0, "index")
-    starts = slice(table.start, len(table.threshold))
-    assert (table.span[game.terminal] == [table.start, len(table.threshold) - 1]).all()
-    assert (table.next_state[starts] == np.flatnonzero(game.initial)).all()
-    assert (table.probability[starts] == game.initial[game.initial > 0]).all()
-    assert (table.reward[starts] == 0).all()
-    assert (table.mask[game.terminal] == 1).all()
-
-
-def test_the_guide_never_points_beyond_the_outcome_that_a_draw_picks() -> None:
-    game = compile_game(FightingFantasy(stamina=(1, 5), luck={0: 0.5, 1: 0.25, 3: 0.125, 2: 1e-9}))
-    table = sampling_table(game, 0, "index")
-    shift = (DRAWS // len(table.guide)).bit_length() - 1
-    edges = table.threshold[table.start :]
-    rng = np.random.default_rng(0)
-    draws = np.concatenate((edges[:-1], edges - 1, rng.integers(0, DRAWS, 1000)))
-    for draw in draws.tolist():
-        picked = bisect_right(table.threshold, draw, table.start)
-        assert table.start <= table.guide[draw >> shift] <= picked
-
-
 @pytest.mark.parametrize(
-    "game",
-    [*map(random_table, SEEDS), compile_game(FightingFantasy(stamina=(1, 5), luck=(0, 3)))],
-    ids=lambda game: game.info.name,
+    "game", [*map(random_table, range(20)), MANY_STARTS], ids=lambda game: game.info.name
 )
-def test_packed_cells_lead_where_the_spans_do_at_every_edge(game: TabularGame) -> None:
-    table = sampling_table(game, 0, "index")
-    packed = table.packed
-    longest = np.bincount(game.outcome_row[game.probability > 0]).max()
-    assert packed.guided == (len(table.threshold) - table.start > max(longest, 4))
-    for cell, (first, last) in zip(
-        packed.cell.ravel().tolist(), table.span.reshape(-1, 2).tolist(), strict=True
-    ):
-        assert cell >> 31 & 1 == (first < 0)
-        cut, places = cell >> 32 & (1 << 27) - 1, 1 << (cell >> 59)
-        if packed.guided and max(first, ~first) == table.start:
-            assert cut == 0
+def test_cells_of_a_game_for_one_are_the_rows_that_are_played(
+    game: TabularGame, player: int
+) -> None:
+    if player == 1:
+        game = replace(game, mask=game.mask[::-1])
+    table, outcomes = table_for_one(game, player, "index"), outcome_table(game)
+    cell, depth, guide, starts = cells(game, table, outcomes)
+    entry, cut, places = place_of(outcomes.row.item(-1))
+    lengths = np.append(np.diff(game.outcome_start), 4)
+    assert 1 << depth >= max(lengths) > 1 << depth - 1 or depth == 2
+    assert starts == (cut if places > 1 << depth else 0)
+    for state, action in np.ndindex(*cell.shape):
+        found = cell.item(state, action)
+        mask = game.mask[player][state]
+        if game.terminal[state]:
+            assert found == (entry if starts else outcomes.row.item(-1))
             continue
-        assert cut > 0
-        assert places <= 1 << packed.depth
-        edges = table.threshold[max(first, ~first) : last + 1]
-        for draw in {0, *(edges[:-1] - 1).tolist(), *edges[:-1].tolist(), DRAWS - 1}:
-            outcome = bisect_right(table.threshold, draw, max(first, ~first), last)
-            place = bisect_right(packed.threshold, draw, cut, cut + places) - cut
-            target = int(packed.to[(cell & (1 << 31) - 1) + place])
-            assert packed.reward[target >> packed.shift] == table.reward[outcome]
-            state = (target & (1 << packed.shift) - 1) >> 1
-            assert state == table.next_state[outcome]
-            assert target & 1 == table.terminal[state]
+        assert found >> 31 & 1 == (not mask[action])
+        rank = int(mask[:action].sum()) if mask[action] else 0
+        played = outcomes.row.item(game.row_start.item(state) + rank)
+        assert found & ~(1 << 31) == played
+    # The guide never points beyond the outcome that a draw picks.
+    edges = outcomes.threshold[cut : cut + places]
+    draws = np.concatenate((edges[edges < DRAWS], edges - 1))
+    for draw in draws.tolist() if starts else []:
+        least = guide[draw >> 53 - (len(guide).bit_length() - 1)]
+        assert 0 <= least <= bisect_right(edges, draw)
 
 
-def test_equal_distributions_share_their_thresholds() -> None:
-    game = compile_game(FightingFantasy(skill_difference=(-3, 3), luck=(0, 2)))
-    table = sampling_table(game, 0, "index")
-    spans = [slice(max(f, ~f), last + 1) for f, last in table.span.reshape(-1, 2).tolist()]
-    different = {tuple(table.probability[s].tolist()) for s in spans if s.start < table.start}
-    # Each fills 4 places, behind one that belongs to none.
-    assert len(table.packed.threshold) == 1 + 4 * len(different) < len(spans) / 10
-    assert table.packed.to.dtype == np.uint32
+def test_observations_and_pay_are_those_of_the_seat() -> None:
+    game = FOR_TWO["greed"]
+    both = table_for_two(game, (0, 1), "vector")
+    for seat in (0, 1):
+        one = table_for_two(game, (seat,), "vector")
+        part = slice(seat * game.n_states, (seat + 1) * game.n_states)
+        for array in ("observation", "mask", "rank"):
+            assert (getattr(both, array)[part] == getattr(one, array)).all()
+        assert (one.observation == game.observation[seat]).all()
+        assert (one.mask == (game.mask[seat] | game.terminal[:, None])).all()
+    for rules, bonus in ((Greed(3, 2), 1.0), (Pig(3), 1.0), (Pig(3, signed=True), 0.0)):
+        assert table_for_two(compile_game(rules), (0, 1), "vector").bonus.tolist() == [0, bonus]
+
+
+def test_players_share_the_encoding_of_equal_observations() -> None:
+    game = FOR_TWO["greed"]
+    only_0_sees_this = game.observation[0].copy()
+    only_0_sees_this[0, 1] = 0.123
+    skewed = replace(game, observation=(only_0_sees_this, game.observation[1]))
+    first, second = one_hot(skewed).observation
+    assert first.shape == second.shape
+    values = [np.unique(np.concatenate(skewed.observation)[:, column]) for column in range(5)]
+    for encoded, seen in ((first, skewed.observation[0]), (second, skewed.observation[1])):
+        meant = np.concatenate([seen[:, [c]] == values[c] for c in range(5)], axis=1)
+        assert (encoded == meant).all()
+
+
+@pytest.mark.parametrize("game", FOR_TWO.values(), ids=FOR_TWO)
+def test_a_pool_holds_the_probabilities_of_its_policies(game: TabularGame) -> None:
+    table = seat_table(game, (0, 1), "index")
+    policies = [tuple(random_policy(game, p, 10 * k + p) for p in (0, 1)) for k in range(3)]
+    pool = opponent_pool(game, table, policies, [1, 2, 5])
+    np.testing.assert_allclose(pool.weight / DRAWS, [1 / 8, 3 / 8, 1], rtol=0, atol=1e-15)
+    assert pool.policy.shape == (3, table.choices)
+    for k, pair in enumerate(policies):
+        for at in np.flatnonzero(np.tile(~game.terminal, 2)).tolist():
+            view, state = divmod(at, game.n_states)
+            _, _, _, first, count, _ = table.node[at].tolist()
+            chance = np.diff(pool.policy[k, first : first + count], prepend=0) / DRAWS
+            wanted = pair[1 - view].probabilities[state, game.mask[1 - view][state]]
+            np.testing.assert_allclose(chance, wanted, rtol=0, atol=1e-15)
+            assert (chance[wanted == 0] == 0).all()
 
 
 def test_a_table_is_built_once_and_dropped_with_its_game() -> None:
     game = random_table(0)
-    assert sampling_table(game, 0, "index") is sampling_table(game, 0, "index")
-    assert sampling_table(game, 0, "index") is not sampling_table(game, 0, "vector")
-    watch = weakref.ref(sampling_table(game, 0, "vector"))
+    assert seat_table(game, (0,), "index") is seat_table(game, (0,), "index")
+    assert seat_table(game, (0,), "index") is not seat_table(game, (0,), "vector")
+    assert outcome_table(game) is outcome_table(game)
+    watch = [weakref.ref(each) for each in (seat_table(game, (0,), "vector"), outcome_table(game))]
     del game
     gc.collect()
-    assert watch() is None
+    assert [each() for each in watch] == [None, None]
 
 
-def test_a_player_with_an_opponent_who_chooses_is_refused() -> None:
-    pig = compile_game(Pig(target=5))
+def test_games_that_do_not_fit_are_refused() -> None:
+    greed, pig = FOR_TWO["greed"], FOR_TWO["pig"]
+    wider = np.concatenate((greed.mask[1], np.zeros((greed.n_states, 1), bool)), axis=1)
+    uneven = replace(greed, mask=(greed.mask[0], wider))
+    table_for_two(uneven, (1,), "vector")
+    begun_over = replace(greed, initial=greed.terminal / greed.terminal.sum())
+    blind = replace(random_table(1), observation=())
+    for refused, message in (
+        (lambda: table_for_two(MANY_STARTS, (0,), "vector"), r"game for one; .*TabularEnv plays"),
+        (lambda: table_for_two(uneven, (0, 1), "vector"), "greed have 5 and 6 actions; one learn"),
+        (lambda: outcome_table(begun_over), r"greed may begin in .*, where the episode has ended"),
+        (lambda: table_for_one(pig, 0, "vector"), "player 1 of pig has a choice in state"),
+        (lambda: table_for_one(pig, 1, "vector"), "player 0 of pig has a choice in state"),
+        (lambda: table_for_one(blind, 2, "index"), "player is 2; allowed are whole numbers from 0"),
+        (lambda: table_for_one(blind, 0, "pixels"), "observation is 'pixels'; allowed are index"),
+        (lambda: table_for_one(blind, 0, "vector"), "has no observations for player 0; obs"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refused()
     for player in (0, 1):
-        with pytest.raises(ValueError, match=f"player {1 - player} of pig has a choice in state"):
-            sampling_table(pig, player, "vector")
         folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
-        assert sampling_table(folded, player, "vector").mask.shape == (pig.n_states, 2)
-
-
-@pytest.mark.parametrize(
-    ("player", "observation", "message"),
-    [
-        (2, "index", "player is 2; allowed are whole numbers from 0 to 1"),
-        (0, "pixels", "observation is 'pixels'; allowed are index, onehot, vector"),
-        (0, "vector", "has no observations for player 0; observation='index' needs none"),
-    ],
-)
-def test_bad_arguments(player: int, observation: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        sampling_table(replace(random_table(1), observation=()), player, observation)
-
-
-def test_a_game_that_may_begin_at_its_end_is_refused() -> None:
-    game = random_table(1)
-    initial = np.where(game.terminal, 1.0, 0.0) / game.terminal.sum()
-    with pytest.raises(ValueError, match="where the episode has ended"):
-        sampling_table(replace(game, initial=initial), 0, "index")
+        assert table_for_one(folded, player, "vector").mask.shape == (pig.n_states, 2)

@@ -14,8 +14,8 @@ from reduced_football import reduced
 
 from solvent.benchmark.progress import Moment
 from solvent.envs import VectorEnv
-from solvent.envs.both_seats import BothSeats
 from solvent.envs.spaces import observations
+from solvent.envs.table_batch import BothSeats
 from solvent.exact import exploitability
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training import MirrorDescent, TrainingResult, load_model, train, train_self_play

@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.tabular import advance, draw_of
-from solvent.envs.kernels.two_player import pick
+from solvent.envs.kernels.tabular import advance, draw_of, pick
 from solvent.envs.random_stream import DRAWS
 from solvent.model.arrays import Floats, Ints
 

@@ -1,8 +1,9 @@
 """A step of many environments over one sampling table, compiled.
 
-The arrays are those of :class:`solvent.envs.sampling_table.SamplingTable` and its ``packed``. Of n
-environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. Everything here
-agrees to the last bit with :class:`solvent.envs.TabularEnv`.
+The arrays are those of :mod:`solvent.envs.sampling_table` and of
+:class:`solvent.envs.table_batch.Cells`. Of n environments, ``state`` [n] int32 and ``stream`` [n]
+uint64 say where they are. Everything here agrees to the last bit with
+:class:`solvent.envs.TabularEnv`.
 
 A step is a sequence of short passes over as many environments as fit in the first cache, instead of
 one long pass. In a short pass no environment waits for the memory that another one reads, and there
@@ -21,12 +22,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.rows import copy_rows
-from solvent.envs.sampling_table import PLACES, Place
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
 FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
 _BLOCK = 1024
-_DEPTH, _SHIFT, _STARTS = int(Place.DEPTH), int(Place.SHIFT), int(Place.STARTS)
 
 
 @njit(cache=True, inline="always")
@@ -50,12 +49,15 @@ def reached(draw: Any, threshold: Any) -> Any:
 
 
 @njit(cache=True, inline="always")
-def start_of(draw: Any, threshold: Any, at: Any, guide: Any, guide_shift: Any) -> Any:
-    """The outcome of the start that a draw picks; the threshold of outcome j is at ``at + j``."""
-    j = _I64(guide[_U64(draw >> guide_shift)])
-    while draw >= threshold[_U64(at + j)]:
-        j += 1
-    return j
+def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
+    """Which of the entries ``threshold[first : first + count]`` a draw picks, counted from 0."""
+    at, left = _I64(first), _I64(count)
+    while left > 1:
+        half = left >> 1
+        # No branch here, since nobody could foresee which way it goes.
+        at += half * _I64(draw >= threshold[_U64(at + half - 1)])
+        left -= half
+    return at - first
 
 
 @njit(cache=True)
@@ -64,10 +66,13 @@ def step(
     stream: NDArray[np.uint64],
     action: NDArray[np.int64],
     cell: NDArray[np.uint64],
-    held: NDArray[np.int64],
+    depth: int,
+    guide: NDArray[np.int32],
+    starts: int,
+    threshold: NDArray[np.int64],
     to: NDArray[Any],
     rewards: NDArray[np.float64],
-    guide: NDArray[np.int32],
+    shift: int,
     legal: NDArray[np.int8],
     seen: NDArray[Any],
     reward: NDArray[np.float64],
@@ -82,12 +87,14 @@ def step(
         state: Changed.
         stream: Changed.
         action: [n]; not read where the episode has ended.
-        cell: The packed table's.
-        held: The packed table's.
-        to: The packed table's.
-        rewards: The packed table's ``reward``.
-        guide: [2^m] for the start: the first outcome that a draw can pick whose upper m bits are
-            the index.
+        cell: Like the next three, of :class:`~solvent.envs.table_batch.Cells`.
+        depth: Of the cells.
+        guide: Of the cells.
+        starts: Of the cells.
+        threshold: The game's.
+        to: The game's.
+        rewards: The game's, to the player who chooses.
+        shift: The game's.
         legal: The table's ``mask``.
         seen: The table's ``observation``.
         reward: [n], filled.
@@ -106,10 +113,8 @@ def step(
     if wrong > 0:
         return wrong
 
-    depth, shift = held[_DEPTH], _U64(held[_SHIFT])
-    where = (_U64(1) << shift) - _U64(1)
-    # Of the start, whose outcomes are the last; a draw's upper bits are an index of the guide.
-    guided, starts = held[_STARTS] < len(held), held[_STARTS] - guide[0]
+    to_state = (_U64(1) << _U64(shift)) - _U64(1)
+    # A draw's upper bits are an index of the guide.
     guide_shift = 53
     while 1 << (53 - guide_shift) < len(guide):
         guide_shift -= 1
@@ -129,9 +134,9 @@ def step(
         if depth == 2:
             for i in range(m):
                 draw = draw_of(stream[at + _U64(i)])
-                cut = ((row[i] >> _U64(32)) & CUT) + _U64(PLACES)
-                j = reached(draw, held[cut + _U64(1)]) << _U64(1)
-                j += reached(draw, held[cut + j])
+                cut = (row[i] >> _U64(32)) & CUT
+                j = reached(draw, threshold[cut + _U64(1)]) << _U64(1)
+                j += reached(draw, threshold[cut + j])
                 picked[i] = (row[i] & FIRST) + j
         else:
             for i in range(m):
@@ -143,25 +148,28 @@ def step(
                     places = (_U64(1) << (row[i] >> _U64(59))) - _U64(1)
                     probe = ((row[i] >> _U64(32)) & CUT) + picked[i] + (reach & places)
                     draw = draw_of(stream[at + _U64(i)])
-                    picked[i] += reached(draw, held[probe + _U64(PLACES)]) << _U64(level)
+                    picked[i] += reached(draw, threshold[probe]) << _U64(level)
             for i in range(m):
                 picked[i] += row[i] & FIRST
 
-        if guided:
+        if starts > 0:
             n_again = 0
             for i in range(m):
                 again[n_again] = i
                 n_again += int((row[i] >> _U64(32)) & CUT == _U64(0))
             for k in range(n_again):
                 draw = draw_of(stream[at + again[k]])
-                picked[again[k]] = start_of(draw, held, starts, guide, guide_shift)
+                j = _U64(guide[_U64(draw >> guide_shift)])
+                while draw >= threshold[_U64(starts) + j]:
+                    j += _U64(1)
+                picked[again[k]] = (row[again[k]] & FIRST) + j
         for i in range(m):
             picked[i] = to[picked[i]]
         for i in range(m):
-            state[at + _U64(i)] = (picked[i] & where) >> _U64(1)
+            state[at + _U64(i)] = (picked[i] & to_state) >> _U64(1)
             terminated[at + _U64(i)] = picked[i] & _U64(1)
         for i in range(m):
-            reward[at + _U64(i)] = rewards[picked[i] >> shift]
+            reward[at + _U64(i)] = rewards[picked[i] >> _U64(shift)]
     copy_rows(legal, state, mask)
     copy_rows(seen, state, observation)
     return 0
@@ -172,10 +180,10 @@ def restart(
     chosen: NDArray[np.int64],
     state: NDArray[np.int32],
     stream: NDArray[np.uint64],
+    row: NDArray[np.uint64],
     threshold: NDArray[np.int64],
-    next_state: NDArray[np.int32],
-    guide: NDArray[np.int32],
-    guide_shift: int,
+    to: NDArray[Any],
+    shift: int,
 ) -> None:
     """Draw a start for the chosen environments.
 
@@ -183,11 +191,19 @@ def restart(
         chosen: Which.
         state: Changed.
         stream: Changed.
-        threshold: The sampling table's.
-        next_state: The sampling table's.
-        guide: As for :func:`step`.
-        guide_shift: 53 - m.
+        row: The game's.
+        threshold: The game's.
+        to: The game's.
+        shift: The game's.
     """
     for i in chosen:
         stream[i] = advance(stream[i])
-        state[i] = next_state[start_of(draw_of(stream[i]), threshold, 0, guide, guide_shift)]
+        state[i] = start_of(draw_of(stream[i]), row[len(row) - 1], threshold, to, shift)
+
+
+@njit(cache=True, inline="always")
+def start_of(draw: Any, row: Any, threshold: Any, to: Any, shift: Any) -> Any:
+    """The state that a draw picks among those of the start, whose row this is."""
+    cut, places = (row >> _U64(32)) & CUT, _I64(1) << _I64(row >> _U64(59))
+    picked = to[(row & FIRST) + _U64(pick(draw, threshold, _I64(cut), places))]
+    return _I64((_U64(picked) & ((_U64(1) << _U64(shift)) - _U64(1))) >> _U64(1))

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.kernels.rows import copy_rows
-from solvent.envs.kernels.tabular import CUT, FIRST, advance, draw_of, reached
+from solvent.envs.kernels.tabular import CUT, FIRST, advance, draw_of, pick, reached, start_of
 
 _U64, _I64 = np.uint64, np.int64
 _OPPONENT, _NOBODY = 1, 2
@@ -44,7 +44,7 @@ class Episodes(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Arrays of a :class:`solvent.envs.seat_table.SeatTable`, under their names there."""
+    """Parts of the tables in :mod:`solvent.envs.sampling_table`, under their names there."""
 
     node: NDArray[np.int32]
     rank: NDArray[Any]
@@ -52,8 +52,7 @@ class Table(NamedTuple):
     threshold: NDArray[np.int64]
     to: NDArray[Any]
     reward: NDArray[np.float64]
-    start_state: NDArray[np.int32]
-    start_threshold: NDArray[np.int64]
+    shift: int
     sign: NDArray[np.float64]
     bonus: NDArray[np.float64]
 
@@ -63,18 +62,6 @@ class Pool(NamedTuple):
 
     weight: NDArray[np.int64]
     policy: NDArray[np.int64]
-
-
-@njit(cache=True, inline="always")
-def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
-    """Which of the entries ``threshold[first : first + count]`` a draw picks, counted from 0."""
-    at, left = _I64(first), _I64(count)
-    while left > 1:
-        half = left >> 1
-        # No branch here, since nobody could foresee which way it goes.
-        at += half * _I64(draw >= threshold[_U64(at + half - 1)])
-        left -= half
-    return at - first
 
 
 @njit(cache=True, inline="always")
@@ -118,7 +105,7 @@ def play_on(
     """
     node, row = table.node, table.row
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
-    shift = _U64(halvings((len(node) // len(table.sign)) + 1))
+    shift = _U64(table.shift)
     where = (_U64(1) << shift) - _U64(1)
     left = len(chosen)
     draw, picked = np.empty(left, np.int64), np.empty(left, np.uint64)
@@ -163,7 +150,7 @@ def play_on(
             picked[e] = table.to[first[e] + picked[e]]
         for e in range(left):
             i = _U64(chosen[e])
-            episodes.state[i] = picked[e] & where
+            episodes.state[i] = (picked[e] & where) >> _U64(1)
             earned[i] += table.sign[_U64(episodes.side[i])] * table.reward[picked[e] >> shift]
         more = 0
         for e in range(left):
@@ -201,8 +188,8 @@ def begin(
             x = advance(x)
             episodes.opponent[i] = pick(draw_of(x), pool.weight, 0, len(pool.weight))
         x = advance(x)
-        start = pick(draw_of(x), table.start_threshold, 0, len(table.start_threshold))
-        episodes.state[i] = table.start_state[start]
+        start = table.row[len(table.row) - 1]
+        episodes.state[i] = start_of(draw_of(x), start, table.threshold, table.to, table.shift)
         episodes.stream[i] = x
         episodes.owed[i] = 0.0
         episodes.over[i] = False
@@ -226,8 +213,7 @@ def step(
     threshold: NDArray[np.int64],
     to: NDArray[Any],
     rewards: NDArray[np.float64],
-    start_state: NDArray[np.int32],
-    start_threshold: NDArray[np.int64],
+    shift: int,
     sign: NDArray[np.float64],
     bonus: NDArray[np.float64],
     weight: NDArray[np.int64],
@@ -258,9 +244,7 @@ def step(
         return wrong
 
     episodes = Episodes(state, stream, side, opponent, owed, over)
-    table = Table(
-        node, rank, row, threshold, to, rewards, start_state, start_threshold, sign, bonus
-    )
+    table = Table(node, rank, row, threshold, to, rewards, shift, sign, bonus)
     pool = Pool(weight, policy)
     acting, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
     chosen, shows = np.zeros(n, np.int32), np.empty(n, np.int32)

@@ -41,8 +41,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.envs.kernels.tabular import advance, draw_of
-from solvent.envs.kernels.two_player import pick
+from solvent.envs.kernels.tabular import advance, draw_of, pick
 from solvent.exact.compilation import compiled
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from solvent.envs.batch_simulator import Batch
 from solvent.envs.kernels.drawing import action_thresholds, draw_actions
 from solvent.envs.random_stream import DRAWS, inverse_cdf
-from solvent.envs.seat_table import bonus_of
+from solvent.envs.sampling_table import bonus_of
 from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Player, Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules

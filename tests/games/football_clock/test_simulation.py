@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.envs.kernels.drawing import action_thresholds, draw_actions
-from solvent.envs.kernels.two_player import pick
+from solvent.envs.kernels.tabular import pick
 from solvent.envs.simulated_seat import SimulatedSeatBatch
 from solvent.envs.simulation import Simulation, Uniform
 from solvent.games.football_clock.rules import TimedFootball

@@ -13,7 +13,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from solvent.envs import TabularVectorEnv
 from solvent.envs.env import Env
-from solvent.envs.episode import OnlyEpisode
 from solvent.envs.registration import aec_env, rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
 from solvent.envs.vector_env import VectorEnv
@@ -58,7 +57,7 @@ def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, observat
     game, n = Yahtzee(), 6
     many = VectorEnv(YahtzeeEpisodes(game, n, observation), autoreset_mode=mode)
     single: Any = SyncVectorEnv(
-        [lambda: Env(OnlyEpisode(YahtzeeEpisodes(game, 1, observation)))] * n, autoreset_mode=mode
+        [lambda: Env(YahtzeeEpisodes(game, 1, observation))] * n, autoreset_mode=mode
     )
     rng = np.random.default_rng(1)
     seen, infos = many.reset(seed=5)

@@ -1,0 +1,414 @@
+"""Many episodes of a table, stepped by one compiled loop or, for self-play, by NumPy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from solvent.envs.batch_simulator import (
+    Batch,
+    BatchSimulator,
+    SeatSimulator,
+    check_range,
+    spread_states,
+)
+from solvent.envs.kernels import tabular, two_player
+from solvent.envs.opponents import OpponentPool, Opponents, opponent_pool
+from solvent.envs.random_stream import DRAWS, FIRST_BITS
+from solvent.envs.sampling_table import (
+    OutcomeTable,
+    SeatTable,
+    outcome_table,
+    place_of,
+    table_for_one,
+    table_for_two,
+)
+from solvent.envs.spaces import observation_space
+from solvent.model import Game, TabularGame
+from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.parameters import check_integer
+
+
+class TableSimulator(BatchSimulator):
+    """A simulator that samples a table; its array ``"state"`` [n] are numbers of states.
+
+    Args:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        num_envs: n.
+        table: The game as the learners see it.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        table: The game as the learners see it.
+
+    Raises:
+        ValueError: If `num_envs` is not positive.
+    """
+
+    game: TabularGame
+
+    def __init__(
+        self,
+        game: TabularGame,
+        rules: Game | None,
+        num_envs: int,
+        table: SeatTable,
+        observation: str,
+    ) -> None:
+        self.game, self.rules, self.table = game, rules, table
+        self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
+        self.seats, self.observation = table.seats, observation
+        self.observation_space = observation_space(table.observation)
+        self.n_actions = table.mask.shape[1]
+
+    def _rows(self) -> Ints | NDArray[np.int32]:
+        """[n] the row of the table that shows the situation of each environment."""
+        raise NotImplementedError
+
+    def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
+        rows = self._rows() if chosen is None else self._rows()[chosen]
+        return self.table.observation[rows], self.table.mask[rows]
+
+    def state(self, i: int) -> Any:
+        return self.game.states[self.arrays["state"].item(i)]
+
+    def examples(self) -> Sequence[Any]:
+        return spread_states(self.game)
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        check_range("states go", saved["state"], self.game.n_states)
+
+
+class OnePlayerBatch(TableSimulator):
+    """`num_envs` episodes in which one player chooses.
+
+    Args:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        num_envs: How many environments.
+        player: The player who chooses.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling_table.table_for_one`, or if `num_envs` is
+            not positive.
+    """
+
+    def __init__(
+        self, game: TabularGame, rules: Game | None, num_envs: int, player: int, observation: str
+    ) -> None:
+        table = table_for_one(game, player, observation)
+        super().__init__(game, rules, num_envs, table, observation)
+        outcomes = outcome_table(game)
+        self._state = np.full(num_envs, -1, np.int32)
+        self._stream = np.zeros(num_envs, np.uint64)
+        self.arrays = {"state": self._state, "stream": self._stream}
+        self._start = outcomes.row, outcomes.threshold, outcomes.to, outcomes.shift
+        # A reward of 0 is not to become -0.
+        rewards = outcomes.reward * table.sign + 0.0
+        packed = outcomes.threshold, outcomes.to, rewards, outcomes.shift
+        self._read = *cells(game, table, outcomes), *packed, table.mask, table.observation
+
+    def _rows(self) -> NDArray[np.int32]:
+        return self._state
+
+    def begin(self, chosen: Ints) -> None:
+        tabular.restart(chosen, self._state, self._stream, *self._start)
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        told = reward, terminated, illegal, mask, observation
+        wrong: int = tabular.step(self._state, self._stream, actions, *self._read, *told)
+        return wrong
+
+    def over(self) -> Bools:
+        over: Bools = self.game.terminal[self._state]
+        return over
+
+
+class Cells(NamedTuple):
+    """What a compiled step reads of a game for one, besides its outcomes.
+
+    Attributes:
+        cell: [S, A] the row of each state and action, with bit 31 set if the action is illegal;
+            where the episode has ended it is the start's.
+        depth: How many halvings find an outcome of a cell.
+        guide: [2^m] int32, for a start of more outcomes than any other row: the first outcome that
+            a draw can pick whose upper m bits are the index (Chen and Asau 1974, "On generating
+            random variates from an empirical distribution"). The thresholds of cells that lead to
+            such a start begin at 0, which belongs to no row.
+        starts: Where the thresholds of such a start begin; 0 if the start is a row like any other.
+    """
+
+    cell: NDArray[np.uint64]
+    depth: int
+    guide: NDArray[np.int32]
+    starts: int
+
+
+def cells(game: TabularGame, table: SeatTable, outcomes: OutcomeTable) -> Cells:
+    """The cells of a game for one.
+
+    Args:
+        game: The table of the game.
+        table: The game as its player sees it.
+        outcomes: The game's.
+    """
+    node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
+    number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
+    number[game.terminal] = len(outcomes.row) - 1
+    last, cut, places = place_of(outcomes.row.item(-1))
+    deepest = int(outcomes.row[:-1].max()) >> 59
+    if places <= 1 << deepest:
+        row, guide, cut = outcomes.row, np.zeros(1, np.int32), 0
+    else:
+        row = np.append(outcomes.row[:-1], np.uint64(last))
+        bits = places.bit_length() - 1
+        least_draw = np.arange(places) << (DRAWS.bit_length() - 1 - bits)
+        starts = outcomes.threshold[cut : cut + places]
+        guide = np.searchsorted(starts, least_draw, side="right").astype(np.int32)
+    cell = row[number] | illegal.astype(np.uint64) << np.uint64(FIRST_BITS)
+    return Cells(cell, deepest, guide, cut)
+
+
+class SeatBatch(TableSimulator, SeatSimulator):
+    """`num_envs` learners in seats of a game for two, against opponents from a pool.
+
+    Args:
+        game: The table of the game.
+        rules: What draws the states, or None.
+        num_envs: How many environments.
+        opponents: See :func:`solvent.envs.opponents.opponent_pool`.
+        weights: In proportion to which the opponents are drawn, or None.
+        seats: Those that the learner may have, one or both.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        pool: The opponents.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling_table.table_for_two` and
+            :func:`~solvent.envs.opponents.opponent_pool`, or if `num_envs` is not positive.
+    """
+
+    pool: OpponentPool
+
+    def __init__(
+        self,
+        game: TabularGame,
+        rules: Game | None,
+        num_envs: int,
+        opponents: Opponents,
+        weights: Sequence[float] | None,
+        seats: tuple[int, ...],
+        observation: str,
+    ) -> None:
+        table = table_for_two(game, seats, observation)
+        super().__init__(game, rules, num_envs, table, observation)
+        sources = {**vars(outcome_table(game)), **vars(table)}
+        self._table = two_player.Table(*(sources[name] for name in two_player.Table._fields))
+        self._meet(opponent_pool(game, table, opponents, weights))
+        self._episodes = two_player.Episodes(
+            state=np.full(num_envs, -1, np.int32),
+            stream=np.zeros(num_envs, np.uint64),
+            side=np.zeros(num_envs, np.int32),
+            opponent=np.zeros(num_envs, np.int32),
+            owed=np.zeros(num_envs),
+            over=np.ones(num_envs, bool),
+        )
+        self.arrays = self._episodes._asdict()
+
+    def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Nothing else is built again, and the inverse CDF of a policy that has been in a pool of
+        any environment before is remembered for as long as the policy lives.
+
+        Args:
+            opponents: See :func:`solvent.envs.opponents.opponent_pool`.
+            weights: In proportion to which they are drawn, or None.
+
+        Raises:
+            ValueError: As :func:`~solvent.envs.opponents.opponent_pool`.
+        """
+        self._meet(opponent_pool(self.game, self.table, opponents, weights))
+        if self._episodes.stream.any():
+            two_player.draw_opponents(self._episodes, self._pool_arrays)
+
+    def _meet(self, pool: OpponentPool) -> None:
+        self.pool, self.opponents = pool, pool.opponents
+        self._pool_arrays = two_player.Pool(pool.weight, pool.policy)
+        shown = self.table.mask, self.table.observation
+        self._read: tuple[Any, ...] = (*self._table, *self._pool_arrays, *shown)
+
+    def begin(self, chosen: Ints) -> None:
+        rank = np.zeros(self.num_envs, np.int32)
+        two_player.begin(chosen.copy(), rank, self._episodes, self._table, self._pool_arrays)
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        told = reward, terminated, illegal, mask, observation
+        arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
+        wrong: int = two_player.step(actions, *arrays)
+        return wrong
+
+    def _rows(self) -> NDArray[np.int32]:
+        episodes = self._episodes
+        rows: NDArray[np.int32] = episodes.side * self.table.n_states + episodes.state
+        return rows
+
+    def over(self) -> Bools:
+        return self._episodes.over
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        TableSimulator.check_values(self, saved)
+        SeatSimulator.check_values(self, saved)
+
+
+class BothSeats(TableSimulator):
+    """Episodes of a game for two with a learner in each seat: self-play.
+
+    Of the ``2 * episodes`` environments, number i is seat 0 of episode i and number
+    ``episodes + i`` is seat 1 of it. Both begin and end together. Whoever waits has one legal
+    action. Rewards are as in :class:`solvent.envs.SeatEnv`.
+
+    All episodes draw from one generator of NumPy's, which the first seed starts: learners are then
+    trained with the same random numbers as ever.
+
+    Args:
+        game: The table of a game for two whose players have actions and observations of the same
+            form.
+        episodes: How many, m.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        rules: What draws the states, or None.
+
+    Attributes:
+        arrays: ``"state"`` [m] int64 and ``"stream"``, the generator's state as JSON in uint8.
+
+    Raises:
+        ValueError: If the players' actions or observations differ in form.
+    """
+
+    def __init__(
+        self,
+        game: TabularGame,
+        episodes: int,
+        observation: str = "vector",
+        *,
+        rules: Game | None = None,
+    ) -> None:
+        check_integer(episodes, "episodes", 1, 2**30)
+        table = table_for_two(game, (0, 1), observation)
+        super().__init__(game, rules, 2 * episodes, table, observation)
+        self._starts = np.flatnonzero(game.initial)
+        self._chances = np.cumsum(game.initial[self._starts])
+        self._state: Ints = np.full(episodes, -1)
+        self._over = np.ones(episodes, bool)
+        self._generator = np.random.default_rng()
+
+    @property
+    def arrays(self) -> Mapping[str, Batch]:  # type: ignore[override]
+        words = json.dumps(self._generator.bit_generator.state).encode()
+        return {"state": self._state, "stream": np.frombuffer(words, np.uint8)}
+
+    def seed(
+        self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
+    ) -> None:
+        """Start the generator anew if the first environment has a seed.
+
+        Args:
+            seeds: [n], of which the first is used.
+            chosen: Not read.
+            generator: Not read.
+        """
+        if seeds[0] is not None:
+            self._generator = np.random.default_rng(seeds[0])
+
+    def begin(self, chosen: Ints) -> None:
+        self._begin(np.unique(chosen % len(self._state)))
+
+    def _begin(self, chosen: Ints) -> None:
+        drawn = self._generator.random(len(chosen))
+        at = np.searchsorted(self._chances, drawn, side="right")
+        self._state[chosen] = self._starts[np.minimum(at, len(self._starts) - 1)]
+        self._over[chosen] = False
+
+    def step(
+        self,
+        actions: Ints,
+        reward: Batch,
+        terminated: Bools,
+        illegal: Bools,
+        mask: NDArray[np.int8],
+        observation: Batch,
+    ) -> int:
+        wrong = int(((actions < 0) | (actions >= self.n_actions)).sum())
+        if wrong:
+            return wrong
+        game, table = self.game, self.table
+        again, live = np.flatnonzero(self._over), np.flatnonzero(~self._over)
+        rank = table.rank[self._rows(), actions].astype(np.int64).reshape(2, -1)[:, live]
+        first, own, other, *_ = table.node[self._state[live]].T
+        ranks = np.maximum(rank, 0)
+        outcome = self._drawn(first + ranks[0] * own + ranks[1] * other)
+        self._state[live] = game.next_state[outcome]
+        ends = game.terminal[self._state[live]]
+        self._over[live] = ends
+        earned = game.outcome_reward[outcome].astype(np.float64)
+        rewards = np.stack((earned, table.bonus[1] * ends - earned))
+        for array, found in ((reward, rewards), (terminated, ends), (illegal, rank < 0)):
+            array[:] = 0
+            array.reshape(2, -1)[:, live] = found
+        self._begin(again)
+        observation[:], mask[:] = self.look()
+        return 0
+
+    def _drawn(self, row: Ints) -> Ints:
+        """An outcome of each row."""
+        at, last = self.game.outcome_start[row], self.game.outcome_start[row + 1] - 1
+        left: Floats = self._generator.random(len(row))
+        open_: Ints = np.flatnonzero(at < last)
+        while len(open_):
+            left[open_] -= self.game.probability[at[open_]]
+            open_ = open_[left[open_] >= 0]
+            at[open_] += 1
+            open_ = open_[at[open_] < last[open_]]
+        return at
+
+    def _rows(self) -> Ints:
+        return np.concatenate((self._state, self._state + self.game.n_states))
+
+    def over(self) -> Bools:
+        return np.tile(self._over, 2)
+
+    def told(self) -> dict[str, Batch]:
+        return {"seat": np.repeat(self.seats, len(self._state))}
+
+    def state(self, i: int) -> Any:
+        return self.game.states[self._state.item(i % len(self._state))]
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        given = self.check_form({**self.arrays, **saved, "stream": self.arrays["stream"]})
+        self.check_values(given)
+        self._generator.bit_generator.state = json.loads(np.asarray(saved["stream"]).tobytes())
+        self._state[:] = given["state"]
+        self._over[:] = self.game.terminal[self._state]

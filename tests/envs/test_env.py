@@ -1,0 +1,437 @@
+"""The single environments: they sample their tables, and keep Gymnasium's contracts."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from random_games import RandomGame
+from random_tables import random_table
+from stable_baselines3.common.env_checker import check_env as check_sb3_env
+from timed_football import tiny
+from two_players import OneShot, random_pool
+
+from solvent.envs import (
+    MaskObservation,
+    SeatEnv,
+    SeatVectorEnv,
+    TabularEnv,
+    TabularVectorEnv,
+    VectorEnv,
+)
+from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
+from solvent.envs.simulation import Uniform
+from solvent.envs.table_batch import BothSeats
+from solvent.exact import solve
+from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.model import (
+    GymnasiumTable,
+    TabularPolicy,
+    against,
+    compile_game,
+    legal_action_table,
+    one_hot,
+)
+
+SMALL, RULES = FightingFantasy(stamina=(2, 4), opponent_stamina=5, luck=(0, 2)), Greed(12, 4)
+COMBAT, GREED = compile_game(SMALL), compile_game(RULES)
+POOL = random_pool(GREED, 3)
+SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=0))
+KINDS = ["vector", "onehot", "index"]
+
+
+def seat_env(**arguments: Any) -> SeatEnv:
+    return SeatEnv(GREED, POOL, **({"rules": RULES} | arguments))
+
+
+def alone(**arguments: Any) -> TabularEnv:
+    return TabularEnv(COMBAT, **({"rules": SMALL} | arguments))
+
+
+both_forms = pytest.mark.parametrize("make", [alone, seat_env])
+
+
+@pytest.mark.parametrize("observation", KINDS)
+def test_the_checkers_have_nothing_to_say(observation: str) -> None:
+    # Warnings are errors here, so this is the whole test.
+    for env in (
+        alone(observation=observation),
+        *(seat_env(seat=seat, observation=observation) for seat in (0, 1, "random")),
+    ):
+        check_env(env, skip_render_check=True)
+        check_sb3_env(env)
+
+
+def test_every_step_is_an_outcome_of_the_row_that_the_action_plays() -> None:
+    for seed in range(10):
+        game = random_table(seed)
+        env = TabularEnv(game, observation="index")
+        played = legal_action_table(game.mask[0])
+        rng = np.random.default_rng(seed)
+        state, info = env.reset(seed=seed)
+        assert game.initial[state] > 0
+        for _ in range(300):
+            action = int(rng.integers(played.shape[1]))
+            row = game.row(state, (int(played[state, action]), 0))
+            after, reward, terminated, truncated, info = env.step(action)
+            outcomes = {
+                (int(game.next_state[n]), float(game.outcome_reward[n]))
+                for n in range(game.outcome_start[row], game.outcome_start[row + 1])
+                if game.probability[n] > 0
+            }
+            assert (after, reward) in outcomes
+            assert terminated is bool(game.terminal[after])
+            assert truncated is False
+            assert type(reward) is float
+            assert info["illegal_action"] is not bool(game.mask[0][state, action])
+            legal = game.mask[0][after] if not terminated else np.ones_like(game.mask[0][after])
+            assert (info["action_mask"] == legal).all()
+            assert (env.action_masks() == legal).all()
+            assert info["action_mask"].dtype == np.int8
+            state = env.reset()[0] if terminated else after
+
+
+@both_forms
+def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any]) -> None:
+    envs = [make(observation=kind) for kind in KINDS]
+    table, rules = envs[0].game, envs[0].rules
+    encoded = one_hot(table).observation
+    for seed in range(30):
+        told = [env.reset(seed=seed) for env in envs]
+        over = False
+        while not over:
+            (vector, onehot, index), info = (t[0] for t in told), told[0][-1]
+            state, player = envs[0].state, info.get("seat", 0)
+            assert table.states[index] == state
+            assert (vector == rules.observe(state, player)).all()
+            assert (onehot == encoded[player][index]).all()
+            assert vector.dtype == onehot.dtype == np.float32
+            legal = range(envs[0].action_space.n)
+            if not rules.is_terminal(state):
+                legal = rules.legal_actions(state)[player]
+            assert np.flatnonzero(info["action_mask"]).tolist() == list(legal)
+            told = [env.step(1) for env in envs]
+            over = told[0][2]
+
+
+def test_both_seats_are_paid_their_own_rating() -> None:
+    env = seat_env(seat="random")
+    paid: dict[int, set[float]] = {0: set(), 1: set()}
+    for seed in range(300):
+        _, info = env.reset(seed=seed)
+        over, total = False, 0.0
+        while not over:
+            _, reward, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
+            total += reward
+        mine, other = (
+            -1 if score > RULES.limit else score
+            for score in (env.state.scores if info["seat"] == 0 else env.state.scores[::-1])
+        )
+        assert total == (0.5 if mine == other else float(mine > other))
+        paid[info["seat"]].add(total)
+    assert paid[0] == paid[1] == {0.0, 0.5, 1.0}
+
+
+def test_an_episode_that_the_opponent_ends_at_once_is_paid_by_the_first_step() -> None:
+    pig = compile_game(Pig(2, signed=True))
+    # Whoever rolls first wins with 5 rolls in 6, unless the other has the die then.
+    env = SeatEnv(pig, TabularPolicy.uniform(pig, player=0), seat=1, observation="index")
+    ended = 0
+    for seed in range(200):
+        at, info = env.reset(seed=seed)
+        if pig.terminal[at]:
+            ended += 1
+            assert info["action_mask"].all()
+            again, reward, over, _, info = env.step(1)
+            assert (again, reward, over, info["illegal_action"]) == (at, -1.0, True, False)
+            with pytest.raises(ResetNeeded):
+                env.step(0)
+    assert ended == pytest.approx(200 * 5 / 6, abs=20)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_other_player_may_be_folded_into_chance(player: int) -> None:
+    rules = Pig(target=6, signed=True)
+    pig = compile_game(rules)
+    folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
+    env = TabularEnv(folded, player=player, rules=rules)
+    rewards = set()
+    for seed in range(40):
+        observation, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            assert (observation == rules.observe(env.state, player)).all()
+            action = int(np.flatnonzero(info["action_mask"])[-1])
+            observation, reward, over, _, info = env.step(action)
+        assert reward == (1 if int(np.argmax(env.state.scores)) == player else -1)
+        rewards.add(reward)
+    assert rewards == {1.0, -1.0}
+
+
+def test_a_new_pool_is_met_at_once() -> None:
+    game = compile_game(OneShot())
+    always = [
+        TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in range(4)
+    ]
+    env = SeatEnv(game, always[0], rules=OneShot())
+    env.set_opponents(always[1])
+    env.reset(seed=0)
+    env.set_opponents(always[3])
+    env.step(0)
+    assert env.state == (0, 3)
+    env.set_opponents(always[2:], weights=[1, 1e-12])
+    for seed in range(5):
+        env.reset(seed=seed)
+        env.step(1)
+        assert env.state == (1, 2)
+
+
+@both_forms
+def test_a_copy_plays_on_by_itself_and_returned_arrays_are_the_callers(
+    make: Callable[..., Any],
+) -> None:
+    env = make(render_mode="rgb_array")
+    first, info = env.reset(seed=3)
+    env.render()
+    sent = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside is unpickled
+    twins = [copy.deepcopy(env), sent]
+    assert twins[0].game is env.game
+    kept = first.copy(), info["action_mask"].copy()
+    first[:], info["action_mask"][:] = 9, 9
+    expected = [env.step(0), *(env.reset() for _ in range(20))]
+    for twin in twins:
+        assert data_equivalence([twin.step(0), *(twin.reset() for _ in range(20))], expected)
+        assert twin.render().shape == env.render().shape
+    again, info = env.reset(seed=3)
+    assert (again == kept[0]).all()
+    assert (info["action_mask"] == kept[1]).all()
+
+
+@both_forms
+def test_what_is_no_action_is_refused_and_changes_nothing(make: Callable[..., Any]) -> None:
+    env, other = make(), make()
+    for use in (lambda: env.step(0), env.action_masks, lambda: env.state):
+        with pytest.raises(ResetNeeded, match="call reset"):
+            use()
+    env.reset(seed=0)
+    other.reset(seed=0)
+    for action in (30, -1, float("nan"), 0.0, None, "0", np.array([0, 1])):
+        with pytest.raises(ValueError, match="allowed are whole numbers from 0 to") as error:
+            env.step(action)
+        assert "\n" not in str(error.value)
+    for action in (0, np.int8(0), np.int64(0), np.array(0)):
+        if not env.episode.over:
+            assert data_equivalence(env.step(action), other.step(0), exact=True)
+    while not env.episode.over:
+        env.step(0)
+    with pytest.raises(ResetNeeded, match="call reset"):
+        env.step(0)
+
+
+@both_forms
+def test_pictures(make: Callable[..., Any]) -> None:
+    env = make(render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == env.rules.draw(env.state)
+    env = make(render_mode="rgb_array")
+    env.reset(seed=0)
+    frame = env.render()
+    assert frame.dtype == np.uint8
+    assert frame.std() > 0
+    env.close()
+
+
+BOTH: list[tuple[dict[str, Any], str]] = [
+    ({"observation": "pixels"}, "observation is 'pixels'; allowed are index, onehot, vector"),
+    ({"observation": "one-hot"}, "Did you mean 'onehot'"),
+    ({"illegal": "punish"}, "illegal is 'punish'; allowed are raise, remap"),
+    ({"render_mode": "svg"}, "render_mode is 'svg'; allowed are ansi, human, rgb_array"),
+    ({"rules": None, "render_mode": "ansi"}, "a table cannot be drawn; pass its game as rules="),
+]
+OF_ONE: list[tuple[dict[str, Any], str]] = [
+    ({"player": 2}, "player is 2; allowed are"),
+    ({"player": 1}, "player 0 of ff-combat has a choice in state"),
+]
+OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
+    ({"seat": 2}, "seat is 2; allowed are 0, 1 and 'random'"),
+    ({"seat": True}, "seat is True; allowed are 0, 1 and 'random'"),
+    ({"seat": "rand"}, "seat is 'rand'; allowed are random. Did you mean 'random'"),
+    ({"weights": [1, 2]}, r"weights is \[1, 2\]; allowed is a positive number for each of 3"),
+    ({"weights": [1, 2, 0]}, r"weights is \[1, 2, 0\]; allowed is a positive number"),
+    ({"weights": [1, 2, float("nan")]}, "allowed is a positive number"),
+    ({"opponents": []}, "opponents is empty; at least one"),
+    ({"opponents": ["optimal"]}, "'o' is not a TabularPolicy"),
+    ({"opponents": POOL[0][0]}, "to play for player 1, but has only 'random-0' of player 0"),
+    (
+        {"opponents": POOL[0][1], "seat": "random"},
+        "opponent has to play for player 0, but has only 'random-1' of player 1",
+    ),
+    (
+        {"opponents": TabularPolicy.uniform(compile_game(Greed(3, 2)), player=1)},
+        "policy 'uniform' was made for the model",
+    ),
+    ({"game": COMBAT}, "ff-combat is a game for one"),
+]
+
+
+def test_bad_arguments() -> None:
+    def seat(**given: Any) -> SeatEnv:
+        game, opponents = given.pop("game", GREED), given.pop("opponents", POOL)
+        return SeatEnv(game, opponents, **({"rules": RULES} | given))
+
+    for make, rows in ((alone, BOTH + OF_ONE), (seat, BOTH + OF_A_SEAT)):
+        for arguments, message in rows:
+            with pytest.raises(ValueError, match=message) as error:
+                make(**arguments)
+            assert "\n" not in str(error.value)
+            if arguments.keys() == {"opponents"}:
+                env = seat_env()
+                with pytest.raises(ValueError, match=message):
+                    env.set_opponents(arguments["opponents"])
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "single": alone,
+    "seat": seat_env,
+    "simulated": lambda: SeatEnv(SAMPLER, [Uniform()]),
+    "aec": lambda: TabularAECEnv(GREED),
+    "parallel": lambda: TabularParallelEnv(RandomGame(4, "simultaneous", cyclic=True)),
+    "simulated parallel": lambda: TabularParallelEnv(SAMPLER),
+    "vector": lambda: TabularVectorEnv(COMBAT, 2),
+    "both seats, vector": lambda: VectorEnv(BothSeats(GREED, 2)),
+    "seat vector": lambda: SeatVectorEnv(GREED, POOL, 2),
+    "simulated vector": lambda: SeatVectorEnv(SAMPLER, [Uniform()], 2),
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_an_unknown_option_is_refused_and_changes_nothing(kind: str) -> None:
+    env, other = MAKERS[kind](), MAKERS[kind]()
+    known = "reset_mask" if "vector" in kind else "none"
+    for each in (env, other):
+        each.reset(seed=3, options=None)
+        each.reset(options={})
+    with pytest.raises(ValueError, match=f"^options has 'start'; allowed are: {known}$"):
+        env.reset(seed=4, options={"start": 7, "reset_mask": np.ones(2, bool)})
+    with pytest.raises(ValueError, match=r"^options is \['start'\]; allowed is a mapping"):
+        env.reset(options=["start"])
+    # The stream of random numbers goes on as if nothing had been asked for.
+    for _ in range(3):
+        assert repr(env.reset()) == repr(other.reset())
+        if kind == "aec":
+            assert repr(env.observe("player_0")) == repr(other.observe("player_0"))
+
+
+def test_environments_of_training_refuse_them_too() -> None:
+    pytest.importorskip("torch")
+    from solvent.training.vec_env import NativeVecEnv
+
+    venv = NativeVecEnv(TabularVectorEnv(COMBAT, 2, autoreset_mode="SameStep"))
+    venv.set_options({"start": 1})
+    with pytest.raises(ValueError, match="options has 'start'; allowed are: none"):
+        venv.reset()
+
+
+def test_an_environment_loads_neither_numba_nor_pygame() -> None:
+    code = (
+        "import sys\n"
+        "from solvent.envs import TabularEnv\n"
+        "from solvent.games import Pig, FightingFantasy\n"
+        "TabularEnv(FightingFantasy()).reset(seed=1)\n"
+        "print([m for m in ('numba', 'pygame', 'torch') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_model_has_the_shape_of_toy_text() -> None:
+    env = alone()
+    game, P = env.game, env.P
+    assert len(P) == game.n_states == len(list(P))
+    met = 0
+    for state in P:
+        assert list(P[state]) == [0, 1]
+        if game.terminal[state]:
+            assert P[state] == {action: [(1.0, state, 0.0, True)] for action in (0, 1)}
+        elif not game.mask[0][state, 1]:
+            met += 1
+            assert P[state][1] == P[state][0]
+        for branches in P[state].values():
+            assert sum(p for p, *_ in branches) == pytest.approx(1, abs=1e-15)
+            for branch in branches:
+                assert [*map(type, branch)] == [float, int, float, bool]
+                assert branch[3] == game.terminal[branch[1]]
+    assert met
+    assert -1 not in P
+    with pytest.raises(KeyError):
+        P[len(P)]
+
+
+def test_textbook_value_iteration_on_the_model_finds_the_solvers_value() -> None:
+    env = alone()
+    values, before = np.zeros(len(env.P)), None
+    while before is None or (values != before).any():
+        before = values
+        values = np.array([
+            max(
+                sum(p * (reward + (0 if over else before[t])) for p, t, reward, over in branches)
+                for branches in actions.values()
+            )
+            for actions in env.P.values()
+        ])  # fmt: skip
+    assert env.initial_state_distrib @ values == pytest.approx(solve(env.game).value, abs=1e-12)
+
+
+def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
+    pig = compile_game(Pig(target=8))
+    folded = against(pig, TabularPolicy.uniform(pig, player=1))
+    for game in (COMBAT, folded, random_table(3)):
+        env = TabularEnv(game, observation="index")
+        again = compile_game(GymnasiumTable.from_env(env, "again"))
+        assert solve(again).value == pytest.approx(solve(game).value, abs=1e-6)
+
+
+def test_player_1_reads_the_negative_rewards() -> None:
+    game = random_table(4, player=1)
+    env = TabularEnv(game, player=1, observation="index")
+    rewards = {r for s in env.P for a in env.P[s] for _, _, r, _ in env.P[s][a] if r}
+    assert rewards == set((-game.outcome_reward[game.probability > 0]).tolist())
+
+
+def test_the_mask_joins_the_observation_under_the_keys_that_a_tool_wants() -> None:
+    plain, env = seat_env(), MaskObservation(seat_env(), observation="obs", mask="legal")
+    env.action_space.seed(0)
+    told, seen = plain.reset(seed=3), env.reset(seed=3)
+    for _ in range(200):
+        assert list(seen[0]) == ["obs", "legal"]
+        assert env.observation_space.contains(seen[0])
+        expected = {"obs": told[0], "legal": told[-1]["action_mask"]}, *told[1:]
+        assert data_equivalence(seen, expected, exact=True)
+        if len(seen) > 2 and seen[2]:
+            told, seen = plain.reset(), env.reset()
+        else:
+            action = env.action_space.sample(seen[0]["legal"])
+            told, seen = plain.step(action), env.step(action)
+    with pytest.raises(ValueError, match="observation and mask are both 'x'; allowed are diff"):
+        MaskObservation(seat_env(), "x", "x")
+    boxed = gym.Env()
+    boxed.action_space = gym.spaces.Box(0, 1, (2,), np.float32)
+    with pytest.raises(ValueError, match=r"actions are Box\(.*; allowed are discrete ones"):
+        MaskObservation(boxed)
+
+
+@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
+def test_a_wrapped_environments_spec_makes_it_again() -> None:
+    env = MaskObservation(gym.make("solvent/GreedSmall-v0"), mask="legal")
+    check_env(env, skip_render_check=True)
+    assert list(gym.make(env.spec).reset(seed=0)[0]) == ["observation", "legal"]
