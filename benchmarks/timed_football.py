@@ -31,10 +31,10 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FORMS, FormLayout, Layer
+from solvent.games.football_clock.layout import FORMS, FormLayout, Layer
 from solvent.games.football_clock.solver.problem import layer_problem
 from solvent.games.football_clock.solver.row_calls import row_calls
-from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.games.football_clock.pack import timed_tables
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9

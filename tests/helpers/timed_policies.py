@@ -10,8 +10,8 @@ import numpy as np
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import FormLayout, Layer
-from solvent.games.football_clock.solver.policies import (
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.policies import (
     Asked,
     LayerStrategies,
     RoleStrategies,

@@ -61,58 +61,38 @@ STEP, BEGIN, REPLIED = range(3)
 """What :func:`turn` is called for."""
 
 
-class Episodes(NamedTuple):
-    """Where n episodes are; arrays [n] that are changed in place, views of :data:`EPISODE`.
-
-    Attributes:
-        stream: uint64, the state of the random numbers. What follows is int32.
-        phase: One of the module's table.
-        half: 1 or 2; 2 in every form but ``"full"``.
-        ticks: Left in the half; when a time-out may be called, what will be left without it.
-        margin: Player 0's points less player 1's, as far as they count; 0 where points count.
-        receiver: The player who receives the kickoff of the second half, in the first; else -1.
-        offence: The player who has the ball, is about to kick it, or will after a time-out.
-        left0: Time-outs of player 0.
-        left1: Time-outs of player 1.
-        row: See the module; 0 when it is over.
-        choice: The number of the result that waits for a choice, -1 if none does.
-        asked: The player who may call a time-out, else -1.
-        other_too: 1 if the other player is asked when this one declines, else 0.
-        saved: Ticks left in the half if a time-out is called.
-        untimed: 1 if an untimed down follows when none is called, else 0.
-    """
-
-    stream: NDArray[np.uint64]
-    phase: NDArray[np.int32]
-    half: NDArray[np.int32]
-    ticks: NDArray[np.int32]
-    margin: NDArray[np.int32]
-    receiver: NDArray[np.int32]
-    offence: NDArray[np.int32]
-    left0: NDArray[np.int32]
-    left1: NDArray[np.int32]
-    row: NDArray[np.int32]
-    choice: NDArray[np.int32]
-    asked: NDArray[np.int32]
-    other_too: NDArray[np.int32]
-    saved: NDArray[np.int32]
-    untimed: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, records: NDArray[Any]) -> Episodes:
-        """Views of [n] records of :data:`EPISODE`."""
-        return cls(**{name: records[name] for name in cls._fields})
-
-
-EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in Episodes._fields[1:])])
-"""Where an episode is: 64 bytes, a line of the processor's cache."""
-
-BRANCH = np.dtype(
-    [("next", np.int32), ("points", np.int16), ("taken", np.int16), ("same_side", np.bool_)],
-    align=True,
+EPISODE = np.dtype(
+    [
+        ("stream", np.uint64),
+        *(
+            (name, np.int32)
+            for name in (
+                *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
+                *("row", "choice", "asked", "other_too", "saved", "untimed"),
+            )
+        ),
+    ]
 )
-"""What a result leads to: the row that follows, points to the offence, ticks that it takes, and
-whether the offence has the ball, or kicks, in what follows."""
+"""Where an episode is: 64 bytes, a line of the processor's cache.
+
+============= ======================================================================================
+``stream``    the state of the random numbers
+``phase``     one of the module's table
+``half``      1 or 2; 2 in every form but ``"full"``
+``ticks``     left in the half; when a time-out may be called, what will be left without it
+``margin``    player 0's points less player 1's, as far as they count; 0 where points count
+``receiver``  the player who receives the kickoff of the second half, in the first; else -1
+``offence``   the player who has the ball, is about to kick it, or will after a time-out
+``left0``     time-outs of player 0
+``left1``     time-outs of player 1
+``row``       see the module; 0 when it is over
+``choice``    the number of the result that waits for a choice, -1 if none does
+``asked``     the player who may call a time-out, else -1
+``other_too`` 1 if the other player is asked when this one declines, else 0
+``saved``     ticks left in the half if a time-out is called
+``untimed``   1 if an untimed down follows when none is called, else 0
+============= ======================================================================================
+"""
 
 RESULT = np.dtype(
     [
@@ -120,21 +100,19 @@ RESULT = np.dtype(
         ("penalty", np.int32),
         ("play", np.int32),
         ("number", np.int32),
-        ("by_defence", np.bool_),
-    ],
-    align=True,
+    ]
 )
 """A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
-results, its number among the choices, and whether it is a penalty of the defence."""
+results, and its number among the choices."""
 
 NUMBERS = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("plays", "defences", "entries", "situations", "results"),
+            *("plays", "defences", "entries", "situations", "lines", "results"),
             *("first_letter", "first_option", "first_kick", "first_timeout"),
             *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts"),
-            *("untimed_down", "for_points"),
+            "for_points",
         )
     ]
     + [("bonus", np.float64)]
@@ -156,12 +134,13 @@ class Rules(NamedTuple):
         branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
             the kicks: kickoff, onside, free kick.
         threshold: [N] int64, of branches.
-        branch: [N] :data:`BRANCH`.
+        branch_successor: [N] int32, what they lead to.
+        successor: [U] :data:`solvent.games.football_clock.pack.SUCCESSOR`.
         result: [R] :data:`RESULT`.
         row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
             the offence's menu.
-        left: [T+1, L+1, 2] int32 ticks left when, of so many, so many are taken: without a time-out
-            and with one.
+        left: [T+1, groups, 3] int32 how the clock stands after the successors of a group: ticks
+            left without a time-out, those left with one, and whether an untimed down follows.
         start: [K] :data:`EPISODE`, the states in which an episode begins.
         start_threshold: [K] int64.
         mask: [M, A] int8, the actions of a menu.
@@ -177,7 +156,8 @@ class Rules(NamedTuple):
     cell_result: NDArray[np.int32]
     branch_start: NDArray[np.int32]
     threshold: NDArray[np.int64]
-    branch: NDArray[Any]
+    branch_successor: NDArray[np.int32]
+    successor: NDArray[Any]
     result: NDArray[Any]
     row: NDArray[np.int16]
     left: NDArray[np.int32]
@@ -256,7 +236,6 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
         at.untimed = 0
     else:
         # Where the branches begin of which one is drawn.
-        penalty = False
         if phase in (CALL, CHOICE):
             if phase == CALL:
                 call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
@@ -275,8 +254,12 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
                 action = own if waits.chooser == 0 else other
                 result = waits.penalty if action == number.first_option else waits.play
                 at.choice = -1
+            if result == number.results - 1:
+                # Punt formation has been declared; no play has been played.
+                at.stream = advance(at.stream)
+                at.row += number.lines
+                return paid
             k = at.row * number.results + result
-            penalty = rules.result[result].by_defence
         else:
             kick = own - number.first_kick if phase == KICKOFF else 2
             k = number.situations * number.results + kick
@@ -284,12 +267,12 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
         at.stream = x
         start = rules.branch_start[k]
         j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
-        branch = rules.branch[j]
+        after = rules.successor[rules.branch_successor[j]]
 
         # The score and the ball.
-        scored = branch.points if offence == 0 else -branch.points
-        at.offence = offence if branch.same_side else 1 - offence
-        at.row = branch.next
+        scored = after.points if offence == 0 else -after.points
+        at.offence = offence if after.same_side else 1 - offence
+        at.row = after.row
         if number.for_points:
             paid = float(scored)
         else:
@@ -297,12 +280,8 @@ def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
             at.margin = max(-most, min(most, at.margin + scored))
 
         # Time, and who is asked for a time-out.
-        if branch.taken == 0:
-            at.phase = CALL
-            return paid
-        ticks = at.ticks
-        left, saved = rules.left[ticks, branch.taken, 0], rules.left[ticks, branch.taken, 1]
-        untimed = ticks > 0 and left == 0 and penalty and number.untimed_down == 1
+        left, saved = rules.left[at.ticks, after.group, 0], rules.left[at.ticks, after.group, 1]
+        untimed = rules.left[at.ticks, after.group, 2] == 1
         if saved != left:
             offence_has = (at.left0 if offence == 0 else at.left1) > 0
             other_has = (at.left1 if offence == 0 else at.left0) > 0

@@ -9,7 +9,7 @@ import pytest
 
 from solvent.games.football.baselines.agent import agent_strategies
 from solvent.games.football.situation import Situation
-from solvent.games.football_clock.baselines.agent import (
+from solvent.games.football_clock.agent import (
     CLOCKLESS,
     FIELD_GOAL_AHEAD,
     FIELD_GOAL_BEHIND,
@@ -17,10 +17,10 @@ from solvent.games.football_clock.baselines.agent import (
     TOUCHDOWN_BEHIND,
     AgentLayers,
 )
-from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
+from solvent.games.football_clock.agent import AverageNeeded, ClockManagement
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.solver.policies import Asked
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
+from solvent.games.football_clock.policies import Asked
 
 PLAIN = ClockManagement(weight=1.0)
 

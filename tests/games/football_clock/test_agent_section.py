@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.games.football.situation import first_down_at
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.baselines.players import AgentPlayer, strategy_of
+from solvent.games.football_clock.agent import AgentLayers
+from solvent.games.football_clock.players import AgentPlayer, strategy_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.report.agent import (
     BEST_RESPONSE,
@@ -31,10 +31,9 @@ from solvent.games.football_clock.report.chances import clock_of
 from solvent.games.football_clock.report.page import paper_agent_sections
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.evaluation import PairEvaluation, evaluate
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.report.page import render
 
 AGENT_TITLES = ["What the published agent gives away", "A game of the published agent"]

@@ -19,8 +19,8 @@ from solvent.games.football_clock.solver.call_sheet import (
     call_sheet,
     optimal_strategy,
 )
-from solvent.games.football_clock.solver.layout import layout_for
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.layout import layout_for
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
 
 FORMS = ("two-minutes", "half", "full")

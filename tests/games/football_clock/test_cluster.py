@@ -26,7 +26,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock import layers as football
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FormLayout
+from solvent.games.football_clock.layout import FormLayout
 
 pytestmark = [
     pytest.mark.slow,

@@ -23,8 +23,8 @@ from solvent.cli.app import app
 from solvent.exact.layered import resources
 from solvent.games import make_game
 from solvent.games.football.chart_files import chart_bytes
-from solvent.games.football_clock.baselines.scores import network_layers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.scores import network_layers
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.report.numbers import precise
 
 

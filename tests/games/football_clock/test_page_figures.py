@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,16 +16,15 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.baselines.average import ClockManagement
+from solvent.games.football_clock.agent import AgentLayers
+from solvent.games.football_clock.agent import ClockManagement
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.report.decisions import timeout_gain, timeout_worth
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import evaluate_pairs
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.policies import Players
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.evaluation import evaluate_pairs
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.policies import Players
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model.arrays import Floats
 
@@ -301,7 +299,7 @@ def test_time_outs_at_the_kickoff(solved: TimedSolution) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
 def test_the_end_of_a_game(solved: TimedSolution) -> None:
-    both = partial(optimal_strategy, solved)
+    both = solved.policy
     told = transcript_text(solved.game, transcript(solved, (both, both), seed=1)).splitlines()
     shown = PAGE[PAGE.index("**A game's end**") :].split("```")[1].splitlines()[1:]
     lines = [told[0], *told[1 - len(shown) :]]

@@ -26,7 +26,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import POINTS_TICKS, FootballLayers
-from solvent.games.football_clock.solver.layout import FormLayout
+from solvent.games.football_clock.layout import FormLayout
 
 FORMS = [
     ("two-minutes", {"stops": [30], "timeouts": 1}),

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,7 @@ from solvent.cli.app import app
 from solvent.exact import solve
 from solvent.games.football.chart_files import json_text
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, transcript, transcript_text
 from solvent.model import cache as disk
 from solvent.play import Record, play
@@ -178,7 +177,7 @@ def test_a_player_who_is_not_there_is_refused() -> None:
 
 def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     solution = solved("full", half=60)
-    optimal = partial(optimal_strategy, solution)
+    optimal = solution.policy
     lines = transcript(solution, (optimal, optimal), seed=3)
     assert lines == transcript(solution, (optimal, optimal), seed=3)
     assert lines[0].position == solution.start
@@ -194,7 +193,7 @@ def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
 def test_the_odds_of_optimal_players_do_not_drift() -> None:
     # What the game is worth is a martingale: after the first play it is on average as before.
     solution = solved("half", half=60)
-    optimal = partial(optimal_strategy, solution)
+    optimal = solution.policy
     ends = [transcript(solution, (optimal, optimal), seed=seed)[-1].value for seed in range(100)]
     mean = sum(ends) / len(ends)
     variance = sum((end - mean) ** 2 for end in ends) / (len(ends) - 1)
@@ -203,7 +202,7 @@ def test_the_odds_of_optimal_players_do_not_drift() -> None:
 
 def test_the_score_of_a_half_is_what_it_pays() -> None:
     solution = solved("half")
-    optimal = partial(optimal_strategy, solution)
+    optimal = solution.policy
     for seed in range(10):
         last: Line = transcript(solution, (optimal, optimal), seed=seed)[-1]
         assert last.value == pytest.approx(last.score[0] - last.score[1])

@@ -18,17 +18,17 @@ from solvent.envs.random_stream import first_state
 from solvent.envs.simulation import Player, Uniform
 from solvent.exact import StoreError, nash_conv, policy_value, solve
 from solvent.exact.response import response_values
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.baselines.average import ClockManagement
-from solvent.games.football_clock.baselines.players import AgentPlayer, optimal_player
-from solvent.games.football_clock.baselines.scores import (
+from solvent.games.football_clock.agent import AgentLayers
+from solvent.games.football_clock.agent import ClockManagement
+from solvent.games.football_clock.players import AgentPlayer, optimal_player
+from solvent.games.football_clock.scores import (
     BEST_RESPONSE,
     network_layers,
     score_timed,
 )
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.evaluation import evaluate
-from solvent.games.football_clock.solver.layout import layout_for
+from solvent.games.football_clock.evaluation import evaluate
+from solvent.games.football_clock.layout import layout_for
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
 QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -52,7 +52,7 @@ def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy
     sampler, table = made(number)
     plays = sampler.plays(table.n_states)
     for i, state in enumerate(table.states):
-        sampler.write(plays.plays, i, state)
+        sampler.write(plays.records, i, state)
     everyone = np.arange(table.n_states)
     policies = []
     for seat in (0, 1):

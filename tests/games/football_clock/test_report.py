@@ -15,8 +15,8 @@ from solvent.games.football_clock.report import decisions as timed_decisions
 from solvent.games.football_clock.report.chances import by_time, clock_of, first_down, scaled
 from solvent.games.football_clock.report.page import untabled_timed
 from solvent.games.football_clock.solver.call_sheet import call_sheet
-from solvent.games.football_clock.solver.solution import TimedSolution
-from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
+from solvent.games.football_clock.solution import TimedSolution
+from solvent.games.football_clock.pack import TimedTables, timed_tables
 
 
 def solved(form: str, **clock: int) -> TimedSolution:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from fractions import Fraction
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,12 @@ from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
+from solvent.exact.layered.game import BlockResult
+from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layers import FootballLayers, layer_problem
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.block_kernel import solve_block
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
-from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
 from solvent.model import compile_game
 
 
@@ -54,10 +54,10 @@ def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerSto
     )
 
 
-def problem_of(store: LayerStore, layer: Layer) -> LayerProblem:
-    """A layer to solve, those that it reads being in a store."""
+def problem_of(store: LayerStore, layer: Layer) -> Callable[..., BlockResult]:
+    """Solve a block of a layer, those that it reads being in a store."""
     layout = layout_in(store)
-    return layer_problem(layout, timed_tables(layout.rules), layer, store.read)
+    return partial(backup, layout.pack, layer_problem(layout, layer, store.read).values)
 
 
 def place_of(layout: FormLayout, state: TimedPosition) -> tuple[Layer, int, int]:
@@ -176,9 +176,9 @@ def test_threads_do_not_change_a_bit_and_blocks_only_the_last() -> None:
         np.testing.assert_array_equal(alone.read(layer), store.read(layer))
 
     problem = problem_of(store, Layer(2, 3, 1, 1))
-    whole = solve_block(problem, 0, 700)
+    whole = problem((0, 700))
     for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
-        part = solve_block(problem, first, last)
+        part = problem((first, last))
         np.testing.assert_allclose(part.values, whole.values[:, first:last], rtol=0, atol=2e-14)
 
 
@@ -189,15 +189,15 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     """Started from their own supports, most states are solved in lanes; started cold, none is."""
     store = standard("second-half", 3, 1)
     cold = problem_of(store, Layer(2, 3, 1, 1))
-    first = solve_block(cold, 1000, 1100)
+    first = cold((1000, 1100))
     assert first.start is not None
-    again = solve_block(cold, 1000, 1100, start=first.start)
+    again = cold((1000, 1100), start=first.start)
     np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
     assert again.games == first.games > 0.7 * first.values.size
     # With supports that are none of these games' all the same comes out.
     none = np.empty_like(first.start)
     none[:] = 0b1001000101, 0b0010100011
-    wrong = solve_block(cold, 1000, 1100, start=none)
+    wrong = cold((1000, 1100), start=none)
     np.testing.assert_allclose(wrong.values, first.values, rtol=0, atol=2e-13)
     assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
 

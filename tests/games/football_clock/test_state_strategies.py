@@ -11,8 +11,8 @@ import timed_football
 
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.solver.call_sheet import call_sheet
-from solvent.games.football_clock.solver.layout import place_of
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.layout import place_of
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.solver.state_strategies import (
     States,
     rate_kicks,

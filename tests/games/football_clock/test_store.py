@@ -7,7 +7,6 @@ import hashlib
 import re
 import shutil
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,13 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.store import StoreError
-from solvent.games.football_clock.baselines.players import optimal_player
+from solvent.games.football_clock.players import optimal_player
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import evaluate
-from solvent.games.football_clock.solver.layout import Layer, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.evaluation import evaluate
+from solvent.games.football_clock.layout import Layer, layout_for, place_of
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript
 from solvent.model import compile_game
 
@@ -349,7 +347,7 @@ def test_a_transcript_of_a_compact_solution_and_of_the_start_alone(tmp_path: Pat
     layers = FootballLayers.of(game)
     solve_in(tmp_path / "compact", layers, keep="compact")
     solution = TimedSolution.open(tmp_path / "compact", game)
-    optimal = partial(optimal_strategy, solution)
+    optimal = solution.policy
     lines = transcript(solution, (optimal, optimal), seed=3)
     assert len(lines) > 1
     assert all(-1e-5 < line.value < 1 + 1e-5 for line in lines)

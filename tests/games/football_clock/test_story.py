@@ -12,7 +12,7 @@ from timed_football import TINY_FORMS, tiny
 
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.story import Played, roll_play
+from solvent.games.football_clock.transcript import Played, roll_play
 from solvent.model import compile_game
 
 
