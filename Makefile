@@ -8,7 +8,6 @@ VENV ?= .venv
 BENCH_ARGS ?=
 PYTEST_ARGS ?= -n 2 --dist worksteal
 MUTATE_ARGS ?=
-REFERENCE_ARGS ?=
 
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/.stamps
@@ -35,7 +34,7 @@ endef
 .NOTPARALLEL:
 .SUFFIXES:
 .PHONY: help install bench test check lint slow explore-test mutate core-pinned core-lowest format docs \
-	images notebooks peers tools learning reference clean
+	images notebooks peers tools learning clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | \
@@ -133,9 +132,6 @@ learning: $(STAMPS)/bench ## train with several seeds and print the exact gaps (
 	$(BIN)/python benchmarks/football_learning.py
 	$(BIN)/python benchmarks/timed_football_learning.py
 	$(BIN)/python benchmarks/difficulty_sweep.py
-
-reference: $(STAMPS)/bench ## make the results of the leaderboard, all algorithms (takes long)
-	$(BIN)/python benchmarks/reference.py --work reference-results $(REFERENCE_ARGS)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(VENV)-core $(VENV)-lowest $(TOOLS:%=$(VENV)-%) bench-results site docs/maps .cache build dist

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from time import process_time
 
 import pytest
 from bad_files import CONTENTS, bad_files, forge
+from gamebooks import changed, mill
 from typer.testing import CliRunner
 
 from solvent.cli.app import app
 from solvent.exact import save_policy
 from solvent.games import Pig
+from solvent.games.gamebook.loader import check_book
 from solvent.model import TabularPolicy, compile_game
 
 DEEP = "[" * 100_000
@@ -52,6 +55,23 @@ def test_a_bad_file_is_one_line(command: str, suffix: str, tmp_path: Path) -> No
         if (command.split()[0], suffix) == ("book", ".twee") and path.stem in CONTENTS:
             continue
         line(*command.replace("FILE", str(path)).replace("OUT", str(tmp_path / "out")).split())
+
+
+def test_a_book_of_faults_is_not_read_to_the_end(tmp_path: Path) -> None:
+    """Neither one of 300,000 unknown keys at one place, which took a minute, nor at many."""
+    keys = [f"unknown{number}: 1" for number in range(300_000)]
+    flags = [f"  x{number}: {{{', '.join(keys[:10])}}}" for number in range(2_000)]
+    path = tmp_path / "book.yaml"
+    for text, least in (
+        ("\n".join([mill(), *keys]), 1),
+        (changed(("flags:\n", "\n".join(["flags:", *flags, ""]))), 1_000),
+    ):
+        path.write_text(text, encoding="utf-8")
+        began = process_time()
+        found = check_book(path)
+        assert process_time() - began < 2
+        assert least <= len(found) <= 1_000
+        assert f"{path} has " in line("book", "check", path)
 
 
 def test_bad_results_are_one_line(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from solvent.baselines.generic import first_legal, optimal, uniform
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.cache import Packed, kept
 from solvent.model.discount import discounted_policy, undiscounted
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import GameSpec, game_specs, load, spec_of
 from solvent.model.table_cache import names_files
 
@@ -39,7 +39,15 @@ GENERIC: Mapping[str, Baseline] = {
 
 def _own(spec: GameSpec | None) -> Mapping[str, Baseline]:
     """The baselines that a game's spec adds."""
-    return {} if spec is None or spec.baselines is None else load(spec.baselines)
+    if spec is None or spec.baselines is None:
+        return {}
+    found: Mapping[str, Baseline] = load(spec.baselines)
+    if not isinstance(found, Mapping):
+        raise ValueError(
+            f"{spec.baselines}, the baselines of the game {spec.name}, is {shown(found)}; expected "
+            f"a mapping of names to Baselines"
+        )
+    return found
 
 
 def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:

@@ -40,6 +40,7 @@ from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.env import TabularEnv
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
+from solvent.exact.layered.build import source_hash
 from solvent.model import TabularGame
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import declared_names, load_place, names_a_place
@@ -95,6 +96,17 @@ class Algorithm:
     observation: str = "vector"
     refuses: Callable[[TaskGame], str | None] | None = None
     timesteps: Callable[[Task], int] | None = None
+
+    @property
+    def source(self) -> str:
+        """A short hash of the source of the function's file, or of the package that it is part of.
+
+        A run belongs to the code that made it.
+        """
+        run = self.run
+        while isinstance(run, partial):
+            run = run.func
+        return source_hash(run.__module__)
 
     def hyperparameters(self) -> dict[str, Any]:
         """The parameters of the function besides those that it is called with.

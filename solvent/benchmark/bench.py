@@ -51,7 +51,7 @@ from solvent.benchmark.records import (
 )
 from solvent.benchmark.run import OWN, Outcome, Run, Stopped, attempted, end_of
 from solvent.benchmark.run_folder import RunFolder
-from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash
+from solvent.benchmark.suites import Suite, Task, check_tasks, suite_hash, suite_seeds
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import CertificateError, ImproperGameError, StoreError
 from solvent.exact.layered.lock import FolderLock
@@ -84,8 +84,9 @@ def bench(
             it has to be able to do.
         algorithms: By name, each a function as :mod:`solvent.benchmark.algorithms` describes it, or
             where one is; or their names. If left out, those that the tasks name.
-        seeds: How many of each algorithm on each task, from 0; as many as the task says if left
-            out, or 1 of an algorithm that it does not name.
+        seeds: How many of each algorithm on each task; as many as the task says if left out, or 1
+            of an algorithm that it does not name. Those of a suite follow from its hash
+            (:func:`solvent.benchmark.suites.suite_seeds`), others are 0, 1 and so on.
         workers: How many runs are under way at the same time.
         on: The address of a Ray cluster that is to do the runs, in the place of processes of this
             machine (:mod:`solvent.benchmark.cluster`).
@@ -107,7 +108,8 @@ def bench(
     chosen = check_tasks(suite.tasks if suite else tuple(tasks))  # type: ignore[arg-type]
     check_integer(workers, "workers", 1, 10_000)
     games = {task.name: task_game(task) for task in chosen}
-    runs, left_out = plan(chosen, algorithms, seeds, games, whole_suite=suite is not None)
+    whole = None if suite is None else _suite_record(suite, games)
+    runs, left_out = plan(chosen, algorithms, seeds, games, whole)
     with FolderLock(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
@@ -125,7 +127,7 @@ def bench(
                     _task_record(games[name], found, runs, ended)
                     for name, found in baselines.items()
                 ),
-                suite=None if suite is None else _suite_record(suite, games),
+                suite=whole,
                 failures=tuple(
                     one for run in runs if isinstance(one := ended[run.name], FailureRecord)
                 ),
@@ -140,8 +142,7 @@ def plan(
     algorithms: Mapping[str, Source] | Sequence[str] | None,
     seeds: int | None,
     games: Mapping[str, TaskGame],
-    *,
-    whole_suite: bool = False,
+    suite: SuiteRecord | None = None,
 ) -> tuple[list[Run], list[str]]:
     """What there is to do, and what is left out.
 
@@ -150,8 +151,8 @@ def plan(
         algorithms: As for :func:`bench`.
         seeds: As for :func:`bench`.
         games: Of the tasks, by their names.
-        whole_suite: Whether an algorithm does the tasks that it can; otherwise one that it cannot
-            do is refused.
+        suite: Whose tasks they are; an algorithm does those that it can. Otherwise one that it
+            cannot do is refused.
 
     Returns:
         The runs, and a line for each pair of an algorithm and a task that is left out.
@@ -178,14 +179,15 @@ def plan(
             if name not in found:
                 found[name] = _checked(name, source)
             reason = found[name].refusal(games[task.name])
-            if reason is not None and not whole_suite:
+            if reason is not None and suite is None:
                 raise ValueError(f"{name} cannot do task {task.name}: {reason}")
             if reason is not None:
                 left_out.append(f"{task.name} {name}: {reason}")
                 continue
             count = seeds or task.seeds.get(name, 1)
             budget = found[name].budget(task)
-            runs += [Run(task, name, source, seed, budget) for seed in range(count)]
+            numbers = range(count) if suite is None else suite_seeds(suite.hash, count)
+            runs += [Run(task, name, source, seed, budget) for seed in numbers]
     if not runs:
         raise ValueError("there is nothing to do: " + ("; ".join(left_out) or "no algorithm"))
     return runs, left_out

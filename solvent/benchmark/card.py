@@ -1,7 +1,8 @@
 """The card of a submission: who did what, in words and a few numbers, and nothing that runs.
 
-``card.json`` is a :class:`Card` as an object with its fields as keys, and its ``format``. What it
-states is somebody's word: its form is checked here, and whoever shows it has to escape it.
+``card.json`` is a :class:`Card` as an object with its fields as keys. Three entries more are the
+same on every card: its ``format``, and what is ``proved`` and what is ``stated`` of a submission.
+Whoever shows a text of a card has to escape it; only its form is checked here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import json
 import re
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from solvent.exact.store import StoreError, write_atomically
 from solvent.model.files import parse_json, read_file
@@ -19,8 +19,13 @@ from solvent.model.parameters import shown
 FILE = "card.json"
 """The name of the file in the folder of a submission."""
 
-FORMAT = 1
-"""Of the file."""
+PROVED = "The policies of this folder are for the games of the suite and have the scores claimed."
+STATED = (
+    "Who learned them, by which algorithm, from how many steps, in what time, on which machine, "
+    "and what the learner was given."
+)
+SAME = {"format": 2, "proved": PROVED, "stated": STATED}
+"""What every card says."""
 
 LARGEST_CARD = 2**16
 """Bytes of a file that is read."""
@@ -28,14 +33,21 @@ LARGEST_CARD = 2**16
 MOST_SEEDS = 1_000
 """Of a submission."""
 
-LONGEST = {"algorithm": 60, "authors": 200, "code": 300, "budget": 300, "hardware": 300}
-"""Characters of a text; of the others :data:`LONGEST_OTHER`."""
+LONGEST_TEXT = 300
+"""Characters of a text."""
 
-LONGEST_OTHER = 100
-
-_LINK = re.compile(r"https?://[^\s\"'<>\\^`{|}]+")
-_NAME = re.compile(r"[\w.+-]+")
-_HASH = re.compile(r"[0-9a-f]{64}")
+_NAME = r"[\w.+-]{1,60}"
+_NAMES = "up to 60 letters, digits, '.', '+', '-' and '_'"
+_TEXT = rf"(?=.*\S).{{1,{LONGEST_TEXT}}}"
+_TEXTS = f"a text of up to {LONGEST_TEXT} characters that can be printed"
+_FORMS = {
+    "algorithm": (_NAME, _NAMES),
+    "suite": (_NAME, _NAMES),
+    "suite_hash": ("[0-9a-f]{64}", "64 hexadecimal digits"),
+    "source": ("([0-9a-f]{12})?", "12 hexadecimal digits, or nothing"),
+    "code": (r"(https?://[^\s\"'<>\\^`{|}]{1,290})?", "a link, https://…, or nothing"),
+}
+"""The forms of texts that are not any :data:`_TEXT`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +55,14 @@ class Card:
     """What a submission says of itself.
 
     Attributes:
-        algorithm: Its name, as its results have it: letters, digits, ``.``, ``+``, ``-``, ``_``.
+        algorithm: Its name, as its results have it.
         suite: The name of the suite whose tasks were learned.
         suite_hash: Of the suite (:func:`solvent.benchmark.suites.suite_hash`).
         seeds: Of the runs, the same in every task, in ascending order.
         authors: Who submits it.
         code: Where the code is, a link; empty if nobody can have it.
+        source: A hash of the code (:attr:`solvent.benchmark.algorithms.Algorithm.source`); empty if
+            the runs have no record of it.
         budget: What a run was allowed, in words.
         hardware: What it ran on, in words.
         uses_model: Whether a learner was given the probabilities and rewards of its game, instead
@@ -67,6 +81,7 @@ class Card:
     seeds: tuple[int, ...]
     authors: str
     code: str
+    source: str
     budget: str
     hardware: str
     uses_model: bool
@@ -77,43 +92,20 @@ class Card:
         """Check the form of all that a file may state."""
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.type == "str":
-                _check_text(one.name, value)
-            elif one.type == "bool" and not isinstance(value, bool):
-                raise ValueError(f"{one.name} is {shown(value)}; expected true or false")
-        for name in ("algorithm", "suite"):
-            if not _NAME.fullmatch(getattr(self, name)):
-                raise ValueError(
-                    f"{name} is {shown(getattr(self, name))}; allowed are letters, digits, '.', "
-                    f"'+', '-' and '_'"
-                )
-        if not _HASH.fullmatch(self.suite_hash):
-            raise ValueError(
-                f"suite_hash is {shown(self.suite_hash)}; expected 64 hexadecimal digits"
-            )
-        if self.code and not _LINK.fullmatch(self.code):
-            raise ValueError(f"code is {shown(self.code)}; expected a link, https://…")
-        fits = all(type(seed) is int and 0 <= seed < 2**63 for seed in self.seeds)
-        if not fits or not 0 < len(self.seeds) <= MOST_SEEDS:
-            raise ValueError(
-                f"seeds is {shown(list(self.seeds))}; allowed are 1 to {MOST_SEEDS} whole numbers "
-                f"from 0 to 2^63 - 1"
-            )
-        if list(self.seeds) != sorted(set(self.seeds)):
-            raise ValueError(
-                f"seeds is {shown(list(self.seeds))}; expected each once, in ascending order"
-            )
-
-
-def _check_text(name: str, value: Any) -> None:
-    longest = LONGEST.get(name, LONGEST_OTHER)
-    if not isinstance(value, str) or not (value.strip() or (value == "" and name == "code")):
-        raise ValueError(f"{name} is {shown(value)}; expected a text")
-    if len(value) > longest:
-        raise ValueError(f"{name} has {len(value):,} characters; at most {longest} are allowed")
-    # No line ends, no controls, and nothing that turns the direction of writing.
-    if not value.isprintable():
-        raise ValueError(f"{name} is {shown(value)}; expected characters that can be printed")
+            if one.type == "bool":
+                fits, expected = isinstance(value, bool), "true or false"
+            elif one.type == "str":
+                form, expected = _FORMS.get(one.name, (_TEXT, _TEXTS))
+                # No controls, and nothing that turns the direction of writing.
+                text = value if isinstance(value, str) and value.isprintable() else None
+                fits = text is not None and re.fullmatch(form, text) is not None
+            else:
+                expected = f"1 to {MOST_SEEDS} whole numbers from 0 to 2^63 - 1, in ascending order"
+                numbers = isinstance(value, tuple) and all(type(seed) is int for seed in value)
+                fits = numbers and list(value) == sorted({seed for seed in value if seed >= 0})
+                fits = fits and 0 < len(value) <= MOST_SEEDS and value[-1] < 2**63
+            if not fits:
+                raise ValueError(f"{one.name} is {shown(value)}; expected {expected}")
 
 
 def write_card(folder: str | Path, card: Card) -> None:
@@ -126,8 +118,7 @@ def write_card(folder: str | Path, card: Card) -> None:
     Raises:
         StoreError: If the file cannot be written.
     """
-    content = {"format": FORMAT, **asdict(card)}
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps({**SAME, **asdict(card)}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(Path(folder) / FILE, text.encode())
 
 
@@ -144,24 +135,22 @@ def read_card(folder: str | Path) -> Card:
     path = Path(folder) / FILE
     try:
         content = parse_json(read_file(path, LARGEST_CARD))
+        if not isinstance(content, dict):
+            raise TypeError
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except ValueError as error:
-        raise StoreError(f"{path}: not JSON, or damaged") from error
-    if not isinstance(content, dict):
-        raise StoreError(f"{path}: is {shown(content)}; expected an object")
-    if (found := content.pop("format", None)) != FORMAT:
-        raise StoreError(f"{path}: format is {shown(found)}; this version reads {FORMAT}")
-    known = {one.name for one in fields(Card)}
-    for name in content:
-        if name not in known:
-            raise StoreError(f"{path}: has the entry {shown(name)}, which no card has")
-    for name in sorted(known):
-        if name not in content:
-            raise StoreError(f"{path}: lacks {name}")
-    if not isinstance(content["seeds"], list):
-        raise StoreError(f"{path}: seeds is {shown(content['seeds'])}; expected a list")
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"{path}: not JSON of a card, or damaged") from error
     try:
-        return Card(**{**content, "seeds": tuple(content["seeds"])})
+        for name, expected in SAME.items():
+            if (found := content.pop(name, None)) != expected:
+                raise ValueError(f"{name} is {shown(found)}; expected {shown(expected)}")
+        if isinstance(content.get("seeds"), list):
+            content["seeds"] = tuple(content["seeds"])
+        known = {one.name for one in fields(Card)}
+        for name in sorted(known ^ content.keys()):
+            what = "lacks" if name in known else "has an entry that no card has:"
+            raise ValueError(f"{what} {shown(name)}")
+        return Card(**content)
     except ValueError as error:
         raise StoreError(f"{path}: {error}") from error

@@ -15,6 +15,9 @@ from solvent.envs.registration import ENVIRONMENTS
 UNIFORM, IMPORTANCE = "uniform", "importance"
 """The weights by which exploring starts are drawn: all states alike, or by what is at stake."""
 
+MARK = "+solution"
+"""The end of the name of an algorithm that saw the solution."""
+
 STARTS = "exploring starts weighted by importance"
 OPPONENT = "an opponent that plays the solution"
 
@@ -41,6 +44,17 @@ def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
         if "optimal" in (opponent if isinstance(opponent, Mapping) else [opponent]):
             seen.append(OPPONENT)
     return tuple(seen)
+
+
+def named(algorithm: str, settings: Mapping[str, Any]) -> str:
+    """Return the name under which tables show an algorithm, which says if it saw the solution.
+
+    Args:
+        algorithm: Its name.
+        settings: As for :func:`seen_of_solution`.
+    """
+    told = algorithm.endswith(MARK) or not saw_solution(settings)
+    return algorithm if told else algorithm + MARK
 
 
 def saw_solution(settings: Mapping[str, Any]) -> bool:

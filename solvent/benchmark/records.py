@@ -22,16 +22,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from solvent.benchmark.privilege import named
 from solvent.benchmark.suites import Task
 from solvent.exact.scoring import Score
 from solvent.exact.store import StoreError, write_atomically
 from solvent.model.discount import PARAMETER
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import is_number, shown
+from solvent.model.registry import check_registered
 
 FILE = "results.json"
 """The name of the file in the folder of a bench."""
@@ -260,26 +262,29 @@ def _stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {key: value for key, value in items if value is not None}
 
 
-def read_results(folder: str | Path) -> tuple[TaskRecord, ...]:
-    """The tasks of ``results.json``.
+def read_results(folder: str | Path, *, trust: bool = False) -> tuple[TaskRecord, ...]:
+    """Return the tasks of ``results.json``.
 
     Args:
-        folder: Of the bench.
+        folder: The folder of the bench.
+        trust: As for :func:`read_bench`.
 
     Raises:
-        StoreError: If it is missing, damaged, incomplete, or of a later format.
+        StoreError: As for :func:`read_bench`.
     """
-    return read_bench(folder).tasks
+    return read_bench(folder, trust=trust).tasks
 
 
-def read_bench(folder: str | Path) -> BenchRecord:
+def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     """Read ``results.json``.
 
     Args:
         folder: Of the bench.
+        trust: Whether the file may name games by the place of their code, which then runs.
 
     Raises:
-        StoreError: If it is missing, damaged, incomplete, or of a later format.
+        StoreError: If it is missing, damaged, incomplete, of a later format, or names such a game
+            without `trust`.
     """
     path = Path(folder) / FILE
     try:
@@ -293,7 +298,7 @@ def read_bench(folder: str | Path) -> BenchRecord:
     if type(found) is not int or not 1 <= found <= FORMAT:
         raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {FORMAT}")
     tasks = tuple(
-        _task(item, f"{path}: task {number}")
+        _task(item, f"{path}: task {number}", trust)
         for number, item in enumerate(_list(content, "tasks", str(path)))
     )
     if not tasks:
@@ -310,16 +315,21 @@ def read_bench(folder: str | Path) -> BenchRecord:
     )
 
 
-def _task(item: Any, where: str) -> TaskRecord:
+def _task(item: Any, where: str, trust: bool) -> TaskRecord:
     _list(item, "bracket", where)
     bracket = _pair(item, "bracket", where)
     assert bracket is not None
     parameters = item.get("parameters")
     if not isinstance(parameters, dict):
         raise StoreError(f"{where}: parameters is {shown(parameters)}; expected an object")
+    game = _entry(item, "game", str, where)
+    try:
+        check_registered(game, "game", trust=trust)
+    except ValueError as error:
+        raise StoreError(f"{where}: {error}") from None
     return TaskRecord(
         env=_entry(item, "env", str, where),
-        game=_entry(item, "game", str, where),
+        game=game,
         parameters=parameters,
         optimum=_entry(item, "optimum", float, where),
         bracket=bracket,
@@ -356,6 +366,8 @@ def _agent(item: Any, where: str) -> AgentRecord:
         raise StoreError(
             f"{where}: folder is {shown(agent.folder)}; expected one within that of the results"
         )
+    if (shown_as := named(agent.algorithm, agent.hyperparameters)) != agent.algorithm:
+        return replace(agent, algorithm=shown_as, name=f"{shown_as} {agent.seed}")
     return agent
 
 

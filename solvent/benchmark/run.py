@@ -14,7 +14,11 @@ By self-play each seat has its files, ``policy_0.npz`` and so on.
 
 A run that was interrupted is begun again with what is in ``own/``. Whatever an algorithm finds
 there, equal seeds have to give equal policies; one that keeps nothing there begins anew. A finished
-run is read back, and its policies are scored again.
+run is read back, and its policies are scored again. Neither is done once the source of the
+algorithm has changed: then the folder is refused.
+
+The name of an algorithm that saw the solution of its game gets an ending that says so
+(:mod:`solvent.benchmark.privilege`).
 """
 
 from __future__ import annotations
@@ -41,9 +45,10 @@ from solvent.benchmark.policies import (
     learned_policies,
     scores_of,
 )
+from solvent.benchmark.privilege import named, saw_solution
 from solvent.benchmark.progress import Moment, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord, figures
-from solvent.benchmark.run_folder import RunFolder
+from solvent.benchmark.run_folder import RunFolder, request_beside
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame, task_game
 from solvent.exact import StoreError, load_policy, save_policy
@@ -56,6 +61,9 @@ Outcome = AgentRecord | FailureRecord
 
 OWN = "own"
 """The folder of an algorithm's own files in that of its run."""
+
+IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
+"""What a training is asked for besides its settings."""
 
 LONGEST_ERROR = 1000
 """Characters that are kept of what an algorithm raised."""
@@ -112,6 +120,8 @@ class OutOfTime(BaseException):
 class RunCallback:
     """What an algorithm calls from time to time.
 
+    It returns nothing: how good a policy is, the learner has to find out for itself.
+
     Args:
         game: Of the task.
         algorithm: That learns.
@@ -152,15 +162,25 @@ class RunCallback:
         """CPU time of the run so far, that before an interruption and all evaluations included."""
         return self._before + _cpu_seconds() - self._began
 
-    def __call__(self, policy: Any, timesteps: int) -> Evaluation:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters, with what :func:`solvent.training.train` was asked for in `folder`.
+
+        A learner that is trained there needs no note of it.
+        """
+        found = dict(self.hyperparameters)
+        for path in sorted(self.folder.rglob("run.json")):
+            asked = request_beside(path) or {}
+            found |= asked.get("hyperparameters", {})
+            found |= {key: value for key, value in asked.items() if key not in IDENTITY}
+        return found
+
+    def __call__(self, policy: Any, timesteps: int) -> None:
         """Score a policy exactly and put it on the learning curve.
 
         Args:
             policy: As :mod:`solvent.benchmark.policies` takes it.
             timesteps: Environment steps taken so far.
-
-        Returns:
-            The point of the curve.
 
         Raises:
             ValueError: If it is no policy for the game, or `timesteps` is no number of steps.
@@ -173,7 +193,6 @@ class RunCallback:
         limit = self._budget.cpu_seconds
         if limit is not None and point.seconds >= limit:
             raise OutOfTime
-        return point
 
     def progress(self, timesteps: int, latest: CurvePoint | None = None) -> None:
         """Tell how far the run has come, without a score.
@@ -228,7 +247,7 @@ class RunCallback:
         self.policies = learned_policies(self._game, policy, name=self._name, observation=seen)
         point = evaluation(self._game, self.policies, timesteps, self.seconds)
         self.curve = [one for one in self.curve if one.timesteps < timesteps] + [point]
-        write_curve(self._path, self.curve, Evaluation)
+        write_curve(self._path, self.curve, Evaluation, saw=saw_solution(self.settings))
         return point
 
     def _go_on_from(self, timesteps: int, last: int) -> None:
@@ -287,7 +306,7 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
             {
                 "timesteps": callback.curve[-1].timesteps,
                 "cpu_seconds": callback.curve[-1].seconds,
-                "hyperparameters": plain(callback.hyperparameters),
+                "hyperparameters": plain(callback.settings),
             }
         )
     return _read_back(folder, run, algorithm, game)
@@ -343,6 +362,7 @@ def _request(run: Run, algorithm: Algorithm, game: TaskGame) -> dict[str, Any]:
         "task": run.task.terms(),
         "model_hash": game.table.model_hash,
         "algorithm": run.algorithm,
+        "source": algorithm.source,
         "seed": run.seed,
         "timesteps": run.budget.timesteps,
         "hyperparameters": plain(algorithm.hyperparameters()),
@@ -372,9 +392,10 @@ def _read_back(folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame
     policies = [load_policy(path, game.table) for path in _files(folder.folder, game)]
     half = len(policies) // 2
     mode = figures(scores_of(game, policies[half:]))
+    shown_as = named(run.algorithm, hyperparameters)
     return AgentRecord(
-        name=f"{run.algorithm} {run.seed}",
-        algorithm=run.algorithm,
+        name=f"{shown_as} {run.seed}",
+        algorithm=shown_as,
         seed=run.seed,
         **figures(scores_of(game, policies[:half])),
         **{f"mode_{name}": figure for name, figure in mode.items()},

@@ -1,4 +1,4 @@
-"""Submissions: what somebody's algorithm has learned, small, checkable, and nothing that runs.
+"""Submissions: the policies that an algorithm has learned, in a small folder that anyone can check.
 
 A submission is a folder with three kinds of files and no others::
 
@@ -6,10 +6,11 @@ A submission is a folder with three kinds of files and no others::
     results.json           the figures claimed for every run (solvent.benchmark.records)
     policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policy_arrays)
 
-:func:`pack_submission` makes one from the folder of a bench. :func:`check_submission` believes
-nothing of it. Each game of the suite is solved here, each policy is scored exactly, and what
-differs from the claim is refused. Steps and CPU time cannot be recomputed; they are as stated. So
-is whether a learner saw the model or the solution.
+:func:`pack_submission` makes one from the folder of a bench. :func:`check_submission` solves each
+game of the suite, scores each policy exactly, and refuses a claim that differs. This proves the
+scores, and nothing else: the optimum itself can be packed as if it had been learned. So a checked
+submission also lists what should make a reader ask (`doubts`), and
+:func:`solvent.benchmark.rerun.train_again` trains some of the runs anew.
 
 The figures are those of the policies in the submission, whose probabilities are rounded to
 1/65535, and not of the networks that they were taken from.
@@ -17,17 +18,19 @@ The figures are those of the policies in the submission, whose probabilities are
 
 from __future__ import annotations
 
-import os
+import itertools
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from math import isfinite, isnan
+from math import inf, isnan, nan
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from solvent.benchmark import card as cards
 from solvent.benchmark.card import Card, read_card, write_card
 from solvent.benchmark.policy_arrays import RunPolicies, read_policies, write_policies
+from solvent.benchmark.privilege import saw_solution
 from solvent.benchmark.records import (
     FILE,
     AgentRecord,
@@ -38,9 +41,9 @@ from solvent.benchmark.records import (
     read_bench,
     write_results,
 )
-from solvent.benchmark.suites import Suite, find_suite, suite_hash, suite_points
+from solvent.benchmark.run_folder import request_beside
+from solvent.benchmark.suites import Suite, find_suite, suite_hash, suite_points, suite_seeds
 from solvent.benchmark.task_game import TaskGame, task_game
-from solvent.exact import Solution
 from solvent.exact.policy_files import load_policy
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.exact.store import StoreError
@@ -49,14 +52,11 @@ from solvent.model.parameters import brief, check_choice, shown
 POLICIES = "policies"
 """The folder of the policies."""
 
-LARGEST_FILE = 2**25
-"""Bytes of a file of a submission."""
-
-LARGEST_CLAIMS = 2**22
-"""Bytes of its ``results.json``."""
-
 LARGEST_SUBMISSION = 2**26
 """Bytes of all its files."""
+
+MOST_FILES = 1_000
+"""In the folder of a submission."""
 
 TOLERANCE = 1e-7
 """How far a claimed figure may be from the computed one, in units of the computed one if that is
@@ -64,6 +64,10 @@ larger than 1: more than the rounding of another machine, and less than anybody 
 
 LONGEST_ROLLOUT = 2**15
 """Steps that a run may state beyond its budget: many learners end with a whole rollout."""
+
+NEAR_OPTIMAL = 1e-4
+"""The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
+itself, rounded as policies are here, is as far away."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,14 @@ class Submission:
         card: What it says of itself.
         tasks: The records of its tasks; the figures are those claimed, or if it was checked those
             computed.
+        doubts: Sentences about what can be honest, but should make a reader ask; none if it was not
+            checked.
     """
 
     folder: Path
     card: Card
     tasks: tuple[TaskRecord, ...]
+    doubts: tuple[str, ...] = ()
 
 
 def read_submission(folder: str | Path) -> Submission:
@@ -93,9 +100,8 @@ def read_submission(folder: str | Path) -> Submission:
             submission, or the card and the claims contradict each other.
     """
     folder = Path(folder)
-    _check_files(folder)
-    card = read_card(folder)
-    bench = read_bench(folder)
+    names = _names(folder)
+    card, bench = read_card(folder), read_bench(folder)
     where = str(folder / FILE)
     if bench.suite != SuiteRecord(card.suite, card.suite_hash):
         raise StoreError(
@@ -110,33 +116,22 @@ def read_submission(folder: str | Path) -> Submission:
         )
     for task in bench.tasks:
         _check_agents(task, card, where)
-    expected = {f"{task.name}.npz" for task in bench.tasks}
-    found = {path.name for path in (folder / POLICIES).iterdir()}
-    if surplus := sorted(found - expected):
-        raise StoreError(
-            f"{folder / POLICIES}: has {shown(surplus[0])}, which is of no task of the results"
-        )
-    if missing := sorted(expected - found):
-        raise StoreError(f"{folder / POLICIES}: lacks {missing[0]}")
+    expected = {cards.FILE, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)}
+    for name in sorted(names ^ expected):
+        what = "lacks" if name in expected else "has what no submission to these tasks has:"
+        raise StoreError(f"{folder}: {what} {shown(name)}")
     return Submission(folder, card, bench.tasks)
 
 
-def check_submission(
-    folder: str | Path,
-    suite: Suite | None = None,
-    *,
-    sample: Mapping[str, Sequence[int]] | None = None,
-) -> Submission:
+def check_submission(folder: str | Path, suite: Suite | None = None) -> Submission:
     """Read a submission and compute all its figures from its policies.
 
     Args:
         folder: Of the submission.
         suite: That it is for; the installed one of the name on the card if left out.
-        sample: The seeds that are looked at, by the name of a task; tasks that are not named are
-            left out. Everything if left out.
 
     Returns:
-        With the figures that were computed; of a sample, those tasks and runs alone.
+        The submission with the figures that were computed.
 
     Raises:
         StoreError: As :func:`read_submission`; or if the suite, its hash or its tasks are others, a
@@ -146,7 +141,7 @@ def check_submission(
     """
     stated = read_submission(folder)
     card, where = stated.card, str(Path(folder) / FILE)
-    suite = _suite_of(card, where) if suite is None else suite
+    suite = installed_suite(card, where) if suite is None else suite
     if suite.name != card.suite:
         raise StoreError(f"{where}: is for the suite {card.suite}, not for {suite.name}")
     if [task.name for task in stated.tasks] != [task.name for task in suite.tasks]:
@@ -161,13 +156,15 @@ def check_submission(
             f"{where}: was made for the suite {card.suite} {card.suite_hash[:12]}; this one is "
             f"{own[:12]}, so that their figures cannot be compared"
         )
-    wanted = {task.name: list(card.seeds) for task in suite.tasks} if sample is None else sample
-    checked = tuple(
-        _checked(Path(folder), task, game, card, wanted[task.name])
-        for task, game in zip(stated.tasks, games, strict=True)
-        if task.name in wanted
-    )
-    return Submission(Path(folder), card, checked)
+    checked, doubts = [], []
+    if card.seeds != tuple(sorted(suite_seeds(card.suite_hash, len(card.seeds)))):
+        doubts.append("the seeds are not those of the suite, so they may be the best of many")
+    for task, game in zip(stated.tasks, games, strict=True):
+        path = stated.folder / POLICIES / f"{task.name}.npz"
+        runs = read_policies(path, task.name, game.table, game.seats, card.seeds)
+        checked.append(_checked(stated.folder, task, game, runs))
+        doubts += _doubts(checked[-1], runs)
+    return Submission(stated.folder, card, tuple(checked), tuple(doubts))
 
 
 def pack_submission(
@@ -182,7 +179,7 @@ def pack_submission(
     Args:
         results: The folder of the bench.
         algorithm: Whose runs; those of others are left out.
-        out: The folder of the submission; new, or empty.
+        out: The folder of the submission; new, or empty. It is there whole or not at all.
         suite: Whose tasks the bench did; the installed one that the results name if left out.
         words: What the card says besides, of :class:`solvent.benchmark.card.Card`: `authors`, and
             where it is not as the bench has recorded it, `code`, `budget`, `hardware`,
@@ -193,7 +190,8 @@ def pack_submission(
 
     Raises:
         StoreError: If the results are not those of a bench of a whole suite with the same seeds of
-            the algorithm in every task, or a file is missing, damaged, or cannot be written.
+            the algorithm in every task, its runs are of different code, or a file is missing,
+            damaged, or cannot be written.
         ValueError: If there is no such suite or algorithm, or the card would not be allowed.
     """
     from solvent import __version__
@@ -205,67 +203,92 @@ def pack_submission(
     if bench.suite is None:
         raise StoreError(f"{where}: names no suite; only runs of a whole suite can be compared")
     check_choice(algorithm, "algorithm", {a.algorithm for t in bench.tasks for a in t.agents})
-    tasks = [
-        replace(task, agents=tuple(a for a in task.agents if a.algorithm == algorithm))
+    by_name = {
+        task.name: replace(
+            task, agents=tuple(a for a in task.agents if a.algorithm == algorithm), baselines=()
+        )
         for task in bench.tasks
-    ]
-    by_name = {task.name: task for task in tasks}
-    agents = [agent for task in tasks for agent in task.agents]
-    stated = {
-        "code": "",
-        "budget": "as the suite says",
-        "hardware": _hardware(agents),
-        "uses_model": False,
-        "saw_solution": False,
-        **words,
     }
+    agents = [agent for task in by_name.values() for agent in task.agents]
+    given = {"code": "", "budget": "as the suite says", "hardware": _hardware(agents), **words}
     # What the bench has recorded cannot be unsaid.
-    stated["uses_model"] = stated["uses_model"] or any(agent.uses_model for agent in agents)
+    given["uses_model"] = words.get("uses_model", False) or any(a.uses_model for a in agents)
+    given["saw_solution"] = words.get("saw_solution", False) or any(map(_saw, agents))
     card = Card(
         algorithm=algorithm,
         suite=bench.suite.name,
         suite_hash=bench.suite.hash,
         seeds=tuple(sorted({agent.seed for agent in agents})),
+        source=_source(folder, agents),
         solvent=__version__,
-        **stated,
+        **given,
     )
-    suite = _suite_of(card, where) if suite is None else suite
-    packed = []
-    for asked in suite.tasks:
-        if asked.name not in by_name:
-            raise StoreError(f"{where}: lacks the task {asked.name} of the suite {suite.name}")
-        task = by_name[asked.name]
-        seeds = sorted(agent.seed for agent in task.agents)
-        if seeds != list(card.seeds):
-            raise StoreError(
-                f"{where}: {algorithm} has the seeds {shown(seeds)} in {task.name}; expected "
-                f"{shown(list(card.seeds))}, the same in every task"
-            )
-        packed.append(_packed(folder, out, task, task_game(asked)))
-    write_results(out, BenchRecord(tuple(packed), bench.suite))
-    write_card(out, card)
-    return read_submission(out)
+    suite = installed_suite(card, where) if suite is None else suite
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".solvent-", dir=out.parent) as beside:
+            place, packed = Path(beside) / out.name, []
+            for asked in suite.tasks:
+                task = by_name.get(asked.name)
+                seeds = sorted(agent.seed for agent in task.agents) if task else []
+                if task is None or seeds != list(card.seeds):
+                    raise StoreError(
+                        f"{where}: {algorithm} has the seeds {shown(seeds)} in {asked.name}; "
+                        f"expected {shown(list(card.seeds))}, the same in every task"
+                    )
+                packed.append(_packed(folder, place, task, task_game(asked)))
+            write_results(place, BenchRecord(tuple(packed), bench.suite))
+            write_card(place, card)
+            found = replace(read_submission(place), folder=out)
+            place.replace(out)
+    except OSError as error:
+        raise StoreError(f"{out}: cannot be written ({error.strerror or error})") from error
+    return found
+
+
+def installed_suite(card: Card, where: str) -> Suite:
+    """Return the suite of a card, which is an installed one and no file.
+
+    Args:
+        card: The card.
+        where: The file to name in a message.
+
+    Raises:
+        StoreError: If there is no such suite.
+    """
+    try:
+        check_choice(card.suite, "suite", suite_points())
+    except ValueError as error:
+        raise StoreError(f"{where}: {error}") from error
+    return find_suite(card.suite)
+
+
+def run_policies(place: Path, game: TaskGame) -> RunPolicies:
+    """Read the policies of a run from its folder in a bench.
+
+    Args:
+        place: The folder of the run.
+        game: Of the task.
+
+    Raises:
+        StoreError: If one is missing, damaged, or for another game.
+    """
+    endings = ("_0", "_1") if len(game.seats) == 2 else ("",)
+    sampled, greedy = (
+        tuple(load_policy(place / f"{kind}{end}.npz", game.table) for end in endings)
+        for kind in ("policy", "policy_mode")
+    )
+    return RunPolicies(sampled, greedy)
 
 
 def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRecord:
     """Write the policies of a task, and return what they are scored at."""
-    place = out / POLICIES / f"{task.name}.npz"
+    path = out / POLICIES / f"{task.name}.npz"
     agents = sorted(task.agents, key=lambda agent: agent.seed)
-    runs = {}
-    for agent in agents:
-        sampled, greedy = (
-            tuple(
-                load_policy(folder / agent.folder / f"{kind}{seat}.npz", game.table)
-                for seat in (("_0", "_1") if len(game.seats) == 2 else ("",))
-            )
-            for kind in ("policy", "policy_mode")
-        )
-        runs[agent.seed] = RunPolicies(sampled, greedy)
-    write_policies(place, task.name, game.table, runs)
+    runs = {agent.seed: run_policies(folder / agent.folder, game) for agent in agents}
+    write_policies(path, task.name, game.table, runs)
     # What is scored is what the file gives back.
-    seeds = [agent.seed for agent in agents]
-    back = read_policies(place, task.name, game.table, game.seats, seeds)
-    solution = game.solution
+    back = read_policies(path, task.name, game.table, game.seats, list(runs))
     optimum, low, high = game.optimum
     return replace(
         task,
@@ -276,16 +299,15 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
                 agent,
                 folder=f"{POLICIES}/{task.name}.npz",
                 system={},
-                **_scored(game, solution, back[agent.seed], f"{place}: seed {agent.seed}"),
+                **_scored(game, back[agent.seed], str(folder / agent.folder)),
             )
             for agent in agents
         ),
-        baselines=(),
     )
 
 
 def _checked(
-    folder: Path, stated: TaskRecord, game: TaskGame, card: Card, wanted: Sequence[int]
+    folder: Path, stated: TaskRecord, game: TaskGame, runs: Mapping[int, RunPolicies]
 ) -> TaskRecord:
     """A task's record with the figures computed, where they are those stated."""
     where = f"{folder / FILE}: {stated.name}"
@@ -297,47 +319,39 @@ def _checked(
             f"{where}: is of {shown(stated.env)}, model {shown(stated.model_hash)}; expected "
             f"{game.task.environment}, model {game.table.model_hash[:12]}"
         )
-    solution = game.solution
-    optimum, *bracket = game.optimum
-    _compare("optimum", stated.optimum, optimum, where)
-    for end, own in zip(stated.bracket, bracket, strict=True):
-        _compare("bracket", end, own, where)
-    place = folder / POLICIES / f"{stated.name}.npz"
-    runs = read_policies(place, stated.name, game.table, game.seats, card.seeds, wanted)
-    budget = game.task.timesteps
-    agents = []
+    optimum, low, high = game.optimum
+    own = replace(stated, optimum=optimum, bracket=(low, high), task=game.task, agents=())
+    _compare(stated, own, where)
+    budget, agents = game.task.timesteps, []
     for agent in stated.agents:
-        if agent.seed not in runs:
-            continue
         at = f"{where}, seed {agent.seed}"
         if budget is not None and agent.timesteps > budget + LONGEST_ROLLOUT:
             raise StoreError(f"{at}: took {agent.timesteps:,} steps; the suite allows {budget:,}")
-        found = replace(agent, **_scored(game, solution, runs[agent.seed], at))
-        for one in fields(AgentRecord):
-            said, own_figure = getattr(agent, one.name), getattr(found, one.name)
-            if isinstance(own_figure, tuple):
-                for first, second in zip(said or (float("nan"),) * 2, own_figure, strict=True):
-                    _compare(one.name, first, second, at)
-            elif isinstance(own_figure, float):
-                _compare(one.name, said, own_figure, at)
-        agents.append(found)
-    return replace(
-        stated,
-        optimum=optimum,
-        bracket=(bracket[0], bracket[1]),
-        agents=tuple(agents),
-        task=game.task,
-    )
+        agents.append(replace(agent, **_scored(game, runs[agent.seed], at)))
+        _compare(agent, agents[-1], at)
+    return replace(own, agents=tuple(agents))
 
 
-def _scored(
-    game: TaskGame, solution: Solution, policies: RunPolicies, where: str
-) -> dict[str, Any]:
+def _doubts(task: TaskRecord, runs: Mapping[int, RunPolicies]) -> Iterator[str]:
+    """What should make a reader ask about the runs of a task that was checked."""
+    equal: dict[bytes, list[int]] = {}
+    for seed, run in runs.items():
+        content = b"".join(policy.probabilities.tobytes() for policy in run.sampled)
+        equal.setdefault(content, []).append(seed)
+    for seeds in equal.values():
+        if len(seeds) > 1:
+            yield f"{task.name}: the policies of the seeds {shown(seeds)} are equal"
+    scores = [a.normalized if task.for_two else a.mode_normalized for a in task.agents]
+    if optimal := sum(score > 1 - NEAR_OPTIMAL for score in scores):
+        yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
+
+
+def _scored(game: TaskGame, policies: RunPolicies, where: str) -> dict[str, Any]:
     """The figures of a run, as :class:`AgentRecord` names them."""
     found: dict[str, Any] = {}
     for prefix, own in (("", policies.sampled), ("mode_", policies.greedy)):
         scores = [
-            comparable_score(game.table, policy, solution, tolerance=LEARNED) for policy in own
+            comparable_score(game.table, policy, game.solution, tolerance=LEARNED) for policy in own
         ]
         if any(isnan(score.value) for score in scores):
             raise StoreError(f"{where}: a policy has no value: rewards cancel for ever")
@@ -345,73 +359,30 @@ def _scored(
     return found
 
 
-def _suite_of(card: Card, where: str) -> Suite:
-    """The installed suite of a card, which may name no file."""
-    try:
-        check_choice(card.suite, "suite", suite_points())
-    except ValueError as error:
-        raise StoreError(f"{where}: {error}") from error
-    return find_suite(card.suite)
+def _names(folder: Path) -> set[str]:
+    """The names of the files of a submission, none of which is a link or anything else.
 
-
-def _check_files(folder: Path) -> None:
-    """Refuse a folder in which anything but the files of a submission is."""
+    Raises:
+        StoreError: If there is something else than files, or too much.
+    """
+    names, total = set(), 0
     try:
-        names = _names(folder)
-        for name in (cards.FILE, FILE, POLICIES):
-            if name not in names:
-                raise StoreError(f"{folder}: lacks {name}")
-        total = 0
-        for name, entry in names.items():
-            if name == POLICIES:
-                if not entry.is_dir(follow_symlinks=False):
-                    raise StoreError(f"{folder}: {name} is not a folder")
-                total += sum(
-                    _size(own, folder / name, LARGEST_FILE)
-                    for own in _names(folder / name).values()
-                )
-            elif name == FILE:
-                total += _size(entry, folder, LARGEST_CLAIMS)
-            elif name == cards.FILE:
-                total += _size(entry, folder, cards.LARGEST_CARD)
-            else:
-                raise StoreError(
-                    f"{folder}: has {shown(name)}; a submission has {cards.FILE}, {FILE} and "
-                    f"{POLICIES}/ alone"
-                )
+        for path in itertools.islice(folder.rglob("*"), MOST_FILES + 1):
+            about, name = path.lstat(), path.relative_to(folder).as_posix()
+            if name == POLICIES and stat.S_ISDIR(about.st_mode):
+                continue
+            if not stat.S_ISREG(about.st_mode):
+                raise StoreError(f"{folder}: {shown(name)} is no regular file")
+            names.add(name)
+            total += about.st_size
     except OSError as error:
         raise StoreError(f"{folder}: cannot be read ({error.strerror or error})") from error
-    if total > LARGEST_SUBMISSION:
-        raise StoreError(f"{folder}: has {total:,} bytes; at most {LARGEST_SUBMISSION:,} are read")
-
-
-MOST_FILES = 1_000
-"""In a folder of a submission."""
-
-
-def _names(folder: Path) -> dict[str, os.DirEntry[str]]:
-    found: dict[str, os.DirEntry[str]] = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if len(found) == MOST_FILES:
-                raise StoreError(f"{folder}: has more than {MOST_FILES:,} files")
-            if entry.is_symlink():
-                raise StoreError(f"{folder}: {shown(entry.name)} is a link; expected a file")
-            found[entry.name] = entry
-    return found
-
-
-def _size(entry: os.DirEntry[str], folder: Path, largest: int) -> int:
-    """Bytes of a regular file that is not too large."""
-    about = entry.stat(follow_symlinks=False)
-    if not stat.S_ISREG(about.st_mode):
-        raise StoreError(f"{folder}: {shown(entry.name)} is no regular file")
-    if about.st_size > largest:
+    if total > LARGEST_SUBMISSION or len(names) >= MOST_FILES:
         raise StoreError(
-            f"{folder}: {shown(entry.name)} has {about.st_size:,} bytes; at most {largest:,} are "
-            f"read"
+            f"{folder}: has {len(names):,} files of {total:,} bytes; fewer than {MOST_FILES:,} of "
+            f"{LARGEST_SUBMISSION:,} bytes are read"
         )
-    return about.st_size
+    return names
 
 
 def _hardware(agents: Sequence[AgentRecord]) -> str:
@@ -422,12 +393,33 @@ def _hardware(agents: Sequence[AgentRecord]) -> str:
         for one in about
         if isinstance(one, dict) and "processor" in one
     )
-    text = "; ".join(machines) or "not recorded"
-    return brief(text, cards.LONGEST["hardware"])
+    return brief("; ".join(machines) or "not recorded", cards.LONGEST_TEXT)
+
+
+def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:
+    """The source of the algorithm that made some runs; empty if none of them has a record.
+
+    Raises:
+        StoreError: If they were made by different ones.
+    """
+    found: dict[str, str] = {}
+    for agent in agents:
+        record = request_beside(folder / agent.folder / "policy.npz") or {}
+        found.setdefault(str(record.get("source", "")), agent.folder)
+    if len(found) > 1:
+        one, other, *_ = found.values()
+        raise StoreError(
+            f"{folder}: {one} and {other} were made by different code; train all runs with the same"
+        )
+    return next(iter(found))
+
+
+def _saw(agent: AgentRecord) -> bool:
+    return saw_solution(agent.hyperparameters)
 
 
 def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
-    """Refuse a task that has not each seed once, or whose steps and times are no numbers."""
+    """Refuse a task that has not each seed once, or contradicts the card."""
     seeds = [agent.seed for agent in task.agents]
     if missing := sorted(set(card.seeds) - set(seeds)):
         raise StoreError(f"{where}: {shown(task.name)} lacks seed {missing[0]} of the card")
@@ -437,20 +429,35 @@ def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
             f"{shown(list(card.seeds))}"
         )
     for agent in task.agents:
-        at = f"{where}: {shown(task.name)}, seed {agent.seed}"
-        if agent.algorithm != card.algorithm:
-            raise StoreError(f"{at}: is of {shown(agent.algorithm)}, not of {card.algorithm}")
-        if agent.uses_model and not card.uses_model:
-            raise StoreError(f"{at}: uses the model; the card says that no learner did")
-        if not 0 <= agent.timesteps < 2**63:
-            raise StoreError(f"{at}: timesteps is {shown(agent.timesteps)}")
-        if not 0 <= agent.cpu_seconds < float("inf"):
-            raise StoreError(f"{at}: cpu_seconds is {shown(agent.cpu_seconds)}")
+        for wrong, what in (
+            (_saw(agent) and not card.saw_solution,
+             "saw the solution; the card says that no learner did"),
+            (agent.uses_model and not card.uses_model,
+             "uses the model; the card says that no learner did"),
+            (agent.algorithm != card.algorithm,
+             f"is of {shown(agent.algorithm)}, not of {card.algorithm}"),
+            (not 0 <= agent.timesteps < 2**63, f"timesteps is {shown(agent.timesteps)}"),
+            (not 0 <= agent.cpu_seconds < inf,
+             f"cpu_seconds is {shown(agent.cpu_seconds)}"),
+        ):  # fmt: skip
+            if wrong:
+                raise StoreError(f"{where}: {shown(task.name)}, seed {agent.seed}: {what}")
 
 
-def _compare(name: str, stated: float, computed: float, where: str) -> None:
-    if stated == computed or (isnan(stated) and isnan(computed)):
-        return
-    close = abs(stated - computed) <= TOLERANCE * max(1.0, abs(computed))
-    if not (close and isfinite(computed)):
-        raise StoreError(f"{where}: {name} is claimed as {stated!r}, but computed as {computed!r}")
+def _compare(stated: Any, computed: Any, where: str) -> None:
+    """Refuse a record of figures that are not those computed."""
+    for one in fields(computed):
+        own = getattr(computed, one.name)
+        pair = own if isinstance(own, tuple) else (own,)
+        if not pair or not all(isinstance(number, float) for number in pair):
+            continue
+        said = getattr(stated, one.name)
+        claims = said if isinstance(said, tuple) else [said] * len(pair)
+        for claim, figure in zip(claims, pair, strict=True):
+            claim = nan if claim is None else claim
+            if claim == figure or (isnan(claim) and isnan(figure)):
+                continue
+            if not abs(claim - figure) <= TOLERANCE * max(1.0, abs(figure)) < inf:
+                raise StoreError(
+                    f"{where}: {one.name} is claimed as {claim!r}, but computed as {figure!r}"
+                )

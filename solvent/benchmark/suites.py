@@ -42,7 +42,7 @@ from typing import Any
 
 from solvent.model.data_files import find_data, read_data, text_of
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
-from solvent.model.registry import declared_names
+from solvent.model.registry import declared_names, names_a_place
 
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
@@ -115,6 +115,11 @@ class Task:
                 f"above 0"
             )
         for algorithm, count in self.seeds.items():
+            if names_a_place(str(algorithm)):
+                raise ValueError(
+                    f"{self.name}: seeds has {shown(algorithm)}; allowed are the names of "
+                    f"algorithms that a package declares; run your own with --algorithm"
+                )
             check_integer(count, f"{self.name}: the number of seeds of {algorithm}", 1, 10**6)
 
     def terms(self) -> dict[str, Any]:
@@ -238,3 +243,19 @@ def suite_hash(tasks: Sequence[Task], model_hashes: Sequence[str]) -> str:
         for task, model_hash in zip(tasks, model_hashes, strict=True)
     )
     return hashlib.sha256("\n".join(terms).encode()).hexdigest()
+
+
+def suite_seeds(hash_of_suite: str, count: int) -> tuple[int, ...]:
+    """Return the seeds with which a suite is run; no one can choose them.
+
+    Args:
+        hash_of_suite: As :func:`suite_hash` returns it.
+        count: How many.
+    """
+    found: dict[int, None] = {}
+    number = 0
+    while len(found) < count:
+        digest = hashlib.sha256(f"{hash_of_suite} {number}".encode()).digest()
+        found[int.from_bytes(digest[:3])] = None
+        number += 1
+    return tuple(found)

@@ -93,7 +93,7 @@ def _task_game(task: Task) -> TaskGame:
     try:
         env = make_vector_env(entry.game, **{**entry.parameters, **opponent, **task.env_kwargs})
     except TypeError as error:
-        raise ValueError(f"env_kwargs: {error}") from error
+        raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
     seat = learned_seat(env)
     env.close()
     assert env.rules is not None

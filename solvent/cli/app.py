@@ -150,6 +150,15 @@ def solve(
             "--verify", help="Check all files in DIR now.", rich_help_panel=LAYER_BY_LAYER
         ),
     ] = False,
+    spot_check: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Only solve N random states in DIR again, from the rules; the manifest is enough.",
+            rich_help_panel=LAYER_BY_LAYER,
+        ),
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -173,7 +182,7 @@ def solve(
     from solvent.model import cached_table
 
     rules = read_game(game, ctx.args)
-    options = SolveOptions(out, threads, on, keep, plan=plan, verify=verify, force=force)
+    options = SolveOptions(out, threads, on, keep, plan, verify, spot_check, force)
     if solve_layered(rules, options, save=save, as_json=json):
         return
     with solving(game) as progress:
@@ -803,6 +812,12 @@ def report(
         Path | None,
         typer.Option(metavar="DIR", help="What `solve --out DIR` has solved."),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="With --in: run the code of a game that the results name by its file."
+        ),
+    ] = False,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
@@ -823,13 +838,15 @@ def report(
             "name one of the three: --in DIR for a bench, --game GAME for a game, or "
             "--solution DIR for a game that is solved layer by layer"
         )
+    if trust and results is None:
+        raise ValueError("--trust belongs to --in DIR; a game that you name yourself is trusted")
     if results is not None and ctx.args:
         raise ValueError(f"{shown(ctx.args[0])} belongs to a game; --in DIR takes no parameters")
     subject, sections = (
         (results, ()) if results is not None else read_subject(game, solution, ctx.args)
     )
     with working("making the page"):
-        page = write_report(subject, out, sections=sections, summary=summary)
+        page = write_report(subject, out, sections=sections, summary=summary, trust=trust)
     typer.echo(f"report: {page}")
 
 

@@ -30,6 +30,10 @@ def grade(
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write a line for each file as CSV."),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Run the code of a game that the exercise names by its file."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Grade policies or values exactly: points by gap, and the three states that cost most.
@@ -42,7 +46,7 @@ def grade(
     from solvent.cli.progress import working
     from solvent.grading import find_exercise, grade_files, write_grades
 
-    found = find_exercise(exercise)
+    found = find_exercise(exercise, trust=trust)
     console = Console(emoji=False)
     if not files:
         _show_exercise(console, found)

@@ -18,6 +18,7 @@ from solvent.cli.errors import interruptible
 from solvent.cli.parameters import has_table
 from solvent.cli.printing import deciders, game_text, show_starts, solution_rows
 from solvent.cli.progress import working
+from solvent.cli.spot_check import show_spot_check
 from solvent.cli.tables import facts
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import Plan, make_plan
@@ -58,6 +59,8 @@ class SolveOptions:
         keep: What the solution is to hold; if None what its folder was begun with, or all.
         plan: Whether only to say what it will take.
         verify: Whether to compare the checksums of a finished solution.
+        spot_check: Number of random states of a finished solution that are only to be solved again;
+            None to solve.
         force: Whether to begin although there seems to be too little disk or memory.
     """
 
@@ -67,6 +70,7 @@ class SolveOptions:
     keep: str | None = None
     plan: bool = False
     verify: bool = False
+    spot_check: int | None = None
     force: bool = False
 
     @property
@@ -84,6 +88,8 @@ class SolveOptions:
             check_choice(self.keep, "--keep", KEEPS)
         if self.keep == "compact" and self.out is None:
             raise ValueError("--keep compact is for a folder; give --out DIR")
+        if self.spot_check is not None and self.out is None:
+            raise ValueError("--spot-check is for the solution in a folder; give --out DIR")
 
     def refuse(self, why: str) -> None:
         """Raise if any of them is given.
@@ -96,7 +102,7 @@ class SolveOptions:
         """
         for option in fields(self):
             if getattr(self, option.name):
-                raise ValueError(f"--{option.name} {why}")
+                raise ValueError(f"--{option.name.replace('_', '-')} {why}")
 
 
 def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_json: bool) -> bool:
@@ -128,6 +134,9 @@ def solve_layered(game: Game, options: SolveOptions, *, save: Path | None, as_js
     options.check()
     if options.plan:
         _show_plan(game, layered, options, as_json=as_json)
+        return True
+    if options.spot_check is not None and options.out is not None:
+        show_spot_check(game, layered, options.out, options.spot_check, as_json=as_json)
         return True
     began = time.perf_counter()
     store, solved = solved_store(layered, options)

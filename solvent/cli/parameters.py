@@ -357,11 +357,12 @@ def game_of_training(policy_file: Path) -> Game:
     """
     from solvent.exact import read_request
 
-    game = game_of_request(read_request(policy_file))
+    request = read_request(policy_file)
+    game = game_of_request(request)
     if game is None:
-        raise ValueError(
-            f"{policy_file}: does not say for which game it is; write the game after it"
-        )
+        name = request["environment"]
+        found = f"names {shown(name)}, no registered environment" if name else "names no game"
+        raise ValueError(f"{policy_file}: {found}; write the game after the file")
     return game
 
 

@@ -84,18 +84,37 @@ def pack(
 def check(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a submission.")],
     suite: SuiteFile = None,
+    rerun: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Train N of its runs again, and compare.")
+    ] = 0,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --rerun: the algorithm, module:function or file.py:function, whose code "
+            "then runs. If left out, the installed one of the name on the card.",
+        ),
+    ] = None,
 ) -> None:
     """Score every policy of a submission again, and show what a leaderboard would.
 
-    What does not fit is refused, with the file, the task and the seed.
+    What does not fit is refused, with the file, the task and the seed. Scores are proved by this;
+    that anything was learned is not. --rerun trains some of the runs again.
+
+    [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]
     """
+    from solvent.benchmark.rerun import train_again
     from solvent.benchmark.submissions import check_submission
     from solvent.cli.progress import working
 
     with working("scoring"):
         checked = check_submission(folder, _suite(suite))
     _show(checked)
-    typer.echo("\nevery figure is that of the policies")
+    for doubt in checked.doubts:
+        typer.echo(f"note: {doubt}")
+    if rerun:
+        for task, seed in train_again(checked, rerun, algorithm, _suite(suite)):
+            typer.echo(f"trained again: {task}, seed {seed}: the same policies")
 
 
 def leaderboard(
@@ -122,6 +141,7 @@ def _suite(file: Path | None) -> Suite | None:
 
 def _show(submission: Submission) -> None:
     """What a leaderboard shows of a submission; the terminal takes nothing in it for markup."""
+    from solvent.benchmark.card import PROVED, STATED
     from solvent.benchmark.records import SuiteRecord
     from solvent.benchmark.statistics import Estimate
     from solvent.benchmark.summary import summarize
@@ -130,11 +150,14 @@ def _show(submission: Submission) -> None:
     summary = summarize(submission.tasks, SuiteRecord(card.suite, card.suite_hash))
     console = Console()
     for name, text in (
-        ("algorithm", card.algorithm),
+        ("proved", PROVED),
         ("suite", f"{card.suite} {card.suite_hash[:16]}"),
+        ("stated", STATED),
+        ("algorithm", card.algorithm),
         ("seeds", ", ".join(map(str, card.seeds))),
         ("authors", card.authors),
         ("code", card.code or "–"),
+        ("its source", card.source or "–"),
         ("budget", card.budget),
         ("hardware", card.hardware),
         ("uses the model", "yes" if card.uses_model else "no"),

@@ -46,7 +46,7 @@ from solvent.model.data_files import find_data, read_data, text_of
 from solvent.model.discount import discounted
 from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
-from solvent.model.registry import declared_names, make_game
+from solvent.model.registry import check_registered, declared_names, make_game
 
 GROUP = "solvent.exercises"
 """The group of entry points under which packages declare their exercises."""
@@ -271,33 +271,34 @@ def exercise_points() -> dict[str, EntryPoint]:
     return declared_names(GROUP)
 
 
-def find_exercise(name: str | Path | Exercise) -> Exercise:
+def find_exercise(name: str | Path | Exercise, *, trust: bool = False) -> Exercise:
     """An exercise by its name, or from a file.
 
     Args:
         name: One that a package declares, or a path that ends in ``.toml``; an exercise is
             returned as it is.
+        trust: Whether a file may name its game by the place of its code, which then runs.
 
     Raises:
-        ValueError: If there is no such exercise, or its file is not one of an exercise; the message
-            names the file.
+        ValueError: If there is no such exercise, its file is not one of an exercise, or names such
+            a game without `trust`; the message names the file.
     """
     if isinstance(name, Exercise):
         return name
     if not isinstance(name, (str, Path)):
         raise ValueError(f"exercise is {shown(name)}; allowed are a name, a path and an Exercise")
     if str(name).endswith(".toml"):
-        return _exercise(read_data(Path(name)), str(name))
+        return _exercise(read_data(Path(name)), str(name), trust=trust)
     return _declared(str(name))
 
 
 @cache
 def _declared(name: str) -> Exercise:
     """An exercise of a package, whose game is then solved once in a process."""
-    return _exercise(*find_data(name, GROUP, "exercise"))
+    return _exercise(*find_data(name, GROUP, "exercise"), trust=True)
 
 
-def _exercise(held: Mapping[str, Any], where: str) -> Exercise:
+def _exercise(held: Mapping[str, Any], where: str, *, trust: bool) -> Exercise:
     known = [one.name for one in fields(Exercise)]
     try:
         for key in held:
@@ -305,6 +306,8 @@ def _exercise(held: Mapping[str, Any], where: str) -> Exercise:
         for key in ("name", "title", "asks"):
             text_of(held, key)
         given = {key: value for key, value in held.items() if key != "format"}
-        return Exercise(**{"points": None, **given})
+        exercise = Exercise(**{"points": None, **given})
+        check_registered(exercise.game, "game", trust=trust)
+        return exercise
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error

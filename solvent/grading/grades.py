@@ -82,7 +82,7 @@ class Graded:
     problem: str = ""
 
 
-def grade(exercise: str | Path | Exercise, answer: Any) -> Grade:
+def grade(exercise: str | Path | Exercise, answer: Any, *, trust: bool = False) -> Grade:
     """Grade an answer exactly.
 
     Args:
@@ -94,19 +94,23 @@ def grade(exercise: str | Path | Exercise, answer: Any) -> Grade:
             :class:`~solvent.model.TabularPolicy`, which :func:`solvent.policy_from` makes of
             functions and networks. An illegal action counts as the lowest legal one, as the
             environments have it.
+        trust: Whether the file of the exercise may name its game by the place of its code, which
+            then runs.
 
     Raises:
         ValueError: If there is no such exercise, or the answer has another shape or is none; the
             message names the state.
     """
-    found = find_exercise(exercise)
+    found = find_exercise(exercise, trust=trust)
     subject = found.subject
     if found.asks == "policy":
         return _of_policy(found, subject, _policy(found, subject, answer))
     return _of_values(found, subject, _array(found, subject, answer))
 
 
-def grade_files(exercise: str | Path | Exercise, files: Iterable[str | Path]) -> Iterator[Graded]:
+def grade_files(
+    exercise: str | Path | Exercise, files: Iterable[str | Path], *, trust: bool = False
+) -> Iterator[Graded]:
     """Grade many files, of which none is trusted and none stops the rest.
 
     One file is read at a time. No code of theirs runs (:mod:`solvent.grading.answers`).
@@ -114,6 +118,7 @@ def grade_files(exercise: str | Path | Exercise, files: Iterable[str | Path]) ->
     Args:
         exercise: As for :func:`grade`.
         files: The paths of answers.
+        trust: As for :func:`grade`; no answer is trusted.
 
     Yields:
         A line of the result for each file, in their order.
@@ -121,7 +126,7 @@ def grade_files(exercise: str | Path | Exercise, files: Iterable[str | Path]) ->
     Raises:
         ValueError: If there is no such exercise, or its game cannot be made.
     """
-    found = find_exercise(exercise)
+    found = find_exercise(exercise, trust=trust)
     subject = found.subject
     shapes, actions = _shapes(found, subject), subject.table.info.actions[subject.player]
     for file in files:

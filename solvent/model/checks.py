@@ -77,7 +77,7 @@ def check_protocol(game: Game) -> None:
 
 
 def check_chance(game: Game) -> None:
-    """Probabilities are positive Fractions that sum to 1; no state is listed twice."""
+    """Probabilities are positive Fractions that sum to 1."""
 
     def check(outcomes: tuple[Any, ...], where: str) -> None:
         for outcome in outcomes:
@@ -88,9 +88,6 @@ def check_chance(game: Game) -> None:
         total = sum(outcome.probability for outcome in outcomes)
         if total != 1:
             raise GameCheckError(f"{where}: probabilities sum to {total}")
-        pairs = [(outcome.state, outcome.reward) for outcome in outcomes]
-        if len(set(pairs)) < len(pairs):
-            raise GameCheckError(f"{where}: the same outcome is listed twice")
 
     check(game.initial(), "initial()")
     for state in states_of(game):

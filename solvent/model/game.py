@@ -58,6 +58,22 @@ class Outcome:
     reward: Fraction | int = 0
 
 
+def merged(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
+    """Return a distribution in which no state is repeated with the same reward.
+
+    Args:
+        outcomes: A distribution, in which it may be.
+
+    Returns:
+        The outcomes in the order in which they are first listed, with the sums of probabilities.
+    """
+    found: dict[tuple[Any, Any], Any] = {}
+    for one in outcomes:
+        key = one.state, one.reward
+        found[key] = found[key] + one.probability if key in found else one.probability
+    return tuple(Outcome(chance, state, reward) for (state, reward), chance in found.items())
+
+
 @dataclass(frozen=True, slots=True)
 class GameInfo:
     """What is known of a game before any of it is played.
@@ -145,7 +161,10 @@ class Game(Protocol):
         ...
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The branches that follow when every player has chosen; probabilities sum to 1."""
+        """The branches that follow when every player has chosen; probabilities sum to 1.
+
+        A branch may be listed more than once. Its probabilities are added.
+        """
         ...
 
     def is_terminal(self, state: Any) -> bool:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from solvent.model import WINS, GameInfo, JointAction, Outcome
 from solvent.model.drawing import board
+from solvent.model.game import merged
 from solvent.model.rational import rationals
 
 Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]]]
@@ -202,12 +203,14 @@ class GymnasiumTable:
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The listed branches, those to the same cell with the same reward merged."""
         branches = self.transitions[state.number][joint_action[0]]
-        merged: dict[tuple[Cell, Fraction], Fraction] = {}
         weights = rationals([branch[0] for branch in branches])
-        for weight, (_, target, reward, over) in zip(weights, branches, strict=True):
-            key = Cell(int(target), bool(over)), Fraction(str(float(reward)))
-            merged[key] = merged.get(key, Fraction(0)) + weight
-        return tuple(Outcome(p, cell, r) for (cell, r), p in merged.items() if p > 0)
+        return merged(
+            [
+                Outcome(weight, Cell(int(target), bool(over)), Fraction(str(float(reward))))
+                for weight, (_, target, reward, over) in zip(weights, branches, strict=True)
+                if weight > 0
+            ]
+        )
 
     def is_terminal(self, state: Cell) -> bool:
         """Whether the branch that led here was marked as the end."""

@@ -26,14 +26,21 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from solvent.model.parameters import brief, check_arguments, check_choice, check_discount, shown
+from solvent.model.parameters import (
+    brief,
+    check_arguments,
+    check_choice,
+    check_discount,
+    is_number,
+    shown,
+)
 
 if TYPE_CHECKING:
     from solvent.model.game import Game, GameInfo
@@ -185,36 +192,28 @@ class GameSpec:
     studies: Mapping[str, Reference] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1
-    hyperparameters: Reference | None = None
+    hyperparameters: str | None = None
 
     def __post_init__(self) -> None:
-        """Check what is registered as soon as the package is imported.
+        """Check all fields as soon as the package is imported.
 
         Raises:
-            ValueError: If a field is none of those allowed; the message names game and field.
+            ValueError: If a field is not of its kind; the message names the game and the field.
         """
-        for name in ("environments", "shorthands", "choices", "studies", "commands"):
-            if not isinstance(getattr(self, name), Mapping):
-                raise ValueError(
-                    f"{name} of the game {self.name} is {shown(getattr(self, name))}; allowed are "
-                    f"mappings"
-                )
         check_discount(self.discount, f"discount of the game {self.name}")
-        if self.pettingzoo is not None and not isinstance(self.pettingzoo, Mapping):
-            raise ValueError(
-                f"pettingzoo of the game {self.name} is {shown(self.pettingzoo)}; allowed are None "
-                f"and a mapping of parameters"
+        for one in fields(GameSpec):
+            _check_kind(
+                getattr(self, one.name), str(one.type), f"{one.name} of the game {self.name}"
             )
-        for env_id, one in self.environments.items():
+        for env_id, environment in self.environments.items():
             if not isinstance(env_id, str) or not ENVIRONMENT_ID.fullmatch(env_id):
                 raise ValueError(
-                    f"environments of the game {self.name} has {shown(env_id)}; allowed are ids "
-                    f"such as 'namespace/Name-v0'"
+                    f"environments of the game {self.name} has {shown(env_id)}; expected ids such "
+                    f"as 'namespace/Name-v0'"
                 )
-            if not isinstance(one, Environment) or not isinstance(one.parameters, Mapping):
-                raise ValueError(
-                    f"{env_id} of the game {self.name} is {shown(one)}; allowed is an Environment "
-                    f"with a mapping of parameters"
+            for one in fields(Environment):
+                _check_kind(
+                    getattr(environment, one.name), str(one.type), f"{one.name} of {env_id}"
                 )
 
     def words(self) -> tuple[str, ...]:
@@ -262,6 +261,47 @@ class GameSpec:
         """
         reference = getattr(self, what)
         return None if reference is None else load(reference)(*arguments)
+
+
+_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "Any": (lambda value: True, "anything"),
+    "str": (lambda value: isinstance(value, str), "a text"),
+    "bool": (lambda value: isinstance(value, bool), "True or False"),
+    "float": (is_number, "a number"),
+    "float | str": (lambda value: True, "a number"),
+    "Reference": (lambda value: _is_reference(value), "a text 'module:name'"),
+    "Reference | Callable[..., Game]": (
+        lambda value: callable(value) or _is_reference(value),
+        "a class, a function or a text 'module:name'",
+    ),
+    "Reference | tuple[str, ...]": (
+        lambda value: isinstance(value, (tuple, list)) or _is_reference(value),
+        "a tuple of names or a text 'module:name'",
+    ),
+    "Environment": (lambda value: isinstance(value, Environment), "an Environment"),
+    "Command": (lambda value: isinstance(value, Command), "a Command"),
+}
+"""Whether a value is of a kind, and what is expected, by the annotation of a field."""
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[\w.]+:[\w.]+", value) is not None
+
+
+def _check_kind(value: Any, kind: str, what: str) -> None:
+    """Refuse a value, or an item of a mapping, that is not of the kind of an annotation."""
+    plain = kind.removesuffix(" | None")
+    if value is None and plain != kind:
+        return
+    if (item := plain.removeprefix("Mapping[str, ")) != plain:
+        fits, expected = isinstance(value, Mapping), "a mapping"
+        for key, inside in value.items() if fits else ():
+            _check_kind(inside, item.removesuffix("]"), f"{shown(key)} in {what}")
+    else:
+        fits, expected = _KINDS[plain][0](value), _KINDS[plain][1]
+    if not fits:
+        either = f"{expected} or None" if plain != kind else expected
+        raise ValueError(f"{what} is {shown(value)}; expected {either}")
 
 
 def load(reference: Reference) -> Any:
@@ -362,8 +402,11 @@ def register_game(spec: GameSpec) -> None:
         spec: Of the game.
 
     Raises:
-        ValueError: If another game has its name, or one of its ids, shorthands or commands.
+        ValueError: If it is no spec, or another game has its name, or one of its ids, shorthands or
+            commands.
     """
+    if not isinstance(spec, GameSpec):
+        raise ValueError(f"the spec of a game is {shown(spec)}; expected a GameSpec")
     known = _registry().specs
     if known.get(spec.name) == spec:
         return
@@ -451,6 +494,28 @@ def names_a_place(name: str) -> bool:
     return ":" in name or name.endswith(".py") or _format(name) is not None
 
 
+def check_registered(name: str, what: str, *, trust: bool = False) -> str:
+    """Return a name from a file, which has to be registered unless its author is trusted.
+
+    A person who types the place of a game means it. A file may come from anybody, and importing
+    what it names would run its author's code.
+
+    Args:
+        name: The name that stands in the file.
+        what: What the name stands for, for messages: ``"game"``.
+        trust: Whether the author of the file may run code here.
+
+    Raises:
+        ValueError: If the name is the place of code or of a model, and `trust` is not given.
+    """
+    if names_a_place(name) and name not in game_specs() and not trust:
+        raise ValueError(
+            f"the {what} is {shown(name)}, which is no registered name but leads to code or to "
+            f"another file; pass --trust (trust=True in Python) if you trust the author"
+        )
+    return name
+
+
 def _format(name: str) -> str | None:
     """Which of :data:`FORMATS` a name has; None if it has none."""
     if name.startswith(OPENSPIEL):
@@ -510,6 +575,7 @@ def _only_game(module: ModuleType, name: str) -> Any:
 
 def make_game(
     name: str,
+    /,
     *,
     modifiers: Mapping[str, Any] | None = None,
     discount: Any = None,

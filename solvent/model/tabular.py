@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.game import Alternating, Game, GameInfo, State
+from solvent.model.game import Alternating, Game, GameInfo, State, merged
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, Teller
 
@@ -541,6 +541,8 @@ def _walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGa
                 joint = (first, second)[:players]
                 outcomes = game.transition(state, joint)
                 _check_distribution(game, outcomes, f"state {state!r}, action {joint}")
+                if len({outcome.state for outcome in outcomes}) < len(outcomes):
+                    outcomes = merged(outcomes)
                 for outcome in outcomes:
                     next_state.append(index_of(outcome.state))
                     probability.append(float(outcome.probability))

@@ -1,27 +1,26 @@
 """The leaderboard: submissions in, one HTML file out that needs nothing else.
 
-Every figure on it was computed from the policies of a submission just before. What is somebody's
-word (names, links, budgets, steps, CPU time) is called *stated* there, and escaped.
+Every figure on it was computed from the policies of a submission just before. Whatever is only the
+word of its authors (names, links, budgets, steps, CPU time) is called *stated* there, and escaped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from math import isfinite, isnan
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
-from solvent.benchmark.card import Card
+from solvent.benchmark.card import PROVED, STATED, Card
 from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
-from solvent.benchmark.summary import POLICIES, PREFIXES, Improvement, Row, Summary, summarize
+from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
 from solvent.exact import write_atomically
 from solvent.report.colours import Mark, algorithm_marks
 from solvent.report.numbers import brief, exact, small, whole
@@ -42,6 +41,7 @@ class Place:
     Attributes:
         name: What it is called on the page: the algorithm, and a number if several have that name.
         card: What it says of itself.
+        doubts: What should make a reader ask.
         judged: Over all tasks, by the policies that runs are compared by.
         greedy: Over all tasks, by the greedy policies.
         sampled: Over all tasks, by the policies as sampled.
@@ -51,6 +51,7 @@ class Place:
 
     name: str
     card: Card
+    doubts: tuple[str, ...]
     judged: Row
     greedy: Row
     sampled: Row
@@ -138,6 +139,8 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
     return environment.get_template("leaderboard.html.j2").render(
         boards=boards_of(submissions),
         least_seeds=LEAST_SEEDS,
+        proved=PROVED,
+        stated=STATED,
         scripts=[beside(__file__, "save.js")],
         style=beside(__file__, "page.css"),
         version=__version__,
@@ -163,73 +166,6 @@ def boards_of(submissions: Sequence[Submission]) -> list[Board]:
         )
         for suite in suites
     ]
-
-
-def markdown(board: Board) -> str:
-    """The tables of a board for a page of documentation.
-
-    Args:
-        board: The board.
-    """
-    lines = []
-    everybody = [place for _, places in board.tables for place in places]
-    # Where all tasks are judged by the same policy, its column is there already.
-    others = [
-        policy
-        for policy in PREFIXES
-        if any(getattr(place, policy).iqm != place.judged.iqm for place in everybody)
-    ]
-    for heading, places in board.tables:
-        lines += [
-            f"**{heading}**",
-            "",
-            _line(
-                "algorithm",
-                "IQM",
-                "median",
-                "mean",
-                *(f"{one}, IQM" for one in others),
-                "seeds",
-                "steps, stated",
-            ),
-            "|---" + "|--:" * (5 + len(others)) + "|",
-            *(
-                _line(
-                    _cell(place.name),
-                    *map(_interval, (place.judged.iqm, place.judged.median, place.judged.mean)),
-                    *(_interval(getattr(place, policy).iqm) for policy in others),
-                    str(len(place.card.seeds)),
-                    f"{place.steps:,}",
-                )
-                for place in places
-            ),
-            "",
-        ]
-    names = board.names
-    lines += [
-        _line("task, IQM", *map(_cell, names)),
-        f"|---|{'--:|' * len(names)}",
-    ]
-    for item in board.tasks:
-        lines.append(
-            _line(_cell(item.task.name), *(_interval(judged.iqm) for judged, *_ in item.rows))
-        )
-    return "\n".join([*lines, ""])
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return escape(text).replace("|", "\\|")
-
-
-def _interval(found: Estimate | None) -> str:
-    if found is None:
-        return "–"
-    ends = f" [{brief(found.low)}, {brief(found.high)}]" if found.low < found.high else ""
-    return f"{brief(found.mean)}{ends}"
 
 
 def _board(suite: SuiteRecord, submissions: Sequence[Submission]) -> Board:
@@ -289,6 +225,7 @@ def _place(name: str, submission: Submission, summary: Summary) -> Place:
     return Place(
         name,
         submission.card,
+        submission.doubts,
         judged,
         greedy,
         sampled,

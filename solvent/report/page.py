@@ -158,6 +158,7 @@ def write_report(
     *,
     sections: Sequence[Section] = (),
     summary: str | Path | None = None,
+    trust: bool = False,
 ) -> Path:
     """Write the page about the results of a bench, or about a game.
 
@@ -169,6 +170,7 @@ def write_report(
         sections: Put after the game's own.
         summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`)
             and its charts as SVG; if left out, none are written.
+        trust: Whether the results may name games by the place of their code, which then runs.
 
     Returns:
         `out`.
@@ -185,7 +187,7 @@ def write_report(
             raise ValueError("a summary is of a bench; a game alone has none")
         write_atomically(out, render(subject, sections=sections).encode())
         return out
-    bench = _solve_bench(Path(subject))
+    bench = _solve_bench(Path(subject), trust=trust)
     write_atomically(out, _page_of_bench(bench, sections).encode())
     if summary is not None:
         write_summary(summary, bench.summary)
@@ -222,8 +224,8 @@ class _Bench:
         }
 
 
-def _solve_bench(folder: Path) -> _Bench:
-    bench = read_bench(folder)
+def _solve_bench(folder: Path, *, trust: bool = False) -> _Bench:
+    bench = read_bench(folder, trust=trust)
     tasks = tuple(solve_task(task, folder) for task in bench.tasks)
     curves = {(one.task.name, item.agent.name): item.curve for one in tasks for item in one.agents}
     summary = summarize([one.task for one in tasks], bench.suite, curves)

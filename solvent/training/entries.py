@@ -12,7 +12,6 @@ from typing import Any
 from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv
 from solvent.benchmark.policies import Learned
 from solvent.benchmark.run import RunCallback
-from solvent.benchmark.run_folder import RunFolder
 from solvent.benchmark.suites import Task
 from solvent.benchmark.task_game import TaskGame
 from solvent.envs.registration import ENVIRONMENTS
@@ -20,9 +19,6 @@ from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
 from solvent.training.exploring_starts import act_at_once
 from solvent.training.hyperparameters import prepare, requested
 from solvent.training.train import train
-
-IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
-"""What a request of the trainer has besides its settings."""
 
 
 def entry(name: str) -> Algorithm:
@@ -42,7 +38,7 @@ def entry(name: str) -> Algorithm:
 
 
 def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCallback) -> Any:
-    """Train; what was asked of the trainer is kept as hyperparameters.
+    """Train in the folder of the run, where the benchmark finds the record of the training.
 
     One seat meets its task from the task's own starts alone, as every other algorithm does.
     """
@@ -59,9 +55,6 @@ def _train(name: str, make: MakeEnv, seed: int, budget: Budget, callback: RunCal
         env_kwargs={} if published else task.env_kwargs,
         progress=lambda moment: callback.progress(moment.timesteps, moment.evaluation),
     )
-    asked = RunFolder(callback.folder, {}).read()["request"]
-    settings = {key: value for key, value in asked.items() if key not in IDENTITY}
-    callback.note(**asked["hyperparameters"], **settings)
     callback.adopt(result.curve)
     learned = [Learned(*pair) for pair in zip(result.policies, result.modes, strict=True)]
     return learned if task.self_play else learned[0]

@@ -257,7 +257,9 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
     game, algorithm = task_game(COMBAT), as_algorithm(own_algorithms.walk, "walk")
     callback = RunCallback(game, algorithm, Budget(1000), tmp_path, "mine", told.append)
     uniform = TabularPolicy.uniform(game.table)
-    point = callback(uniform, 400)
+    # A learner is not told how good its policy is.
+    assert callback(uniform, 400) is None
+    [point] = read_curve(tmp_path / "curve.csv")
     callback.progress(600)
     callback.note(rate=0.1)
     assert callback.hyperparameters == {"share": 0.5, "rate": 0.1}

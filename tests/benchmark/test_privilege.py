@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from solvent.benchmark.privilege import OPPONENT, STARTS, saw_solution, seen_of_solution
+import own_algorithms
+import pytest
+
+from solvent.benchmark.algorithms import Budget
+from solvent.benchmark.bench import bench
+from solvent.benchmark.privilege import OPPONENT, STARTS, named, saw_solution, seen_of_solution
+from solvent.benchmark.records import read_bench, write_results
+from solvent.benchmark.run import Run, perform
+from solvent.benchmark.suites import Task
+from solvent.benchmark.summary import as_csv, as_latex, summarize
+from solvent.report.page import render
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 GREED: dict[str, Any] = {"environment": "solvent/Greed-v0", "env_kwargs": {}, "stakes": 0.0}
@@ -41,3 +53,55 @@ def test_records_of_version_0_1_are_read() -> None:
         assert not saw_solution(request), path
         if "stakes" in request:
             assert saw_solution(request | {"stakes": 0.25}), path
+
+
+def test_the_name_says_it_once() -> None:
+    told = {"stakes": 0.5, "start_weights": "importance"}
+    assert [named(name, told) for name in ("dqn", "dqn+solution")] == ["dqn+solution"] * 2
+    assert named("dqn", told | {"start_weights": "uniform"}) == "dqn"
+
+
+@pytest.fixture(scope="module")
+def told_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bench of an algorithm that the solution told where to begin, and that hides it."""
+    folder = tmp_path_factory.mktemp("told")
+    task = Task(
+        environment="solvent/FFCombat-v0",
+        env_kwargs={"stamina": 4, "opponent_stamina": 6, "luck": 3},
+        timesteps=64,
+    )
+    bench(folder, [task], {"is_told": own_algorithms.is_told}, progress=False)
+    return folder
+
+
+def test_the_record_and_the_curve_of_a_run_say_it(told_folder: Path) -> None:
+    [task] = read_bench(told_folder).tasks
+    [agent] = task.agents
+    assert (agent.algorithm, agent.name) == ("is_told+solution", "is_told+solution 0")
+    assert json.loads((told_folder / agent.folder / "run.json").read_text())["saw"] == [STARTS]
+    curve = (told_folder / agent.folder / "curve.csv").read_text()
+    rows = list(csv.DictReader(curve.splitlines()))
+    assert {row["saw_solution"] for row in rows} == {"1"}
+    run = Run(task.task, "is_told", own_algorithms.is_told, 0, Budget(64))  # type: ignore[arg-type]
+    assert perform(told_folder, run) == agent
+
+
+def test_every_table_says_it(told_folder: Path) -> None:
+    page, [task] = render(told_folder), read_bench(told_folder).tasks
+    for text in ('data-agent="is_told+solution 0"', "is_told+solution</th>"):
+        assert text in page
+    summary = summarize([task])
+    for table in (as_csv(summary), as_latex(summary).replace(r"\_", "_")):
+        assert "is_told+solution" in table
+        assert "is_told" not in table.replace("is_told+solution", "")
+
+
+def test_results_that_name_no_weights_are_of_importance(told_folder: Path, tmp_path: Path) -> None:
+    """As those of version 0.2 did, whose algorithms were called as any other."""
+    [task] = read_bench(told_folder).tasks
+    agent = replace(task.agents[0], algorithm="dqn", name="dqn 0", hyperparameters={"stakes": 0.5})
+    write_results(
+        tmp_path, replace(read_bench(told_folder), tasks=(replace(task, agents=(agent,)),))
+    )
+    [found] = read_bench(tmp_path).tasks[0].agents
+    assert (found.algorithm, found.name) == ("dqn+solution", "dqn+solution 0")

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from solvent.benchmark.suites import Task, check_tasks, find_suite, suite_hash, suite_points
+from solvent.benchmark.suites import (
+    Task,
+    check_tasks,
+    find_suite,
+    suite_hash,
+    suite_points,
+    suite_seeds,
+)
 from solvent.model.registry import game_specs
 
 GOOD = """
@@ -121,3 +128,12 @@ def test_the_main_job_has_every_kind_of_game() -> None:
     for task in tasks:
         learners = {name.rpartition("_")[2] for name in task.seeds}
         assert {"ppo", "dqn"} <= learners, task.name
+
+
+def test_seeds_follow_from_the_hash() -> None:
+    """A longer list begins with the shorter one, each number is there once, all fit a learner."""
+    seeds = suite_seeds("ab" * 32, 10_000)
+    assert suite_seeds("ab" * 32, 3) == seeds[:3]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert not set(suite_seeds("ab" * 32, 10)) & set(suite_seeds("cd" * 32, 10))

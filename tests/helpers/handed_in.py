@@ -6,7 +6,7 @@ import io
 import os
 import pickle
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,20 @@ class Trap:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Path.touch, (self.sprung,)
+
+
+def pickles(path: Path, mark: Path) -> Iterator[None]:
+    """Make a file a pickle, and then archives of NumPy's that have one in them."""
+    path.write_bytes(pickle.dumps(Trap(mark)))
+    yield
+    trap = np.array([Trap(mark)], object)
+    for arrays in ({"header": trap}, {"probabilities": trap}, {"header": np.zeros(3), "x": trap}):
+        with path.open("wb") as file:
+            np.savez(file, **arrays)
+        yield
+    with path.open("wb") as file:
+        np.save(file, trap)
+    yield
 
 
 def array_bytes(array: np.ndarray, version: tuple[int, int] | None = None) -> bytes:

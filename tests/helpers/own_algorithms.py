@@ -108,3 +108,22 @@ def checkpoints(make: Any, seed: int, budget: Any, callback: Any) -> Any:
         if began == 0 and step >= budget.timesteps // 2:
             raise KeyboardInterrupt
     return lambda seen: np.zeros(len(seen), np.int64)
+
+
+def is_told(make: Any, seed: int, budget: Any, callback: Any) -> Any:
+    """Trains a network from starts that the solution tells, and makes no note of it."""
+    from solvent.training import train
+
+    result = train(
+        make.task.environment,
+        seed=seed,
+        timesteps=budget.timesteps,
+        folder=callback.folder / "network",
+        env_kwargs=make.task.env_kwargs,
+        hyperparameters={"n_envs": 8, "n_steps": 8, "batch_size": 32},
+        exploring_starts=0.5,
+        start_weights="importance",
+        evaluations=1,
+        progress=False,
+    )
+    return result.policies[0]

@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from solvent.exact import solve
 from solvent.games import FightingFantasy, GymnasiumTable, Pig
 from solvent.model import (
     GameCheckError,
@@ -216,26 +217,28 @@ HALF = Fraction(1, 2)
             "initial(): probability 0.5 is not a positive Fraction",
         ),
         (
-            {"start": (Outcome(HALF, "toss"), Outcome(HALF, "toss"))},
-            "initial(): the same outcome is listed twice",
-        ),
-        (
-            {"branches": (Outcome(HALF, "won", 1), Outcome(HALF, "won", 1))},
-            "state 'toss', action (0,): the same outcome is listed twice",
-        ),
-        (
             {"branches": (Outcome(Fraction(1), "won"), Outcome(Fraction(0), "lost"))},
             "coin: a probability is 0 at state 'toss', action (0,); "
             "what cannot happen is no outcome",
         ),
     ],
 )
-def test_chances_are_positive_fractions_of_different_outcomes(
-    parts: dict[str, Any], message: str
-) -> None:
+def test_chances_are_positive_fractions(parts: dict[str, Any], message: str) -> None:
     assert only(checks.check_chance, wrong(**parts)) == message
-    # The same state with another reward is another outcome.
-    checks.check_chance(wrong(branches=(Outcome(HALF, "won", 1), Outcome(HALF, "won", 0))))
+
+
+def test_an_outcome_that_is_listed_twice_is_one() -> None:
+    """For the checks and for solvers; the same state with another reward is another outcome."""
+    quarter = Fraction(1, 4)
+    won, other, lost = Outcome(HALF, "won", 1), Outcome(quarter, "won"), Outcome(quarter, "lost")
+    plain = wrong(branches=(won, other, lost))
+    halves = (replace(won, probability=quarter), other, lost, replace(won, probability=quarter))
+    start = (Outcome(HALF, "toss"), Outcome(HALF, "toss"))
+    repeated = wrong(start=start, branches=halves)
+    check_game(repeated)
+    assert compile_game(repeated).model_hash == compile_game(plain).model_hash
+    assert compile_game(repeated).probability.tolist() == [0.5, 0.25, 0.25] * 2
+    assert solve(repeated).value == solve(plain).value == 0.5
 
 
 def test_probabilities_of_the_rules_sum_to_1() -> None:
@@ -399,17 +402,17 @@ def test_rounding_of_a_sum_of_rewards_is_passed_over(bounds: tuple[float, float]
 
 
 def test_every_joint_action_of_both_players_is_looked_at() -> None:
-    class Doubled(Pig):
-        """Player 0's second action, against player 1's only one, lists an outcome twice."""
+    class Floating(Pig):
+        """Player 0's second action, against player 1's only one, has floats for probabilities."""
 
         def transition(self, state: Any, joint_action: Any) -> tuple[Outcome, ...]:
             outcomes = super().transition(state, joint_action)
             if state.player != 0 or joint_action != (1, 0):
                 return outcomes
-            return tuple(replace(o, probability=o.probability / 2) for o in outcomes for _ in "ab")
+            return tuple(replace(o, probability=float(o.probability)) for o in outcomes)
 
-    assert only(checks.check_chance, Doubled(target=3, sides=2)).endswith(
-        "action (1, 0): the same outcome is listed twice"
+    assert only(checks.check_chance, Floating(target=3, sides=2)).endswith(
+        "action (1, 0): probability 1.0 is not a positive Fraction"
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from solvent.baselines import _own
 from solvent.model import registry
 from solvent.model.registry import (
     Environment,
@@ -48,19 +49,63 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"environments": ("x",)}, "environments of the game mine is"),
-        ({"environments": {"mine/Bad Name-v0": Environment()}}, "has 'mine/Bad Name-v0'"),
-        ({"environments": {"mine/B-v0": {}}}, "mine/B-v0 of the game mine is {}"),
-        ({"environments": {"mine/B-v0": Environment(parameters=[1])}}, "allowed is an Environment"),  # type: ignore[arg-type]
-        ({"pettingzoo": True}, "pettingzoo of the game mine is True"),
-        ({"commands": ["x"]}, "commands of the game mine"),
+        ({"name": 3}, r"name of the game 3 is 3; expected a text"),
+        (
+            {"make": "mine"},
+            r"make of .* is 'mine'; expected a class, a function or a text 'module:",
+        ),
+        ({"rules": None}, r"rules of .* is None; expected a text"),
+        (
+            {"baselines": {"a": 1}},
+            r"baselines of .* is {'a': 1}; expected a text 'module:.*or None",
+        ),
+        (
+            {"solver": len},
+            r"solver of .* is <built-in function len>; expected a text 'module:name'",
+        ),
+        ({"simultaneous": 1}, r"simultaneous of .* is 1; expected True or False"),
+        ({"argument": ["x"]}, r"argument of .* is \['x'\]; expected a text or None"),
+        ({"choices": {"x": 3}}, r"'x' in choices of .* is 3; expected a tuple of names or a text"),
+        ({"shorthands": {"x": 3}}, r"'x' in shorthands of .* is 3; expected a mapping"),
+        ({"studies": {"x": len}}, r"'x' in studies of .*; expected a text 'module:name'"),
+        ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
+        ({"commands": {"x": "a:b"}}, r"'x' in commands of .* is 'a:b'; expected a Command"),
+        ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping or None"),
+        ({"hyperparameters": 3}, r"hyperparameters of .* is 3; expected a text or None"),
+        ({"environments": ("x",)}, r"environments of .* is \('x',\); expected a mapping"),
+        (
+            {"environments": {"mine/Bad Name-v0": Environment()}},
+            r"environments of .* has 'mine/Bad N",
+        ),
+        (
+            {"environments": {"mine/B-v0": {}}},
+            r"'mine/B-v0' in environments of .* is {}; expected an",
+        ),
+        (
+            {"environments": {"mine/B-v0": Environment(parameters=[1])}},  # type: ignore[arg-type]
+            r"parameters of mine/B-v0 is \[1\]; expected a mapping",
+        ),
+        (
+            {"environments": {"mine/B-v0": Environment(optimum="1")}},  # type: ignore[arg-type]
+            r"optimum of mine/B-v0 is '1'; expected a number or None",
+        ),
     ],
 )
-def test_a_field_that_cannot_be_registered_is_refused_at_once(
+def test_a_field_that_is_not_of_its_kind_is_refused_at_once(
     fields: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        GameSpec(name="mine", make="mine:Mine", **fields)
+        GameSpec(**{"name": "mine", "make": "mine:Mine", **fields})
+
+
+def test_baselines_that_are_none_are_refused_by_name() -> None:
+    spec = GameSpec(name="test-bare", make="mine:Mine", baselines="string:digits")
+    with pytest.raises(ValueError, match=r"string:digits, the baselines of the game test-bare, is"):
+        _own(spec)
+    with pytest.raises(
+        ValueError, match=r"the spec of a game is {'name': 'x'}; expected a GameSpec"
+    ):
+        register_game({"name": "x"})  # type: ignore[arg-type]
 
 
 def test_nobody_takes_a_word_of_another_game() -> None:

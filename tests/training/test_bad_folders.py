@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from bad_files import CONTENTS, forge, no_files, read_raw
+from handed_in import pickles
 
 from solvent.benchmark.bench import bench
 from solvent.benchmark.suites import Task
@@ -263,7 +264,7 @@ def unfinished(small: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def waiting(unfinished: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(unfinished, tmp_path / "run"))
+    return Path(shutil.copytree(unfinished, tmp_path / "waiting"))
 
 
 @pytest.mark.parametrize(
@@ -280,6 +281,17 @@ def test_an_array_of_a_checkpoint_is_not_believed(
     half = arrays[name][: len(arrays[name]) // 2]
     forge(path, **{name: half if change == "half" else None})
     assert str(path) in refusal(small, waiting, name="dqn")
+
+
+def test_nothing_in_the_folder_of_a_training_is_unpickled(
+    folder: Path, waiting: Path, small: TabularGame, tmp_path: Path
+) -> None:
+    mark = tmp_path / "mark"
+    for _ in pickles(folder / "model.zip", mark):
+        assert start(small, folder).timesteps == 512
+    for _ in pickles(waiting / "checkpoint.npz", mark):
+        assert "damaged" in refusal(small, waiting, name="dqn")
+    assert not mark.exists()
 
 
 # Other people's networks

@@ -30,7 +30,11 @@ def this_build(module: str = __name__) -> Build:
     return {
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
-        **{f"the source of {name}": _source_hash(name) for name in sorted(sources)},
+        # A script is sent with the game.
+        **{
+            f"the source of {name}": "none" if name == "__main__" else source_hash(name)
+            for name in sorted(sources)
+        },
     }
 
 
@@ -42,12 +46,15 @@ def difference(here: Build, there: Build) -> str | None:
     return None
 
 
-def _source_hash(package: str) -> str:
-    """A short hash of the source files of a package that is imported, their places included."""
-    file = sys.modules[package].__file__
-    if file is None or package == "__main__":
-        return "none"  # It is sent with the game.
-    path = Path(file)
+@cache
+def source_hash(module: str) -> str:
+    """Return a short hash of the source of a module, or of the whole package that it is part of.
+
+    Args:
+        module: The name of a module that is imported.
+    """
+    file = getattr(sys.modules[module.partition(".")[0]], "__file__", None)
+    path = Path(file or str(sys.modules[module].__file__))
     is_package = path.name == "__init__.py"
     digest = sha256()
     for source in sorted(path.parent.rglob("*.py")) if is_package else [path]:

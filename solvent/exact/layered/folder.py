@@ -2,14 +2,13 @@
 
 ====================  =============================================================================
 ``manifest.json``     what game it is (:mod:`~.manifest`), and, when all is solved, the record of
-                      every layer with the SHA-256 of its file
+                      every layer with the SHA-256 of its file; if not all values are kept, also
+                      random states of it with their successors' values (:mod:`~.samples`)
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same rounded (:mod:`~.compact`), in a folder that keeps its layers compact
-``samples.json``      states chosen at random with the values of all that follow them, at full
-                      precision (:mod:`~.samples`), in a folder that does not keep all values
-``unfinished/``       while there is work to do: the records so far, a line each, the samples so
-                      far, and, as ``supports``, what layers still to be solved are started from
+``unfinished/``       while there is work to do: the records so far, a line each, and, as
+                      ``supports``, what layers still to be solved are started from
 ====================  =============================================================================
 
 A layer appears whole or not at all, and its record only after it, so that a solve that is killed at
@@ -28,6 +27,9 @@ compared with the game's shape, its SHA-256 with the record, and its values with
 so is every number of a record. The manifest and each line of the records so far hold a SHA-256 of
 their own. How far off the values may be is in no file: it follows from the layers and their gaps
 (:func:`~.solve.proved_errors`).
+
+A finished manifest is evidence without the layers, and may be kept alone; compressed by ``gzip`` it
+is read as ``manifest.json.gz``.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ import json
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
@@ -51,14 +54,13 @@ import numpy as np
 
 from solvent.exact.layered import manifest
 from solvent.exact.layered.compact import pack, rounded_off, unpack
-from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
 from solvent.exact.layered.lock import NAME as LOCK
 from solvent.exact.layered.lock import FolderLock
 from solvent.exact.layered.samples import (
     KeptSample,
     read_samples,
     sampled_places,
-    samples_text,
     take_samples,
 )
 from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore
@@ -68,9 +70,6 @@ from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import shown
 
 _SHA = re.compile(r"[0-9a-f]{64}")
-
-SAMPLES = "samples.json"
-"""The file of the kept samples in a finished folder."""
 
 REMEMBERED_BYTES = 1 << 30
 """So much of what was unpacked from compact files is remembered by a folder that is read."""
@@ -93,6 +92,7 @@ class LayerFolder(LayerStore):
         self._lock = lock
         self._checksums: dict[Layer, str] = {}
         self._packed_checksums: dict[Layer, str] = {}
+        self._samples: dict[Layer, list[KeptSample]] = {}
         self._to_remove: list[Path] = []
         self._unpacked: dict[Layer, Floats] = {}
         self._unpacking = Lock()
@@ -134,7 +134,12 @@ class LayerFolder(LayerStore):
 
     @classmethod
     def open(
-        cls, folder: str | Path, game: LayeredGame | type[LayeredGame], *, verify: bool = False
+        cls,
+        folder: str | Path,
+        game: LayeredGame | type[LayeredGame],
+        *,
+        verify: bool = False,
+        manifest_only: bool = False,
     ) -> LayerFolder:
         """Open a finished solution to read.
 
@@ -142,6 +147,8 @@ class LayerFolder(LayerStore):
             folder: That holds it.
             game: What it has to be a solution of; or its class, which reads the manifest.
             verify: Whether to check all layers now, not each when it is first read.
+            manifest_only: Whether the files of layers may be missing. Their records and the samples
+                are there all the same.
 
         Raises:
             StoreError: If there is none, it is of another game, not finished, or damaged.
@@ -157,7 +164,7 @@ class LayerFolder(LayerStore):
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
             )
-        store._take_manifest(description)
+        store._take_manifest(description, manifest_only=manifest_only)
         try:
             store.check_complete()
         except ValueError as error:
@@ -176,6 +183,10 @@ class LayerFolder(LayerStore):
 
     def rounded_off(self, layer: Layer) -> float:
         return 0.0 if self.needs(layer) else rounded_off(self.largest(layer))
+
+    def value_at(self, place: Place) -> float:
+        sample = self.samples.get(place)
+        return super().value_at(place) if sample is None else sample.value
 
     def _check_read(self, layer: Layer) -> None:
         if self.keep != "compact" or not self.has(layer):
@@ -272,7 +283,9 @@ class LayerFolder(LayerStore):
                 write_atomically(paths[-1], content, flush=False)
                 self._starts[layer] = start
                 self._start_checksums[layer] = hashlib.sha256(content).hexdigest()
-            paths += self._keep_samples(layer, values)
+            if self.keep != "all" and layer in self._to_sample:
+                places = self._to_sample[layer]
+                self._samples[layer] = take_samples(self.game, places, layer, values, self.read)
             content = _npy(values)
             paths.append(self.path(layer))
             write_atomically(paths[-1], content, flush=False)
@@ -297,7 +310,6 @@ class LayerFolder(LayerStore):
     def finish(self) -> None:
         self.check_complete()
         self._wait_for_disk()
-        self._gather_samples()
         records = {self.game.name(layer): self._record_json(layer) for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_passed()
@@ -305,28 +317,27 @@ class LayerFolder(LayerStore):
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     @cached_property
-    def _sampled(self) -> dict[Layer, list[tuple[int, ...]]]:
-        return sampled_places(self.game)
+    def _to_sample(self) -> dict[Layer, list[tuple[int, ...]]]:
+        return sampled_places(self.game, starts=True)
 
-    def _keep_samples(self, layer: Layer, values: Floats) -> list[Path]:
-        """Write the samples of a layer while what it reads is there; returns their file, if any."""
-        if self.keep == "all" or layer not in self._sampled:
-            return []
-        taken = take_samples(self.game, self._sampled[layer], layer, values, self.read)
-        path = self._sample_path(layer)
-        write_atomically(path, samples_text(self.game, {layer: taken}).encode(), flush=False)
-        return [path]
+    @cached_property
+    def chosen(self) -> dict[Layer, list[tuple[int, ...]]]:
+        """The places of the kept samples that are chosen at random, by layer."""
+        return sampled_places(self.game, starts=False)
 
-    def _gather_samples(self) -> None:
-        """Put the samples of all layers into one file; layers solved without them have none."""
-        samples: dict[Layer, list[KeptSample]] = {}
-        for layer in self.game.layers:
-            path = self._sample_path(layer)
-            if path.exists():
-                content = read_file(path, manifest.MOST_BYTES)
-                samples[layer] = [one for _, one in read_samples(self.game, content, str(path))]
-        if samples:
-            write_atomically(self.folder / SAMPLES, samples_text(self.game, samples).encode())
+    @cached_property
+    def samples(self) -> dict[Place, KeptSample]:
+        """The kept samples by their places; none if all values are kept."""
+        return {
+            Place(layer, sample.at): sample
+            for layer in self.game.layers
+            for sample in self._samples.get(layer, ())
+        }
+
+    @property
+    def has_layers(self) -> bool:
+        """Whether the files of all layers are there, so that any state can be looked up."""
+        return self.keep != "start" and not any(map(self._missing, self.game.layers))
 
     def verify(self, layer: Layer) -> None:
         """Check what is kept of a layer: size, SHA-256, values.
@@ -405,9 +416,6 @@ class LayerFolder(LayerStore):
     @property
     def _journal(self) -> Path:
         return self._unfinished / "records.jsonl"
-
-    def _sample_path(self, layer: Layer) -> Path:
-        return self._unfinished / "samples" / f"{self.game.name(layer)}.json"
 
     def _start_path(self, layer: Layer) -> Path:
         return self._unfinished / "supports" / f"{self.game.name(layer)}.npy"
@@ -504,14 +512,18 @@ class LayerFolder(LayerStore):
 
     def _record_json(self, layer: Layer) -> dict[str, Any]:
         record = {**self._records[layer]._asdict(), "sha256": self._checksums[layer]}
+        if layer in self._samples:
+            record["samples"] = self._samples[layer]
         if self.keep != "all":
             record["largest"] = self.largest(layer)
         if self.keep == "compact":
             record["compact_sha256"] = self._packed_checksums[layer]
         return record
 
-    def _take_manifest(self, description: Mapping[str, Any]) -> None:
-        """Take the records of a finished solution."""
+    def _take_manifest(
+        self, description: Mapping[str, Any], *, manifest_only: bool = False
+    ) -> None:
+        """Take the records of a finished solution; `manifest_only` if its layers may be missing."""
         records = description["sheets"]
         if not isinstance(records, Mapping):
             raise StoreError(f"{self._manifest}: is damaged (sheets is {shown(records)})")
@@ -519,9 +531,9 @@ class LayerFolder(LayerStore):
             raise StoreError(
                 f"{self._manifest}: is damaged ({len(records)} layers, not {len(self.game.layers)})"
             )
-        self._take_records(records)
+        self._take_records(records, manifest_only=manifest_only)
 
-    def _take_records(self, records: Mapping[str, Any]) -> None:
+    def _take_records(self, records: Mapping[str, Any], *, manifest_only: bool = False) -> None:
         """Take the records of the layers of which there is what should be, and check its size."""
         layers = {self.game.name(layer): layer for layer in self.game.layers}
         for name, entries in records.items():
@@ -534,7 +546,7 @@ class LayerFolder(LayerStore):
                     f"{self.folder}: the record of {name} is damaged ({error})"
                 ) from error
         # From the last on: what is to be solved again needs what comes before it.
-        for layer in reversed(self.game.layers):
+        for layer in () if manifest_only else reversed(self.game.layers):
             if self.has(layer):
                 self._check_files(layer)
 
@@ -544,17 +556,20 @@ class LayerFolder(LayerStore):
         Raises:
             StoreError: If a file has the wrong size, or what is missing cannot be solved again.
         """
+        path = self._missing(layer)
+        if path is not None:
+            if self.keep != "all" and not self._can_be_solved(layer):
+                raise StoreError(f"{path}: is missing. {self._cure(layer)}")
+            del self._records[layer]
+        elif self.needs(layer):
+            self._check_size(layer, self.path(layer).stat().st_size)
+
+    def _missing(self, layer: Layer) -> Path | None:
+        """Return a file of a solved layer that should be there and is not."""
         paths = [self.path(layer)] if self.needs(layer) else []
         if self.keep == "compact":
             paths.append(self._packed_path(layer))
-        for path in paths:
-            if not path.exists():
-                if self.keep != "all" and not self._can_be_solved(layer):
-                    raise StoreError(f"{path}: is missing. {self._cure(layer)}")
-                del self._records[layer]
-                return
-        if self.needs(layer):
-            self._check_size(layer, self.path(layer).stat().st_size)
+        return next((path for path in paths if not path.exists()), None)
 
     def _check_size(self, layer: Layer, found: int) -> None:
         """Raise unless a layer's file has so many bytes as it should."""
@@ -572,10 +587,11 @@ class LayerFolder(LayerStore):
         """
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
-        # Before format 2 it held the bound of the error too.
+        # Before format 2 it held the bound of the error too; folders begun before there were
+        # samples have none of some layers.
         hashes = ["sha256", *(["compact_sha256"] if self.keep == "compact" else [])]
         names = {*LayerRecord._fields, *hashes, *([] if self.keep == "all" else ["largest"])}
-        different = sorted((names ^ {*entries}) - {"error"})
+        different = sorted((names ^ {*entries}) - {"error", "samples"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
         for name in hashes:
@@ -596,6 +612,9 @@ class LayerFolder(LayerStore):
             raise ValueError(
                 f"games is {shown(games)} and constant {shown(constant)}; there are {states} states"
             )
+        if "samples" in entries:
+            places = self.chosen.get(layer, [])
+            self._samples[layer] = read_samples(self.game, places, layer, entries["samples"])
         self._records[layer] = LayerRecord(float(gap), games, constant)
         self._checksums[layer] = entries["sha256"]
         if self.keep == "compact":
@@ -613,7 +632,10 @@ _CURE = "Remove it, and the command that solved it will solve it again"
 def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mapping[str, Any]:
     path = folder / "manifest.json"
     try:
-        description = parse_json(read_file(path, manifest.MOST_BYTES))
+        if path.exists() or not (packed := path.with_name("manifest.json.gz")).exists():
+            description = parse_json(read_file(path, manifest.MOST_BYTES))
+        else:
+            description = parse_json(_read_compressed(packed))
     except FileNotFoundError as error:
         raise StoreError(f"{folder}: holds no solution; there is no manifest.json") from error
     except OSError as error:
@@ -622,6 +644,23 @@ def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mappi
         raise StoreError(f"{path}: is damaged ({error})") from error
     manifest.check_kind(description, game, folder)
     return description  # type: ignore[no-any-return]
+
+
+def _read_compressed(path: Path) -> bytes:
+    """Return the content of a file that ``gzip`` has compressed.
+
+    Raises:
+        OSError: If there is none, or it is too large.
+        ValueError: If it cannot be decompressed.
+    """
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        content = stream.decompress(read_file(path, manifest.MOST_BYTES), manifest.MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"it cannot be decompressed: {error}") from error
+    if not stream.eof:
+        raise ValueError("it is cut off, or too large")
+    return content
 
 
 def _flush(paths: Sequence[Path]) -> None:

@@ -101,6 +101,9 @@ class LayeredGame(ABC):
     kind: ClassVar[str]
     """What stands in a folder's manifest for games of this class, such as ``"inventory"``."""
 
+    game: Any
+    """The rules, with a start that does not matter; needed beside :meth:`state_at` only."""
+
     # Its layers
 
     @property
@@ -220,16 +223,17 @@ class LayeredGame(ABC):
         """
         return stored
 
-    def state_at(self, place: Place) -> tuple[Any, Any] | None:
-        """Return the rules and the state whose value stands at a place, the reverse of `place`.
+    def state_at(self, place: Place) -> Any | None:
+        """Return the state whose value stands at a place, the reverse of `place`.
 
-        A game that has this can be checked state by state (:mod:`~.spot_check`).
+        With this and the rules, as `game`, solutions can be checked state by state
+        (:mod:`~.spot_check`).
 
         Args:
             place: A place in the values of any layer.
 
         Returns:
-            None unless overridden.
+            None where the value of no state stands; everywhere unless overridden.
         """
         return None
 

@@ -1,32 +1,32 @@
-"""States chosen at random, kept at full precision with the values of the states that follow them.
+"""States chosen at random, kept at full precision with the values of their successors.
 
-A folder that does not keep all values keeps these, so that anybody can solve the states again by
-the rules alone (:mod:`~.spot_check`). They are written while the layers are solved, since the
-values that they need are gone afterwards.
+A folder that does not keep all values keeps these in its manifest, so that anybody can solve the
+states again from the rules alone (:mod:`~.spot_check`). They are taken while the layers are solved,
+since the values that they need are gone afterwards.
 
-The choice follows from the game's identity: state ``i`` of the sample is number
-``SHA-256(identity, i) mod n`` of all ``n`` values, in the order of the layers. The states in which
-the game begins are added.
+Nobody can choose the states so that they look good: state ``i`` of the sample is number
+``SHA-256(kind of game, "", i) mod n`` of all ``n`` values, in the order of the layers. The states
+in which the game begins are added to these.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from bisect import bisect
 from itertools import accumulate, product
 from math import prod
+from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, Place, Read
 from solvent.exact.layered.manifest import checksum_of
-from solvent.exact.store import StoreError
+from solvent.exact.layered.store import SLACK
 from solvent.model.arrays import Floats
-from solvent.model.files import parse_json
+from solvent.model.parameters import shown
 
 STATES = 300
-"""States that are chosen."""
+"""States that are chosen; folders of another number cannot be read."""
 
 
 class KeptSample(NamedTuple):
@@ -44,48 +44,52 @@ class KeptSample(NamedTuple):
 
 
 def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
-    """Choose places among all values of a game, uniformly.
+    """Choose places of states uniformly among all values of a game.
 
     Args:
         game: The game.
-        count: Number of places.
+        count: Number of values that are drawn; those that belong to no state are left out.
         seed: Any text; another seed gives other places.
     """
-    layers, identity = list(game.layers), checksum_of(dict(game.identity))
+    layers = list(game.layers)
     ends = list(accumulate(prod(game.shape(layer)) for layer in layers))
     places = []
     for i in range(count):
-        number = int(checksum_of([identity, seed, i]), 16) % ends[-1]
-        n = int(np.searchsorted(ends, number, side="right"))
-        at = np.unravel_index(number - (ends[n - 1] if n else 0), game.shape(layers[n]))
-        places.append(Place(layers[n], tuple(map(int, at))))
-    return places
+        number = int(checksum_of([game.kind, seed, i]), 16) % ends[-1]
+        n = bisect(ends, number)
+        layer, before = layers[n], ends[n - 1] if n else 0
+        at = np.unravel_index(number - before, game.shape(layer))
+        places.append(Place(layer, tuple(map(int, at))))
+    return [place for place in places if game.state_at(place) is not None]
 
 
-def sampled_places(game: LayeredGame) -> dict[Layer, list[tuple[int, ...]]]:
-    """Return the places of a game's sample by layer; none if it does not say what stands there."""
-    places = random_places(game, STATES)
-    found = game.state_at(places[0])
-    if found is None:
-        return {}
-    starts = [game.place(outcome.state) for outcome in found[0].initial()]
-    chosen: dict[Layer, set[tuple[int, ...]]] = {}
-    for layer, at in (*places, *(place for place in starts if place is not None)):
-        chosen.setdefault(layer, set()).add(at)
-    return {layer: sorted(ats) for layer, ats in chosen.items()}
+def sampled_places(game: LayeredGame, *, starts: bool) -> dict[Layer, list[tuple[int, ...]]]:
+    """Return the places of a game's sample by layer; none if no state is known by its place.
+
+    Args:
+        game: The game.
+        starts: Whether to add the states in which the game begins.
+    """
+    places = {*random_places(game, STATES)}
+    if places and starts:
+        begins = [game.place(outcome.state) for outcome in game.game.initial()]
+        places.update(place for place in begins if place is not None)
+    chosen: dict[Layer, list[tuple[int, ...]]] = {}
+    for layer, at in sorted(places):
+        chosen.setdefault(layer, []).append(at)
+    return chosen
 
 
-def successors(game: LayeredGame, rules: Any, state: Any) -> list[Place]:
+def successors(game: LayeredGame, state: Any) -> list[Place]:
     """Return the places of the states that follow a state, in the order of the layers.
 
     States between layers are passed through to those that have a place.
 
     Args:
         game: The layers.
-        rules: The rules of the game.
         state: The state; its own place does not count unless play returns there.
     """
-    found, seen, left = set(), {state}, [state]
+    rules, found, seen, left = game.game, set(), {state}, [state]
     while left:
         at = left.pop()
         for joint in product(*rules.legal_actions(at)):
@@ -118,54 +122,44 @@ def take_samples(
     layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}
     samples = []
     for at in places:
-        described = game.state_at(Place(layer, at))
-        assert described is not None
-        after = successors(game, *described)
+        after = successors(game, game.state_at(Place(layer, at)))
         known = tuple(float(layers[place.layer][place.at]) for place in after)
         samples.append(KeptSample(at, float(values[at]), known))
     return samples
 
 
-def samples_text(game: LayeredGame, samples: Mapping[Layer, list[KeptSample]]) -> str:
-    """Return the content of ``samples.json``, with a SHA-256 of all the rest.
+def read_samples(
+    game: LayeredGame, places: list[tuple[int, ...]], layer: Layer, entries: Any
+) -> list[KeptSample]:
+    """Read the samples of a layer from its record.
 
     Args:
         game: The game.
-        samples: The samples of each layer, in the order of the layers.
-    """
-    content: dict[str, Any] = {
-        "kind": game.kind,
-        "identity": checksum_of(dict(game.identity)),
-        "samples": {game.name(layer): kept for layer, kept in samples.items()},
-    }
-    return json.dumps({**content, "sha256": checksum_of(content)}, indent=None) + "\n"
-
-
-def read_samples(
-    game: LayeredGame, content: bytes, name: str
-) -> Iterator[tuple[Layer, KeptSample]]:
-    """Read ``samples.json``.
-
-    Args:
-        game: What the samples have to be of.
-        content: The file's content.
-        name: What messages call it.
+        places: The places in the layer that are chosen at random, of which samples have to be.
+        layer: The layer.
+        entries: The JSON that the record has.
 
     Raises:
-        StoreError: If it is damaged, or of another game.
+        ValueError: If a place has none, there is no such state, or a value is impossible.
     """
+    most = max(map(game.bound, (*game.reads(layer), layer))) + SLACK
+    shape = game.shape(layer)
     try:
-        description = parse_json(content)
-        checksum = description.pop("sha256")
-        if checksum != checksum_of(description):
-            raise StoreError(f"{name}: the checksum does not match; it was changed or damaged")
-        if description["identity"] != checksum_of(dict(game.identity)):
-            raise StoreError(f"{name}: is of another game")
-        layers = {game.name(layer): layer for layer in game.layers}
-        for layer, kept in description["samples"].items():
-            for at, value, after in kept:
-                yield layers[layer], KeptSample(tuple(at), float(value), tuple(map(float, after)))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{name}: is damaged ({error})") from error
+        samples = [
+            KeptSample(tuple(map(index, at)), float(value), tuple(map(float, after)))
+            for at, value, after in entries
+        ]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"samples is {shown(entries)}") from error
+    if not {*places} <= {sample.at for sample in samples}:
+        raise ValueError("samples are of other states than those that are chosen")
+    for sample in samples:
+        inside = len(sample.at) == len(shape) and all(
+            0 <= at < length for at, length in zip(sample.at, shape, strict=True)
+        )
+        if not inside or game.state_at(Place(layer, sample.at)) is None:
+            raise ValueError(f"a sample is of {shown(sample.at)}, where no state stands")
+        for value in (sample.value, *sample.successors):
+            if not abs(value) <= most:
+                raise ValueError(f"a sample has the value {value:g}; possible are ±{most:g}")
+    return samples

@@ -123,11 +123,11 @@ class LayeredSolution:
             return 0.0
         place = self.layered.place(state)
         if place is not None:
-            values = self.values(place.layer)
+            shape = self.layered.shape(place.layer)
             # An index below 0 would read the value of another state.
-            if not all(0 <= at < length for at, length in zip(place.at, values.shape, strict=True)):
+            if not all(0 <= at < length for at, length in zip(place.at, shape, strict=True)):
                 raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
-            return self.layered.value(state, float(values[place.at]))
+            return self.layered.value(state, self.store.value_at(place))
         payoffs = self._payoffs(state)
         if payoffs.shape[1] == 1:
             return float(payoffs.max())

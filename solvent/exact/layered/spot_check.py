@@ -1,101 +1,205 @@
-"""States solved again by the rules alone, as a check that shares no code with the solvers.
+"""States of a solution solved again from the rules, without any of the solver's code.
 
-The successors of a state are enumerated from the rules, with exact probabilities. Their recorded
-values make its matrix of payoffs, and a linear program solves that: a general one, HiGHS, whose
-strategies are then rated in plain arithmetic, so that the value lies between what the row's
-strategy guarantees and what the column's allows. The recorded value may differ by the error that
-was recorded of its own layer, and by what its successors' values were rounded.
+The successors of a state are enumerated from the rules with their probabilities. Their recorded
+values make the payoffs of its matrix game, which a general linear program solves
+(``scipy.optimize.linprog``). Rating both strategies that it finds gives a bracket of the value.
+
+**What may differ.** The recorded value of a state may be off by the largest duality gap of its
+layer and by rounding, and so may the bracket. If values were rounded to be kept, so was that of the
+state, and those of its successors. A state that is off by more proves that the record is wrong.
+
+**What may escape.** The states are drawn at random, so an error in a share p of all states escapes
+n of them with probability (1 - p)^n.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from functools import cache
 from itertools import product
-from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, Place
+from solvent.exact.layered.samples import random_places, successors
+from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
+from solvent.model.parameters import shown
+
+KINDS = ("start", "sample", "layer")
+"""A kept sample of a state in which the game begins, a kept sample of a random state, and a random
+state in the files of the layers."""
 
 
-class Bracket(NamedTuple):
-    """Two numbers between which a value lies."""
+class CheckedState(NamedTuple):
+    """A state that was solved again.
 
-    lower: float
-    upper: float
+    Attributes:
+        kind: Its kind, one of :data:`KINDS`.
+        place: Its place.
+        state: The state.
+        value: Its recorded value, to player 0.
+        again: Its value by the rules, between two bounds.
+        allowed: How far the recorded value may be outside of them.
+    """
+
+    kind: str
+    place: Place
+    state: Any
+    value: float
+    again: tuple[float, float]
+    allowed: float
+
+    @property
+    def difference(self) -> float:
+        """How far the recorded value is from the one by the rules, at most."""
+        return max(self.again[1] - self.value, self.value - self.again[0])
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the recorded value is as close as it has to be."""
+        return self.again[0] - self.allowed <= self.value <= self.again[1] + self.allowed
+
+
+def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedState]:
+    """Solve random states of a folder again.
+
+    Args:
+        store: A finished solution, or only its manifest.
+        count: Number of states to draw: of the kept samples, beside the start, and of all values if
+            the files of all layers are there.
+        seed: Any text, from which the choice follows.
+
+    Raises:
+        StoreError: If there are neither samples nor layers to check, or a file is damaged.
+    """
+    starts, samples = [], []
+    for place in store.samples:
+        is_chosen = place.at in store.chosen.get(place.layer, ())
+        (samples if is_chosen else starts).append(place)
+    samples = random.Random(seed).sample(samples, min(count, len(samples)))
+    checked = [
+        _check(store, place, kind, _kept_values(store, place).__getitem__)
+        for kind, places in (("start", starts), ("sample", samples))
+        for place in places
+    ]
+    if store.has_layers:
+
+        def stored(place: Place) -> float:
+            return float(store.read(place.layer)[place.at])
+
+        places = random_places(store.game, count, f"spot check {seed}")
+        checked += [_check(store, place, "layer", stored) for place in places]
+    if not checked:
+        raise StoreError(f"{store.folder}: there is nothing to check, no samples and no layers")
+    return checked
+
+
+def _kept_values(store: LayerFolder, place: Place) -> dict[Place, float]:
+    """Return the values of a sample and its successors by their places."""
+    sample, state = store.samples[place], store.game.state_at(place)
+    after = successors(store.game, state)
+    if len(after) != len(sample.successors):
+        raise StoreError(
+            f"{store.folder}: the sample of {shown(state)} has {len(sample.successors)} "
+            f"successors; by the rules there are {len(after)}"
+        )
+    return {place: sample.value, **dict(zip(after, sample.successors, strict=True))}
+
+
+def _check(
+    store: LayerFolder, place: Place, kind: str, stored: Callable[[Place], float]
+) -> CheckedState:
+    """Solve a state again, and say how far its recorded value may be off."""
+    game, layer = store.game, place.layer
+    state = game.state_at(place)
+    again = solved_again(game, state, stored)
+    # Both solutions round.
+    allowed = store.record(layer).largest_gap + 2 * game.rounding(layer, store.largest)
+    if kind == "layer":
+        allowed += store.rounded_off(layer)
+        allowed += max(map(store.rounded_off, (*game.reads(layer), layer)))
+    return CheckedState(kind, place, state, game.value(state, stored(place)), again, allowed)
 
 
 def solved_again(
-    game: LayeredGame, rules: Any, state: Any, stored: Callable[[Place], float]
-) -> Bracket:
-    """Solve a state from the values of its successors.
+    game: LayeredGame, state: Any, stored: Callable[[Place], float]
+) -> tuple[float, float]:
+    """Return bounds of the value of a state to player 0, given those of its successors.
 
     Args:
         game: The layers, which say where values stand.
-        rules: The rules of the game.
         state: The state.
         stored: Gives the recorded value at a successor's place.
-
-    Returns:
-        A bracket of the value to player 0.
     """
-    known: dict[Any, Bracket] = {}
+    rules = game.game
 
-    def after(reached: Any) -> Bracket:
+    @cache
+    def after(reached: Any) -> Floats:
         if rules.is_terminal(reached):
-            return Bracket(0.0, 0.0)
-        if reached not in known:
-            place = game.place(reached)
-            if place is None:
-                known[reached] = backed_up(reached)
-            else:
-                value = game.value(reached, stored(place))
-                known[reached] = Bracket(value, value)
-        return known[reached]
+            return np.zeros(2)
+        place = game.place(reached)
+        if place is None:
+            return backed_up(reached)
+        return np.full(2, game.value(reached, stored(place)))
 
-    def backed_up(at: Any) -> Bracket:
+    def backed_up(at: Any) -> Floats:
         legal = rules.legal_actions(at)
-        payoffs: list[Floats] = []
-        for bound in range(2):
-            entries = [
-                fsum(
-                    float(outcome.probability)
-                    * (float(outcome.reward) + after(outcome.state)[bound])
+        payoffs = np.array(
+            [
+                sum(
+                    float(outcome.probability) * (float(outcome.reward) + after(outcome.state))
                     for outcome in rules.transition(at, joint)
                 )
                 for joint in product(*legal)
             ]
-            payoffs.append(np.reshape(entries, (len(legal[0]), -1)))
-        return Bracket(matrix_game(payoffs[0]).lower, matrix_game(payoffs[1]).upper)
+        )
+        lower, upper = payoffs.T.reshape(2, len(legal[0]), -1)
+        return np.array([bracket(lower)[0], bracket(upper)[1]])
 
-    return backed_up(state)
-
-
-def matrix_game(payoffs: Floats) -> Bracket:
-    """Return a proved bracket of a matrix game's value to the row player, who maximizes."""
-    least, most = float(payoffs.min()), float(payoffs.max())
-    if least == most:
-        return Bracket(least, most)
-    scaled = (payoffs - least) / (most - least)
-    row, column = _strategy(scaled), _strategy(1 - scaled.T)
-    return Bracket(float((row @ payoffs).min()), float((payoffs @ column).max()))
+    lower, upper = backed_up(state).tolist()
+    return lower, upper
 
 
-def _strategy(payoffs: Floats) -> Floats:
-    """An optimal strategy of the row player: maximize v such that every column pays v at least."""
+def bracket(payoffs: Floats) -> tuple[float, float]:
+    """Return bounds of the value of a matrix game to the row player, who maximizes.
+
+    Args:
+        payoffs: [m, n] to the row player; n is 1 with one player.
+    """
+    if 1 in payoffs.shape:
+        value = float(payoffs.max() if payoffs.shape[1] == 1 else payoffs.min())
+        return value, value
+    row, column = strategy(payoffs), strategy(-payoffs.T)
+    return float((row @ payoffs).min()), float((payoffs @ column).max())
+
+
+def strategy(payoffs: Floats) -> Floats:
+    """Return an optimal strategy of the row player: maximize v, every column bringing v at least.
+
+    Args:
+        payoffs: [m, n] to the row player.
+
+    Raises:
+        ArithmeticError: If the linear program is not solved.
+    """
     rows, columns = payoffs.shape
+    least, most = payoffs.min(), payoffs.max()
+    scaled = (payoffs - least) / (most - least) if most > least else np.zeros_like(payoffs)
     program = linprog(
         np.append(np.zeros(rows), -1.0),
-        A_ub=np.column_stack((-payoffs.T, np.ones(columns))),
+        A_ub=np.column_stack((-scaled.T, np.ones(columns))),
         b_ub=np.zeros(columns),
         A_eq=np.append(np.ones(rows), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, None)] * rows + [(None, None)],
-        method="highs",
+        b_eq=1.0,
+        bounds=(0, None),
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    strategy = np.maximum(program.x[:rows], 0.0)
-    return np.asarray(strategy / strategy.sum())
+    if not program.success:
+        raise ArithmeticError(f"the linear program of a state is not solved: {program.message}")
+    found = np.maximum(program.x[:-1], 0.0)
+    return np.asarray(found / found.sum())

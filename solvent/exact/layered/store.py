@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
 from solvent.exact.store import StoreError
 from solvent.model.arrays import Floats
 
@@ -86,6 +86,15 @@ class LayerStore:
         """
         self._check_read(layer)
         return self._values[layer]
+
+    def value_at(self, place: Place) -> float:
+        """The value that stands at a place.
+
+        Raises:
+            KeyError: If its layer is not solved.
+            StoreError: If it was let go of.
+        """
+        return float(self.read(place.layer)[place.at])
 
     def needs(self, layer: Layer) -> bool:
         """Whether the values of a layer have to be there as they came out of its games.

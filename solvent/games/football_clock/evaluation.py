@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Block, BlockResult, Read, WarmStart, changes
+from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football_clock.backup import backup, blocks_of
@@ -129,6 +129,9 @@ class PairLayers(FootballLayers):
 
     def states(self, layer: Layer) -> int:
         return 2 * len(self.pairs) * super().states(layer)
+
+    def state_at(self, place: Place) -> None:
+        """The value of two given players in a state does not follow from the rules alone."""
 
     def problem(self, layer: Layer, read: Read) -> PairProblem:
         known = {at: read(at) for at in self.reads(layer)}

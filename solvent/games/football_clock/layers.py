@@ -253,23 +253,30 @@ class FootballLayers(LayeredGame):
         place = place_of(self.layout, state)
         return Place(place.layer, (place.row, place.column))
 
-    def state_at(self, place: Place) -> tuple[TimedFootball, TimedPosition]:
-        """Return the rules, and the state in which player 0 has the ball or kicks."""
+    def state_at(self, place: Place) -> TimedPosition | None:
+        """Return the state in which player 0 has the ball or kicks.
+
+        None for a kick when no time is left, since the half is over then.
+        """
         layout, (half, ticks, own, other) = self.layout, place.layer
         row, column = place.at
+        if row >= layout.kickoff_row and not ticks:
+            return None
         state = TimedPosition("call", half, ticks, int(layout.margin(half)[column]), (own, other))
         if half == 1:
             state = state._replace(receiver=1 - int(layout.receives(half)[column]))
         if row >= layout.kickoff_row:
             phase = ("kickoff", "free kick")[row - layout.kickoff_row]
-            return self.game, state._replace(phase=phase)
-        return self.game, state._replace(**layout.rules.situation_at(row)._asdict())
+            return state._replace(phase=phase)
+        return state._replace(**layout.rules.situation_at(row)._asdict())
 
     @cached_property
     def game(self) -> TimedFootball:
-        """The rules, from the usual start."""
-        rules, layout = self.layout.rules, self.layout
-        return TimedFootball(rules.chart, layout.form, rules.ruleset, layout.clock)
+        """The rules, from the usual start or, on a shorter field, one yard before its end."""
+        rules, form = self.layout.rules, self.layout.form
+        usual = TimedFootball.to_goal
+        start = {"to_goal": min(usual, rules.ruleset.field - 1)} if form == "two-minutes" else {}
+        return TimedFootball(rules.chart, form, rules.ruleset, self.layout.clock, **start)
 
     def value(self, state: TimedPosition, stored: float) -> float:
         value = stored if state.offence == 0 else 0.0 - stored

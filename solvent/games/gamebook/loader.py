@@ -7,13 +7,14 @@ does not have the shape of one is left out, and the others are looked at neverth
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.checker import check_whole
 from solvent.games.gamebook.lowering import lower
 from solvent.games.gamebook.problems import BookError, Problem, Problems
-from solvent.games.gamebook.source import parse_source, read_content
+from solvent.games.gamebook.source import Source, parse_source, read_content
 from solvent.games.gamebook.validation import validated
 
 
@@ -50,10 +51,18 @@ def check_book(path: str | Path) -> list[Problem]:
 def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     """The book, or None if there is an error in it; and all faults."""
     try:
-        source = parse_source(content, file)
+        return _understood(parse_source(content, file), content)
     except BookError as error:
-        return None, list(error.problems)
-    problems = Problems(file, source.line)
+        return None, _in_order(error.problems)
+
+
+def _understood(source: Source, content: bytes) -> tuple[Book | None, list[Problem]]:
+    """The same for content that is YAML or JSON.
+
+    Raises:
+        BookError: If there are so many errors that no more are looked for.
+    """
+    problems = Problems(source.file, source.line)
     model, is_whole = validated(source.data, problems)
     if model is None:
         return None, _in_order(problems.found)
@@ -67,5 +76,5 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     return (None if errors else book), found
 
 
-def _in_order(problems: list[Problem]) -> list[Problem]:
+def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.line)

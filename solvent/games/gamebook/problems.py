@@ -16,6 +16,9 @@ MOST_SUGGESTIONS = 200
 """Among more names than this, no similar one is looked for: a file may have many unknown names."""
 
 
+MOST_ERRORS = 1_000
+"""Errors of a file after which no more are looked for."""
+
 LONGEST_MESSAGE = 300
 """Characters; of what is longer, such as a text taken for a name, the two ends are left."""
 
@@ -85,6 +88,7 @@ class Problems:
         self._file = file
         self.line = line
         self.found: list[Problem] = []
+        self._errors = 0
 
     def add(self, path: Path, message: str, cure: str, severity: Severity = "error") -> None:
         """Note a fault at the place to which a path leads."""
@@ -93,8 +97,15 @@ class Problems:
     def add_at(
         self, line: int, section: int | None, message: str, cure: str, severity: Severity = "error"
     ) -> None:
-        """Note a fault in a line."""
+        """Note a fault in a line.
+
+        Raises:
+            BookError: If there are so many errors that no more are looked for.
+        """
         self.found.append(Problem(self._file, line, section, message, cure, severity))
+        self._errors += severity == "error"
+        if self._errors == MOST_ERRORS:
+            raise BookError(self.found)
 
 
 def section_of(path: Path) -> int | None:

@@ -25,6 +25,9 @@ LARGEST_FILE = 16_000_000
 MOST_VALUES = 1_000_000
 """Scalars, lists and mappings of one file."""
 
+MOST_KEYS = 30_000
+"""Keys of one mapping; the largest that a book can have is that of its sections."""
+
 DEEPEST = 60
 """Lists and mappings within each other."""
 
@@ -209,6 +212,8 @@ class _Builder:
                 self._doubles.append(
                     Problem(self._file, mark.line, None, message, "keep one of the two")
                 )
+            if len(values) == MOST_KEYS:
+                raise _error(self._file, mark.line, f"more than {MOST_KEYS} keys here", "split it")
             waiting.append((value, mark.line))
             return
         key, line = waiting.pop()

@@ -83,6 +83,10 @@ class InventoryLayers(LayeredGame):
     def place(self, state: Shop) -> Place:
         return Place(state.left, (state.stock,))
 
+    def state_at(self, place: Place) -> Shop:
+        """Return the state with a stock and so many periods left."""
+        return Shop(place.layer, *place.at)
+
     def rounding(self, layer: int, largest: Callable[[int], float]) -> float:
         """A sum of n products is right but for 2 n + 6 roundings of the largest number met."""
         met = 2 * self.game.largest_reward + max(map(largest, self.reads(layer)), default=0.0)

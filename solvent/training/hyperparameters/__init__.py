@@ -159,8 +159,10 @@ def _dictionary(name: str, text: str) -> dict[str, Any]:
     """Read ``dict(key=value, ...)`` whose values are literals or classes of :data:`NAMED`."""
     try:
         match ast.parse(text, mode="eval").body:
-            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
-                return {str(k.arg): _value(k.value) for k in keywords if k.arg is not None}
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(
+                word.arg for word in words
+            ):
+                return {str(word.arg): _value(word.value) for word in words}
             case _:
                 raise ValueError
     except (SyntaxError, ValueError, KeyError):
