@@ -16,11 +16,12 @@ from solvent.games.football_clock.agent import (
     TOUCHDOWN_AHEAD,
     TOUCHDOWN_BEHIND,
     AgentLayers,
+    AverageNeeded,
+    ClockManagement,
 )
-from solvent.games.football_clock.agent import AverageNeeded, ClockManagement
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.policies import Asked
+from solvent.games.football_clock.rules import TimedFootball
 
 PLAIN = ClockManagement(weight=1.0)
 
@@ -138,7 +139,6 @@ def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
     column = np.array([[layout().column(2, margin)]])
     return Asked(
         layer,
-        30,
         layer.ticks - 2,
         layer.ticks,
         False,

@@ -11,8 +11,8 @@ from timed_walk import transcript
 from solvent.games.football.results import Result
 from solvent.games.football.situation import Consequence
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.flow import Flow
 from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import Flow
 from solvent.model import Outcome
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
-from fractions import Fraction
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
@@ -13,18 +12,18 @@ import pytest
 from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.exact import solve
+from solvent.exact.layered.game import BlockResult
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
-from solvent.exact.layered.game import BlockResult
 from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers, layer_problem
-from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
+from solvent.games.football_clock.position import TimedPosition
 from solvent.model import compile_game
 
 
@@ -223,17 +222,6 @@ def test_a_time_out_more_is_worth_no_less() -> None:
     assert min(more, fewer) > 500
 
 
-def test_ends_of_halves_are_antisymmetric() -> None:
-    """After the first half of a whole game it matters to either side who receives next."""
-    store = solved(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
-    layout = layout_in(store)
-    received = store.read(layout.second_half)[layout.kickoff_row]
-    final = layout.final(1, received)
-    np.testing.assert_array_equal(final, -final[::-1])
-    np.testing.assert_array_equal(layout.final(2), -layout.final(2)[::-1])
-    assert final[layout.column(1, 0, receives=True)] == -received[layout.column(2, 0)]
-
-
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
     store = standard("second-half", 6, 0)
@@ -281,13 +269,3 @@ def test_a_long_half_is_the_endless_game() -> None:
     # A standard half has 120.
     assert misses[2] < 1e-4
     assert misses[3] < 1e-8
-
-
-def test_layers_that_were_sent_elsewhere_give_the_same() -> None:
-    here = FootballLayers(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
-    there = pickle.loads(pickle.dumps(here))  # noqa: S301
-    stores = LayerStore(here), LayerStore(there)
-    for layers, store in zip((here, there), stores, strict=True):
-        solve_layers(layers, store, workers=Local(1))
-    for layer in here.layers:
-        assert stores[0].read(layer).tobytes() == stores[1].read(layer).tobytes()
