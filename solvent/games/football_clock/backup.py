@@ -13,18 +13,11 @@ since the last down may declare it. What is done with the cells depends on who t
 
 **Warm starts** of matrix games are the supports of the same state's mixed strategies a tick before;
 where there are none, those of the column before. Those of a tick before are tried in many columns
-at once (:mod:`.supports`). Where they do not do, those that were just found in the line before are
-tried in all columns of a line; only what that does not solve either is solved column by column.
-The line before is looked at where it is taken together with this one, so values may differ in the
-last bits by how a layer is cut into blocks, which is always alike.
+at once (:mod:`.supports`); only what these do not solve is solved column by column. Values may
+differ in the last bits by how a layer is cut into blocks, which is always alike.
 
 **Constant columns**, in which all successors have the same value, are filled without looking: near
 the end most leads are too large to be lost.
-
-**Runs.** Agents that do not look at the score have the same strategy in long runs of columns: there
-the weights of the cells are summed first, and each cell that has one is read once for the whole
-run. A network has a strategy of its own in every column: there it is call by call, for all columns
-side by side.
 """
 
 from __future__ import annotations
@@ -45,9 +38,6 @@ from solvent.model.arrays import Bools, Floats, Ints
 
 STATES_TOGETHER = 680
 """So many states, about, are looked at side by side."""
-
-RUN = 8
-"""Columns in a run from which on it pays to sum the weights of its cells first, about."""
 
 Numbers = NDArray[np.int32]
 """Of strategies."""
@@ -75,6 +65,26 @@ class Equilibria(NamedTuple):
     choices: Floats
 
 
+class Sides(NamedTuple):
+    """What both sides do in some states of a situation.
+
+    Attributes:
+        attack: [K, A] the offence's strategies.
+        defend: [K, m] the defence's.
+        x: [states] the number of the offence's strategy in each.
+        y: [states] of the defence's.
+        offence_responds: Whether the offence plays a best response instead.
+        defence_responds: The same of the defence.
+    """
+
+    attack: Floats
+    defend: Floats
+    x: Numbers
+    y: Numbers
+    offence_responds: bool
+    defence_responds: bool
+
+
 class Workspace(NamedTuple):
     """Memory for the states that are looked at side by side, L of them.
 
@@ -86,14 +96,7 @@ class Workspace(NamedTuple):
         here: [rows] the values of its results and cells.
         pending: [L] the states that are not solved.
         mixed: [calls, L] the probabilities of calls.
-        weight: [rows] of cells, 0 when they are not in use.
-        touched: [rows] which cells have one.
         total: [L] sums.
-        again_place: [C] the states of a line that are tried once more.
-        again_support: [C, 2] what is tried.
-        again_rows: [rows, C] the values of their results and cells.
-        again_value: [C] of those that are solved.
-        again_pending: [C] whether they are not.
         work: Of the matrix games.
         lanes: Of :func:`try_supports`.
     """
@@ -105,14 +108,7 @@ class Workspace(NamedTuple):
     here: Floats
     pending: Bools
     mixed: Floats
-    weight: Floats
-    touched: Ints
     total: Floats
-    again_place: Ints
-    again_support: WarmStart
-    again_rows: Floats
-    again_value: Floats
-    again_pending: Bools
     work: Work
     lanes: Lanes
 
@@ -168,7 +164,7 @@ def backup(
     """
     first, last = block
     arrays, columns = pack.arrays, values.shape[1]
-    shape = (pack.rules.ruleset.downs + 1, last - first, columns)
+    shape = (pack.downs + 1, last - first, columns)
     both_respond = offence is None and defence is None
     found, supports = (
         np.zeros(shape),
@@ -253,7 +249,7 @@ def rows_of(rules: Arrays) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _workspace(rules: Arrays, columns: int, states: int) -> Workspace:
+def _workspace(rules: Arrays, states: int) -> Workspace:
     """Memory for so many states at once."""
     rows, defences, most = rows_of(rules), rules.cell.shape[1], rules.contested.max()
     actions = (rules.row_start[1:] - rules.row_start[:-1]).max()
@@ -265,14 +261,7 @@ def _workspace(rules: Arrays, columns: int, states: int) -> Workspace:
         np.zeros(rows),
         np.zeros(states, np.bool_),
         np.zeros((max(actions, defences), states)),
-        np.zeros(rows),
-        np.zeros(rows, np.int64),
         np.zeros(states),
-        np.zeros(columns, np.int64),
-        np.zeros((columns, 2), np.uint32),
-        np.zeros((rows, columns)),
-        np.zeros(columns),
-        np.zeros(columns, np.bool_),
         work_for(most, defences),
         lanes_for(most, defences, states),
     )
@@ -295,7 +284,7 @@ def _backup(
     lines = len(rules.alike)
     # Lines in which the same may be called are taken together.
     together = max(1, STATES_TOGETHER // columns)
-    memory = _workspace(rules, columns, together * columns)
+    memory = _workspace(rules, together * columns)
     by_row = np.zeros((rows_of(rules), together * columns))
     declaration = len(rules.branch_start) // len(rules.contested) - 1
     largest_gap, solved, begin = 0.0, 0, 0
@@ -308,13 +297,11 @@ def _backup(
             for line in range(end - begin):
                 _rate_results(rules, s + line, following, by_row, line * columns)
             value = values[down, begin:end].reshape(-1)
-            x, y = (
-                attack.which[down, begin:end].reshape(-1),
-                defend.which[down, begin:end].reshape(-1),
-            )
+            x = attack.which[down, begin:end].reshape(-1)
+            y = defend.which[down, begin:end].reshape(-1)
+            sides = Sides(attack.calls, defend.calls, x, y, offence_responds, defence_responds)
             for k in range(len(rules.chosen_result)):
-                responds = offence_responds if rules.chooser[k] == 0 else defence_responds
-                if responds:
+                if offence_responds if rules.chooser[k] == 0 else defence_responds:
                     _choose_best(rules, k, by_row)
                 elif rules.chooser[k] == 0:
                     _choose(rules, k, attack.choices, x, by_row)
@@ -327,16 +314,8 @@ def _backup(
                 gap, count = _solve_games(rules, games, memory, by_row, s, down, begin, value)
                 largest_gap = max(largest_gap, gap)
                 solved += count
-            elif RUN * _runs(x, y, offence_responds, defence_responds) < len(value):
-                _run_by_run(
-                    rules, s, attack.calls, defend.calls, x, y, offence_responds, defence_responds,
-                    by_row, memory, value,
-                )  # fmt: skip
             else:
-                _side_by_side(
-                    rules, s, attack.calls, defend.calls, x, y, offence_responds, defence_responds,
-                    by_row, memory, value,
-                )  # fmt: skip
+                _rate_given(rules, sides, memory, by_row, s, value)
         begin = end
     return largest_gap, solved
 
@@ -464,9 +443,6 @@ def _solve_games(
             lanes, by_row, cell, support, games.lift, games.enough, pending, value
         )
     for at in range(states):
-        if not wanted and at and at % columns == 0:
-            gap = _try_line_before(games, memory, by_row, cell, support, pending, value, at)
-            largest_gap = max(largest_gap, gap)
         if pending[at]:
             for row in range(len(by_row)):
                 here[row] = by_row[row, at]
@@ -501,61 +477,6 @@ def _solve_games(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _try_line_before(
-    games: Equilibria,
-    memory: Workspace,
-    by_row: Floats,
-    cell: Ints,
-    support: WarmStart,
-    pending: Bools,
-    value: Floats,
-    first: int,
-) -> float:
-    """Solve what is pending of a line by the supports of the line before, where they are others.
-
-    Args:
-        games: The block's.
-        memory: For the columns of a line.
-        by_row: [rows, L] the values of results and cells.
-        cell: As :func:`try_supports` takes it.
-        support: [L, 2] as found, and where a state is pending as tried; written.
-        pending: [L] the states that are not solved; written.
-        value: [L], written.
-        first: The first state of the line.
-
-    Returns:
-        The largest duality gap of what was accepted.
-    """
-    columns, taken = len(memory.again_place), 0
-    for at in range(first, first + columns):
-        above = support[at - columns]
-        if pending[at] and (above[0] != support[at, 0] or above[1] != support[at, 1]):
-            memory.again_place[taken] = at
-            memory.again_support[taken] = above
-            memory.again_pending[taken] = True
-            taken += 1
-    if taken == 0:
-        return 0.0
-    for row in range(len(by_row)):
-        for i in range(taken):
-            memory.again_rows[row, i] = by_row[row, memory.again_place[i]]
-    found, tried, left = (
-        memory.again_value[:taken],
-        memory.again_support[:taken],
-        memory.again_pending,
-    )
-    gap = try_supports(
-        memory.lanes, memory.again_rows, cell, tried, games.lift, games.enough, left, found
-    )
-    for i in range(taken):
-        at = memory.again_place[i]
-        if not left[i]:
-            value[at], pending[at] = found[i], False
-            support[at] = tried[i]
-    return gap
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _note_choices(rules: Arrays, here: Floats, choices: Floats) -> None:
     """Write which choices are for the penalty; `here` has the values of results."""
     for k in range(len(choices)):
@@ -584,121 +505,43 @@ def _support_of(strategy: Floats) -> np.uint32:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _runs(x: Numbers, y: Numbers, offence_responds: bool, defence_responds: bool) -> int:
-    """How many runs of columns there are in which the same strategies meet."""
-    n = 1
-    for c in range(1, len(x)):
-        other_x = not offence_responds and x[c] != x[c - 1]
-        other_y = not defence_responds and y[c] != y[c - 1]
-        n += other_x or other_y
-    return n
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _side_by_side(
-    rules: Arrays,
-    s: int,
-    attack: Floats,
-    defend: Floats,
-    x: Numbers,
-    y: Numbers,
-    offence_responds: bool,
-    defence_responds: bool,
-    by_row: Floats,
-    memory: Workspace,
-    values: Floats,
+def _rate_given(
+    rules: Arrays, sides: Sides, memory: Workspace, by_row: Floats, s: int, values: Floats
 ) -> None:
-    """Write the values of the columns of a situation, each with strategies of its own."""
-    columns, defences = len(values), rules.cell.shape[1]
+    """Write the values of the states of a situation, each with strategies of its own."""
+    attack, defend, x, y, offence_responds, defence_responds = sides
+    states, defences = len(values), rules.cell.shape[1]
     first, last = rules.row_start[s], rules.row_start[s + 1]
-    mixed, total = memory.mixed, memory.total[:columns]
+    mixed, total = memory.mixed, memory.total[:states]
     if defence_responds:
-        for c in range(columns):
-            for row in range(first, last):
+        for row in range(first, last):
+            for c in range(states):
                 mixed[row - first, c] = attack[x[c], rules.row_action[row]]
         values[:] = np.inf
         for d in range(defences):
             total[:] = 0.0
             for row in range(first, last):
-                worth, chance = by_row[rules.cell[rules.row_call[row], d]], mixed[row - first]
-                for c in range(columns):
-                    total[c] += chance[c] * worth[c]
-            for c in range(columns):
+                _add(total, mixed[row - first], by_row[rules.cell[rules.row_call[row], d]])
+            for c in range(states):
                 values[c] = min(values[c], total[c])
         return
-    for c in range(columns):
-        for d in range(defences):
+    for d in range(defences):
+        for c in range(states):
             mixed[d, c] = defend[y[c], d]
     values[:] = -np.inf if offence_responds else 0.0
     for row in range(first, last):
-        call, action = rules.row_call[row], rules.row_action[row]
         total[:] = 0.0
         for d in range(defences):
-            worth, chance = by_row[rules.cell[call, d]], mixed[d]
-            for c in range(columns):
-                total[c] += chance[c] * worth[c]
-        for c in range(columns):
+            _add(total, mixed[d], by_row[rules.cell[rules.row_call[row], d]])
+        for c in range(states):
             if offence_responds:
                 values[c] = max(values[c], total[c])
             else:
-                values[c] += attack[x[c], action] * total[c]
+                values[c] += attack[x[c], rules.row_action[row]] * total[c]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _run_by_run(
-    rules: Arrays,
-    s: int,
-    attack: Floats,
-    defend: Floats,
-    x: Numbers,
-    y: Numbers,
-    offence_responds: bool,
-    defence_responds: bool,
-    by_row: Floats,
-    memory: Workspace,
-    values: Floats,
-) -> None:
-    """Write the values of a situation's columns, those together in which the same strategies meet.
-
-    A best response is a maximum or minimum over the calls of its side; without one there is one
-    sum over all cells.
-    """
-    columns, defences = len(values), rules.cell.shape[1]
-    first, last = rules.row_start[s], rules.row_start[s + 1]
-    weight, touched, total = memory.weight, memory.touched, memory.total
-    sums = last - first if offence_responds else defences if defence_responds else 1
-    stop = 0
-    while stop < columns:
-        start = stop
-        while stop < columns and (
-            (offence_responds or x[stop] == x[start]) and (defence_responds or y[stop] == y[start])
-        ):
-            stop += 1
-        for k in range(sums):
-            rows = (first + k, first + k + 1) if offence_responds else (first, last)
-            calls = (k, k + 1) if defence_responds else (0, defences)
-            n = 0
-            for row in range(*rows):
-                mine = 1.0 if offence_responds else attack[x[start], rules.row_action[row]]
-                if mine <= 0:
-                    continue
-                for d in range(*calls):
-                    both = mine if defence_responds else mine * defend[y[start], d]
-                    cell = rules.cell[rules.row_call[row], d]
-                    if both > 0 and weight[cell] == 0:
-                        touched[n] = cell
-                        n += 1
-                    weight[cell] += both
-            total[start:stop] = 0.0
-            for t in range(n):
-                share, worth = weight[touched[t]], by_row[touched[t]]
-                weight[touched[t]] = 0.0
-                for c in range(start, stop):
-                    total[c] += share * worth[c]
-            for c in range(start, stop):
-                if k == 0:
-                    values[c] = total[c]
-                elif offence_responds:
-                    values[c] = max(values[c], total[c])
-                else:
-                    values[c] = min(values[c], total[c])
+def _add(total: Floats, chance: Floats, values: Floats) -> None:
+    """``total += chance * values``."""
+    for c in range(len(total)):
+        total[c] += chance[c] * values[c]

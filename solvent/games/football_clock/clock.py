@@ -142,6 +142,11 @@ class ClockRules:
         """Ticks in a half."""
         return self.half // self.tick
 
+    @property
+    def last_ticks(self) -> int:
+        """Ticks left at the last stop; all of a half if there is none."""
+        return self.stops[-1] // self.tick if self.stops else self.half_ticks
+
     def after(self, ticks: int, seconds: int) -> int:
         """What is left of a half after a play.
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,8 +136,12 @@ class PairLayers(FootballLayers):
     def problem(self, layer: Layer, read: Read) -> PairProblem:
         known = {at: read(at) for at in self.reads(layer)}
         answers: Answers = {}
+
+        def values_of(k: int, at: Layer, side: int) -> Floats:
+            return known[at][k, side]
+
         moments = [
-            Moment(self.layout, layer, lambda at, side, k=k: known[at][k, side], players, answers)
+            Moment(self.layout, layer, partial(values_of, k), players, answers)
             for k, players in enumerate(self.pairs.values())
         ]
         values = [[moment.values(side) for side in (0, 1)] for moment in moments]

@@ -1,6 +1,6 @@
 """Football with a clock as a game that is layered in time.
 
-A layer is a moment of the game (:class:`~.solver.layout.Layer`), its values an array [S + 2, C] of
+A layer is a moment of the game (:class:`~.layout.Layer`), its values an array [S + 2, C] of
 what is to come to the side that has the ball. Chances of winning with half those of a tie stand
 less one half, which makes them antisymmetric; points stand as they are.
 

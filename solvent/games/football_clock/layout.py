@@ -129,9 +129,7 @@ class FormLayout:
         """Left at the beginning of the form's halves."""
         if self.ticks is not None:
             return self.ticks
-        if self.form == "two-minutes":
-            return self.clock.stops[-1] // self.clock.tick
-        return self.clock.half_ticks
+        return self.clock.last_ticks if self.form == "two-minutes" else self.clock.half_ticks
 
     @property
     def rows(self) -> int:
@@ -185,9 +183,9 @@ class FormLayout:
         m = self.clock.largest_margin
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
 
-    @property
+    @cached_property
     def pack(self) -> TimedPack:
-        """The rules, prepared for compiled loops."""
+        """The rules, prepared for compiled loops; sent along to the machines of a cluster."""
         return timed_pack(self.rules)
 
     @cached_property

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from solvent.envs.simulation import Simulation
 from solvent.exact.kernels.matrix_game import solve_in, work_for
@@ -286,7 +287,9 @@ def rate_two(rules: Arrays, known: Known, states: States, choice: Ints, values: 
 
 
 @njit(cache=True)
-def rate_timeouts(known: Known, states: States, mine: Bools, asked: Ints, values: Floats) -> None:
+def rate_timeouts(
+    known: Known, states: States, mine: Bools, asked: NDArray[Any], values: Floats
+) -> None:
     """Fill the values of calling a time-out and of not calling one to the side asked, [k, 2].
 
     Args:
@@ -349,7 +352,7 @@ def _follow(rules: Arrays, known: Known, states: States, i: int, u: int) -> floa
     if other >= 0:
         theirs = _value(known, other, half, after.row, column, after.same_side)
     calls = BEST if own >= 0 else NEVER, BEST if other >= 0 else NEVER
-    return known.reward * after.points + settled(none, ours, theirs, calls[0], calls[1])
+    return float(known.reward * after.points + settled(none, ours, theirs, calls[0], calls[1]))
 
 
 @njit(cache=True)

@@ -89,13 +89,14 @@ class TimedPack:
     """Chart and ruleset prepared for the game with a clock; the same for all its layers.
 
     Attributes:
-        rules: Chart and ruleset.
+        downs: D; the rows of a line are ``d * lines + line`` for d from 0 to D, the last for punt
+            formation.
         groups: Seconds taken, and whether an untimed down may follow, of each group of successors.
         members: The successors of each group.
         arrays: The rest.
     """
 
-    rules: PackedRules
+    downs: int
     groups: tuple[tuple[int, bool], ...]
     members: tuple[slice, ...]
     arrays: Arrays
@@ -174,7 +175,7 @@ def timed_pack(rules: PackedRules) -> TimedPack:
         kick_probability=rules.kick_probability,
     )
     return TimedPack(
-        rules=rules,
+        downs=rules.ruleset.downs,
         groups=tuple((seconds, bool(untimed)) for seconds, untimed in groups.tolist()),
         members=tuple(map(slice, first, [*first[1:], len(found)])),
         arrays=Arrays(*map(_read_only, arrays)),

@@ -65,7 +65,7 @@ from solvent.games.football.situation import (
 )
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.view import drawing, observation, observation_labels, place_text
+from solvent.games.football_clock.view import Entry, drawing, entries_of, observation, place_text
 from solvent.model import (
     WINS_OR_TIES,
     GameInfo,
@@ -291,7 +291,7 @@ class TimedFootball:
     def start_ticks(self) -> int:
         """Left in the half at the start."""
         clock = self.loaded_clock
-        return clock.stops[-1] // clock.tick if self.form == "two-minutes" else clock.half_ticks
+        return clock.last_ticks if self.form == "two-minutes" else clock.half_ticks
 
     @cached_property
     def flow(self) -> Flow:
@@ -309,6 +309,11 @@ class TimedFootball:
         return tuple(result.code for result in self.loaded_chart.results if result.options)
 
     @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """What an observation has in it."""
+        return entries_of(self)
+
+    @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
         return GameInfo(
@@ -319,7 +324,7 @@ class TimedFootball:
             reward_range=self._reward_range(),
             sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
             parameters=self._parameters(),
-            observation_labels=observation_labels(self),
+            observation_labels=tuple(entry.label for entry in self.entries),
             unit="points" if self.for_points else WINS_OR_TIES,
         )
 

@@ -1,6 +1,6 @@
 """Exact scores of players of football with a clock.
 
-A player is scored as a policy on layers (:mod:`solvent.games.football_clock.solver.policies`):
+A player is scored as a policy on layers (:mod:`solvent.games.football_clock.policies`):
 what it gets against others, and against the best response to it, from the start of the game and as
 either player. Values are points, or the chance of winning and half of that of a tie.
 """

@@ -49,7 +49,8 @@ class TimedFootballSampler:
     def __init__(self, rules: TimedFootball) -> None:
         self.rules = rules
         self.packed: PackedRules = pack_rules(rules.loaded_chart, rules.loaded_ruleset)
-        self.most, self.least = _ranges(rules)
+        self.most = np.array([entry.most for entry in rules.entries])
+        self.least = np.array([entry.least for entry in rules.entries])
         [begins] = rules.initial()
         start = np.zeros(1, kernel.EPISODE)
         self.write(start, 0, begins.state)
@@ -104,12 +105,12 @@ class TimedFootballSampler:
             "row": row,
             "choice": codes.index(state.choice) if state.choice else -1,
         }
-        for name in kernel.EPISODE.names[1:]:
+        for name in kernel.FIELDS:
             records[name][i] = own[name] if name in own else getattr(state, name)
 
     def read(self, record: Any) -> TimedPosition:
         """Return where an episode stands, as a position of the rules."""
-        at = {name: int(record[name]) for name in kernel.EPISODE.names[1:]}
+        at: dict[str, Any] = {name: int(record[name]) for name in kernel.FIELDS}
         phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
@@ -141,7 +142,7 @@ class TimedFootballPlays(Simulation):
         self.sampler = sampler
         self.rules = sampler.rules
         self.records = np.zeros(n, kernel.EPISODE)
-        self.arrays = {name: self.records[name] for name in kernel.EPISODE.names}
+        self.arrays = {name: self.records[name] for name in ("stream", *kernel.FIELDS)}
         self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
         self.form = check_choice(observation, "observation", OBSERVATIONS)
@@ -275,34 +276,6 @@ class TimedFootballSeats(SimulatedSeatBatch):
         return -waiting
 
 
-def _ranges(game: TimedFootball) -> tuple[Ints, Ints]:
-    """[D] the most and the least that each entry of an observation can be."""
-    clock, rules = game.loaded_clock, game.loaded_ruleset
-    flag = 1
-    leads = [] if game.for_points else [clock.largest_margin, _score(game)]
-    most = [
-        *(flag, rules.downs, rules.field, rules.field, flag, flag, flag, flag, flag),
-        *(clock.half_ticks, _last_ticks(game), clock.timeouts, clock.timeouts, flag),
-        *leads,
-        *(flag, flag, flag, clock.half_ticks, flag),
-        *(flag for _ in game.choices),
-    ]
-    least = np.zeros(len(most), np.int64)
-    least[14 : 14 + len(leads)] = [-lead for lead in leads]
-    return np.array(most), least
-
-
-def _last_ticks(game: TimedFootball) -> int:
-    """Ticks that are left at the last stop of the clock."""
-    clock = game.loaded_clock
-    return clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks
-
-
-def _score(game: TimedFootball) -> int:
-    """A touchdown with its extra point."""
-    return game.loaded_ruleset.touchdown + 1
-
-
 def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rules:
     """Return the arrays that the kernel reads.
 
@@ -333,8 +306,8 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rule
         "first_kick": actions.kick,
         "first_timeout": actions.timeout,
         "half_ticks": clock.half_ticks,
-        "last_ticks": _last_ticks(game),
-        "score": _score(game),
+        "last_ticks": clock.last_ticks,
+        "score": game.loaded_ruleset.touchdown + 1,
         "largest_margin": clock.largest_margin,
         "timeouts": clock.timeouts,
         "for_points": game.for_points,
