@@ -470,9 +470,9 @@ def _solve_games(
                 offence[rules.row_action[first + i]] = 1.0
             value[at] = max(value[at], certain[at])
     if wanted:
-        for c in np.flatnonzero(games.constant):
-            games.offence[down, lines, c, rules.row_action[first]] = 1.0
-            games.defence[down, lines, c, 0] = 1.0
+        for column in np.flatnonzero(games.constant):
+            games.offence[down, lines, column, rules.row_action[first]] = 1.0
+            games.defence[down, lines, column, 0] = 1.0
     return largest_gap, count
 
 

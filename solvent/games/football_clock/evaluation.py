@@ -134,11 +134,12 @@ class PairLayers(FootballLayers):
         """The value of two given players in a state does not follow from the rules alone."""
 
     def problem(self, layer: Layer, read: Read) -> PairProblem:
-        known = {at: read(at) for at in self.reads(layer)}
+        known: dict[Layer, Floats] = {at: read(at) for at in self.reads(layer)}
         answers: Answers = {}
 
         def values_of(k: int, at: Layer, side: int) -> Floats:
-            return known[at][k, side]
+            values: Floats = known[at][k, side]
+            return values
 
         moments = [
             Moment(self.layout, layer, partial(values_of, k), players, answers)
