@@ -29,12 +29,10 @@ from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FORMS, FormLayout, Layer
-from solvent.games.football_clock.solver.problem import layer_problem
-from solvent.games.football_clock.solver.row_calls import row_calls
-from solvent.games.football_clock.solver.tables import timed_tables
+from solvent.games.football_clock.layers import FootballLayers, layer_problem
+from solvent.games.football_clock.layout import FORMS, FormLayout, Layer
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9
@@ -62,15 +60,15 @@ def minmax_in_a_loop(payoffs: Floats) -> Floats:
 
 def sampled_games(layout: FormLayout, store: LayerStore, layer: Layer, count: int) -> Floats:
     """Payoffs [G, m, n] of first downs of a layer in which all plays are allowed."""
-    problem = layer_problem(layout, timed_tables(layout.rules), layer, store.read)
+    problem = layer_problem(layout, layer, store.read)
     legal = layout.rules.legal[: layout.lines].sum(axis=1)
     rows = np.flatnonzero(legal == legal[-1])
-    undecided = np.flatnonzero(~problem.constant)
+    undecided = np.flatnonzero(problem.extremes[0] < problem.extremes[1])
     random = np.random.default_rng(0)
     games = []
     while len(games) < count:
         row = int(random.choice(rows))
-        calls = row_calls(layout, problem, row, np.zeros(len(problem.constant)))
+        calls = payoffs_of(layout.pack, problem.values, row, np.zeros(len(problem.extremes[0])))
         games.append(calls.contested[random.choice(undecided)])
     return np.array(games)
 

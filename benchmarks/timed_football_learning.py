@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.table import Table
 
 from solvent.games import TimedFootball
-from solvent.games.football_clock.baselines.scores import (
+from solvent.games.football_clock.scores import (
     BEST_RESPONSE,
     SCORED_AGAINST,
     network_layers,

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import FormLayout, Layer
-from solvent.games.football_clock.solver.policies import (
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.policies import (
     Asked,
     LayerStrategies,
     RoleStrategies,
     block_rows,
 )
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 

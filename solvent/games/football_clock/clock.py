@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from solvent.games.football.ruleset import Ruleset
 from solvent.model.parameters import check_choice, check_integer, shown
@@ -26,6 +26,20 @@ DURATIONS = (
     "interception_seconds",
 )
 """The ruleset's lengths of plays, besides a play out of bounds."""
+
+
+class TimeLeft(NamedTuple):
+    """How the clock stands after a play or kick, in ticks.
+
+    Attributes:
+        after: Left if nobody calls a time-out.
+        saved: Left if somebody does.
+        untimed: Whether an untimed down follows if nobody does; `after` is 0 then.
+    """
+
+    after: int
+    saved: int
+    untimed: bool
 
 
 @dataclass(frozen=True)
@@ -128,6 +142,11 @@ class ClockRules:
         """Ticks in a half."""
         return self.half // self.tick
 
+    @property
+    def last_ticks(self) -> int:
+        """Ticks left at the last stop; all of a half if there is none."""
+        return self.stops[-1] // self.tick if self.stops else self.half_ticks
+
     def after(self, ticks: int, seconds: int) -> int:
         """What is left of a half after a play.
 
@@ -145,6 +164,18 @@ class ClockRules:
     def with_timeout(self, seconds: int) -> int:
         """The seconds that a play takes if a time-out is called after it."""
         return max(0, seconds - self.timeout_saves)
+
+    def left(self, ticks: int, seconds: int, *, penalty: bool) -> TimeLeft:
+        """Return how the clock stands after a play.
+
+        Args:
+            ticks: Left before it; 0 on the untimed down.
+            seconds: That the play takes.
+            penalty: Whether it was a penalty of the defence.
+        """
+        after = self.after(ticks, seconds)
+        untimed = ticks > 0 and after == 0 and penalty and self.untimed_down
+        return TimeLeft(after, self.after(ticks, self.with_timeout(seconds)), untimed)
 
     @property
     def parameters(self) -> dict[str, object]:

@@ -60,58 +60,33 @@ STEP, BEGIN, REPLIED = range(3)
 """What :func:`turn` is called for."""
 
 
-class Episodes(NamedTuple):
-    """Where n episodes are; arrays [n] that are changed in place, views of :data:`EPISODE`.
-
-    Attributes:
-        stream: uint64, the state of the random numbers. What follows is int32.
-        phase: One of the module's table.
-        half: 1 or 2; 2 in every form but ``"full"``.
-        ticks: Left in the half; when a time-out may be called, what will be left without it.
-        margin: Player 0's points less player 1's, as far as they count; 0 where points count.
-        receiver: The player who receives the kickoff of the second half, in the first; else -1.
-        offence: The player who has the ball, is about to kick it, or will after a time-out.
-        left0: Time-outs of player 0.
-        left1: Time-outs of player 1.
-        row: See the module; 0 when it is over.
-        choice: The number of the result that waits for a choice, -1 if none does.
-        asked: The player who may call a time-out, else -1.
-        other_too: 1 if the other player is asked when this one declines, else 0.
-        saved: Ticks left in the half if a time-out is called.
-        untimed: 1 if an untimed down follows when none is called, else 0.
-    """
-
-    stream: NDArray[np.uint64]
-    phase: NDArray[np.int32]
-    half: NDArray[np.int32]
-    ticks: NDArray[np.int32]
-    margin: NDArray[np.int32]
-    receiver: NDArray[np.int32]
-    offence: NDArray[np.int32]
-    left0: NDArray[np.int32]
-    left1: NDArray[np.int32]
-    row: NDArray[np.int32]
-    choice: NDArray[np.int32]
-    asked: NDArray[np.int32]
-    other_too: NDArray[np.int32]
-    saved: NDArray[np.int32]
-    untimed: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, records: NDArray[Any]) -> Episodes:
-        """Views of [n] records of :data:`EPISODE`."""
-        return cls(**{name: records[name] for name in cls._fields})
-
-
-EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in Episodes._fields[1:])])
-"""Where an episode is: 64 bytes, a line of the processor's cache."""
-
-BRANCH = np.dtype(
-    [("next", np.int32), ("points", np.int16), ("taken", np.int16), ("same_side", np.bool_)],
-    align=True,
+FIELDS = (
+    *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
+    *("row", "choice", "asked", "other_too", "saved", "untimed"),
 )
-"""What a result leads to: the row that follows, points to the offence, ticks that it takes, and
-whether the offence has the ball, or kicks, in what follows."""
+"""What an episode is beside its random numbers."""
+
+EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in FIELDS)])
+"""Where an episode is: 64 bytes, a line of the processor's cache.
+
+============= ======================================================================================
+``stream``    the state of the random numbers
+``phase``     one of the module's table
+``half``      1 or 2; 2 in every form but ``"full"``
+``ticks``     left in the half; when a time-out may be called, what will be left without it
+``margin``    player 0's points less player 1's, as far as they count; 0 where points count
+``receiver``  the player who receives the kickoff of the second half, in the first; else -1
+``offence``   the player who has the ball, is about to kick it, or will after a time-out
+``left0``     time-outs of player 0
+``left1``     time-outs of player 1
+``row``       see the module; 0 when it is over
+``choice``    the number of the result that waits for a choice, -1 if none does
+``asked``     the player who may call a time-out, else -1
+``other_too`` 1 if the other player is asked when this one declines, else 0
+``saved``     ticks left in the half if a time-out is called
+``untimed``   1 if an untimed down follows when none is called, else 0
+============= ======================================================================================
+"""
 
 RESULT = np.dtype(
     [
@@ -119,21 +94,19 @@ RESULT = np.dtype(
         ("penalty", np.int32),
         ("play", np.int32),
         ("number", np.int32),
-        ("by_defence", np.bool_),
-    ],
-    align=True,
+    ]
 )
 """A result: who takes a choice (0 the offence, 1 the defence, -1 if it is none), between which
-results, its number among the choices, and whether it is a penalty of the defence."""
+results, and its number among the choices."""
 
 NUMBERS = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("plays", "defences", "entries", "situations", "results"),
+            *("plays", "defences", "entries", "situations", "lines", "results"),
             *("first_letter", "first_option", "first_kick", "first_timeout"),
             *("half_ticks", "last_ticks", "score", "largest_margin", "timeouts"),
-            *("untimed_down", "for_points"),
+            "for_points",
         )
     ]
     + [("bonus", np.float64)]
@@ -155,12 +128,13 @@ class Rules(NamedTuple):
         branch_start: [S*R+4] int32, where the branches of a situation's results begin, and those of
             the kicks: kickoff, onside, free kick.
         threshold: [N] int64, of branches.
-        branch: [N] :data:`BRANCH`.
+        branch_successor: [N] int32, what they lead to.
+        successor: [U] :data:`solvent.games.football_clock.pack.SUCCESSOR`.
         result: [R] :data:`RESULT`.
         row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
             the offence's menu.
-        left: [T+1, L+1, 2] int32 ticks left when, of so many, so many are taken: without a time-out
-            and with one.
+        left: [T+1, groups, 3] int32 how the clock stands after the successors of a group: ticks
+            left without a time-out, those left with one, and whether an untimed down follows.
         start: [K] :data:`EPISODE`, the states in which an episode begins.
         start_threshold: [K] int64.
         mask: [M, A] int8, the actions of a menu.
@@ -176,7 +150,8 @@ class Rules(NamedTuple):
     cell_result: NDArray[np.int32]
     branch_start: NDArray[np.int32]
     threshold: NDArray[np.int64]
-    branch: NDArray[Any]
+    branch_successor: NDArray[np.int32]
+    successor: NDArray[Any]
     result: NDArray[Any]
     row: NDArray[np.int16]
     left: NDArray[np.int32]
@@ -232,98 +207,122 @@ def step(
 @inlined
 def played(i: int, first: int, second: int, episodes: Any, rules: Any) -> float:
     """Play both players' actions in an episode; the reward of player 0."""
-    number = rules.number[0]
-    at = episodes[i]
-    phase, offence = at.phase, at.offence
+    number, at = rules.number[0], episodes[i]
+    offence = at.offence
+    if at.phase == TIMEOUT:
+        return _answered(i, first if at.asked == 0 else second, episodes, rules)
     own, other = (first, second) if offence == 0 else (second, first)
+    k = _called(i, own, other, episodes, rules)
+    if k < 0:
+        return 0.0
+    x = advance(at.stream)
+    at.stream = x
+    start = rules.branch_start[k]
+    j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
+    after = rules.successor[rules.branch_successor[j]]
+
+    # The score and the ball.
+    scored = after.points if offence == 0 else -after.points
+    at.offence = offence if after.same_side else 1 - offence
+    at.row = after.row
     paid = 0.0
-    if phase == TIMEOUT:
-        asked = at.asked
-        calls = (first if asked == 0 else second) == number.first_timeout
-        if not calls and at.other_too == 1:
-            at.asked = 1 - asked
-            at.other_too = 0
-            return paid
-        left, untimed = at.ticks, at.untimed == 1
-        if calls:
-            at.left0 -= asked == 0
-            at.left1 -= asked == 1
-            left, untimed = at.saved, False
-        at.asked = -1
-        at.other_too = 0
-        at.saved = 0
-        at.untimed = 0
+    if number.for_points:
+        paid = float(scored)
     else:
-        # Where the branches begin of which one is drawn.
-        penalty = False
-        if phase in (CALL, CHOICE):
-            if phase == CALL:
-                call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
-                cell = call * number.defences + other - number.first_letter
-                x = advance(at.stream)
-                at.stream = x
-                first_entry = cell * number.entries
-                entry = pick(draw_of(x), rules.cell_threshold, first_entry, number.entries)
-                result = rules.cell_result[first_entry + entry]
-                if rules.result[result].chooser >= 0:
-                    at.phase = CHOICE
-                    at.choice = result
-                    return paid
-            else:
-                waits = rules.result[at.choice]
-                action = own if waits.chooser == 0 else other
-                result = waits.penalty if action == number.first_option else waits.play
-                at.choice = -1
-            k = at.row * number.results + result
-            penalty = rules.result[result].by_defence
-        else:
-            kick = own - number.first_kick if phase == KICKOFF else 2
-            k = number.situations * number.results + kick
+        most = number.largest_margin
+        at.margin = max(-most, min(most, at.margin + scored))
+
+    # Time, and who is asked for a time-out.
+    left, saved = rules.left[at.ticks, after.group, 0], rules.left[at.ticks, after.group, 1]
+    untimed = rules.left[at.ticks, after.group, 2] == 1
+    if saved != left:
+        offence_has = (at.left0 if offence == 0 else at.left1) > 0
+        other_has = (at.left1 if offence == 0 else at.left0) > 0
+        if offence_has or other_has:
+            at.phase = TIMEOUT
+            at.ticks = left
+            at.asked = offence if offence_has else 1 - offence
+            at.other_too = offence_has and other_has
+            at.saved = saved
+            at.untimed = untimed
+            return paid
+    return float(paid + _goes_on(i, left, untimed, episodes, rules))
+
+
+@inlined
+def _called(i: int, own: int, other: int, episodes: Any, rules: Any) -> int:
+    """Where the branches begin of which one is drawn, if one is; otherwise -1.
+
+    Args:
+        i: An episode in which nobody is asked for a time-out.
+        own: The action of the side with the ball or the kick.
+        other: The other side's.
+        episodes: Changed.
+        rules: Of the game.
+    """
+    number, at = rules.number[0], episodes[i]
+    if at.phase == CALL:
+        call = own + (own == number.plays + 2 and rules.row[at.row, 3] == 1)
+        cell = call * number.defences + other - number.first_letter
         x = advance(at.stream)
         at.stream = x
-        start = rules.branch_start[k]
-        j = start + pick(draw_of(x), rules.threshold, start, rules.branch_start[k + 1] - start)
-        branch = rules.branch[j]
+        first_entry = cell * number.entries
+        entry = pick(draw_of(x), rules.cell_threshold, first_entry, number.entries)
+        result = rules.cell_result[first_entry + entry]
+        if rules.result[result].chooser >= 0:
+            at.phase = CHOICE
+            at.choice = result
+            return -1
+        if result == number.results - 1:
+            # Punt formation has been declared; no play has been played.
+            at.stream = advance(at.stream)
+            at.row += number.lines
+            return -1
+    elif at.phase == CHOICE:
+        waits = rules.result[at.choice]
+        action = own if waits.chooser == 0 else other
+        result = waits.penalty if action == number.first_option else waits.play
+        at.choice = -1
+    else:
+        kick = own - number.first_kick if at.phase == KICKOFF else 2
+        return int(number.situations * number.results + kick)
+    return int(at.row * number.results + result)
 
-        # The score and the ball.
-        scored = branch.points if offence == 0 else -branch.points
-        at.offence = offence if branch.same_side else 1 - offence
-        at.row = branch.next
-        if number.for_points:
-            paid = float(scored)
-        else:
-            most = number.largest_margin
-            at.margin = max(-most, min(most, at.margin + scored))
 
-        # Time, and who is asked for a time-out.
-        if branch.taken == 0:
-            at.phase = CALL
-            return paid
-        ticks = at.ticks
-        left, saved = rules.left[ticks, branch.taken, 0], rules.left[ticks, branch.taken, 1]
-        untimed = ticks > 0 and left == 0 and penalty and number.untimed_down == 1
-        if saved != left:
-            offence_has = (at.left0 if offence == 0 else at.left1) > 0
-            other_has = (at.left1 if offence == 0 else at.left0) > 0
-            if offence_has or other_has:
-                at.phase = TIMEOUT
-                at.ticks = left
-                at.asked = offence if offence_has else 1 - offence
-                at.other_too = offence_has and other_has
-                at.saved = saved
-                at.untimed = untimed
-                return paid
+@inlined
+def _answered(i: int, action: int, episodes: Any, rules: Any) -> float:
+    """The side that is asked calls a time-out or not; the reward of player 0."""
+    at = episodes[i]
+    asked, calls = at.asked, action == rules.number[0].first_timeout
+    if not calls and at.other_too == 1:
+        at.asked = 1 - asked
+        at.other_too = 0
+        return 0.0
+    left, untimed = at.ticks, at.untimed == 1
+    if calls:
+        at.left0 -= asked == 0
+        at.left1 -= asked == 1
+        left, untimed = at.saved, False
+    at.asked = -1
+    at.other_too = 0
+    at.saved = 0
+    at.untimed = 0
+    return float(_goes_on(i, left, untimed, episodes, rules))
 
-    # The half goes on with what follows, or it is over.
+
+@inlined
+def _goes_on(i: int, left: int, untimed: bool, episodes: Any, rules: Any) -> float:
+    """The half goes on with what follows, or it is over; the reward of player 0."""
+    at = episodes[i]
     at.ticks = left
     if left == 0:
         if not untimed:
-            return float(paid + _half_over(i, episodes, rules))
+            return float(_half_over(i, episodes, rules))
         at.left0 = 0
         at.left1 = 0
-    row = at.row
-    at.phase = CALL if row < number.situations else KICKOFF + (row - number.situations)
-    return paid
+    situations = rules.number[0].situations
+    at.phase = CALL if at.row < situations else KICKOFF + (at.row - situations)
+    return 0.0
 
 
 @inlined
@@ -471,6 +470,32 @@ def show(
             observation[e, d] = share[first[d] + entry[d]]
 
 
+@inlined
+def _open(i: int, seats: Any, pool: Any, episodes: Any, learners: Any, rules: Any) -> None:
+    """Draw the learner's seat and its opponent, and begin the episode."""
+    at, learner = episodes[i], learners[i]
+    learner.side = 0
+    if len(seats) > 1:
+        at.stream = advance(at.stream)
+        learner.side = draw_of(at.stream) >> 52
+    learner.opponent = 0
+    if len(pool) > 1:
+        at.stream = advance(at.stream)
+        learner.opponent = pick(draw_of(at.stream), pool, 0, len(pool))
+    start_one(i, episodes, rules)
+    learner.owed = 0.0
+    learner.over = False
+
+
+@inlined
+def _any_action(i: int, menu: int, episodes: Any, rules: Any) -> np.int64:
+    """An action of a menu, all of them equally often."""
+    at, count = episodes[i], rules.action[menu, 0]
+    at.stream = advance(at.stream)
+    drawn = pick(draw_of(at.stream), rules.uniform, count * rules.mask.shape[1], count)
+    return np.int64(rules.action[menu, 1 + drawn])
+
+
 @compiled
 def turn(
     task: int,
@@ -529,23 +554,13 @@ def turn(
     tells = len(reward) > 0
     waiting = 0
     for i in chosen:
-        at, learner = episodes[i], learners[i]
+        learner = learners[i]
         opens = learner.opens if task == REPLIED else task == BEGIN or learner.over
         own, replied = 0, task == REPLIED
         if replied:
             own = learner.action
         elif opens:
-            learner.side = 0
-            if len(seats) > 1:
-                at.stream = advance(at.stream)
-                learner.side = draw_of(at.stream) >> 52
-            learner.opponent = 0
-            if len(pool) > 1:
-                at.stream = advance(at.stream)
-                learner.opponent = pick(draw_of(at.stream), pool, 0, len(pool))
-            start_one(i, episodes, rules)
-            learner.owed = 0.0
-            learner.over = False
+            _open(i, seats, pool, episodes, learners, rules)
             if tells:
                 reward[i] = 0.0
                 terminated[i] = False
@@ -570,11 +585,7 @@ def turn(
                     if asked[learner.opponent]:
                         waits = True
                         break
-                    count = rules.action[other, 0]
-                    at.stream = advance(at.stream)
-                    cuts = count * rules.mask.shape[1]
-                    drawn = pick(draw_of(at.stream), rules.uniform, cuts, count)
-                    answer = np.int64(rules.action[other, 1 + drawn])
+                    answer = _any_action(i, other, episodes, rules)
             first, second = (own, answer) if seat == 0 else (answer, own)
             scored = played(i, first, second, episodes, rules)
             earned += scored if seat == 0 else -scored

@@ -1,6 +1,6 @@
 """Football with a clock as a game that is layered in time.
 
-A layer is a moment of the game (:class:`~.solver.layout.Layer`), its values an array [S + 2, C] of
+A layer is a moment of the game (:class:`~.layout.Layer`), its values an array [S + 2, C] of
 what is to come to the side that has the ball. Chances of winning with half those of a tie stand
 less one half, which makes them antisymmetric; points stand as they are.
 
@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -46,13 +46,12 @@ from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import Chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
+from solvent.games.football_clock.backup import backup, blocks_of, extremes_of
 from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.moment import Moment
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_rows, solve_block
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
-from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
-from solvent.games.football_clock.solver.tables import TimedTables, timed_tables
 from solvent.model.arrays import Floats
 from solvent.model.game import Game
 from solvent.model.parameters import shown
@@ -87,6 +86,42 @@ SAMPLED_STATES = 20_000
 """How many states of a layer are, about."""
 
 
+class LayerProblem(NamedTuple):
+    """What the blocks of a layer have in common.
+
+    Attributes:
+        values: [U, C] of the successors, to the side that was on offence or kicked.
+        extremes: [C] the least and the largest of them in each column.
+        kicks: [2, C] of being about to kick off, and to kick freely.
+    """
+
+    values: Floats
+    extremes: tuple[Floats, Floats]
+    kicks: Floats
+
+
+def equilibrium(
+    layout: FormLayout, layer: Layer, read: Read, columns: slice = slice(None)
+) -> Moment:
+    """Return a layer between two optimal sides, with what it reads.
+
+    Args:
+        layout: The form.
+        layer: The layer.
+        read: Gives the values of a layer that is solved.
+        columns: Those of the layer's columns that are wanted.
+    """
+    known = cache(read)
+    return Moment(layout, layer, lambda at, side: known(at), columns=columns)
+
+
+def layer_problem(layout: FormLayout, layer: Layer, read: Read) -> LayerProblem:
+    """Return what has to be known to solve a layer; the arguments are those of `equilibrium`."""
+    moment = equilibrium(layout, layer, read)
+    values = moment.values()
+    return LayerProblem(values, extremes_of(values), moment.kicks(values))
+
+
 @dataclass(frozen=True, eq=False)
 class FootballLayers(LayeredGame):
     """The layers of one form of football with a clock.
@@ -110,11 +145,6 @@ class FootballLayers(LayeredGame):
             ValueError: If the ruleset's probabilities have no common denominator below 2^53.
         """
         return cls(layout_for(game))
-
-    @cached_property
-    def tables(self) -> TimedTables:
-        """The rules, prepared for the kernels."""
-        return timed_tables(self.layout.rules)
 
     # Its layers
 
@@ -155,17 +185,17 @@ class FootballLayers(LayeredGame):
 
     # How they are solved
 
-    def problem(self, layer: Layer, read: Read) -> LayerProblem:
-        problem = layer_problem(self.layout, self.tables, layer, read)
-        _ = problem.constant  # Computed here, not by every thread.
-        return problem
+    def problem(self, layer: Layer, read: Read) -> Any:
+        return layer_problem(self.layout, layer, read)
 
     def solve_block(
-        self, problem: LayerProblem, block: Block, start: WarmStart | None = None
+        self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
         if block == self._kicks:
-            return BlockResult(kick_rows(problem))
-        return solve_block(problem, *block, start=start)
+            return BlockResult(problem.kicks)
+        return backup(
+            self.layout.pack, problem.values, block, extremes=problem.extremes, start=start
+        )
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         lines, columns = self.layout.lines, self.layout.columns(layer.half)
@@ -204,7 +234,12 @@ class FootballLayers(LayeredGame):
         return np.where(first == both, second, first).view(np.uint32)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...]:
-        return self.tables.downs + 1, self.layout.lines, self.layout.columns(layer.half), 2
+        return (
+            self.layout.rules.ruleset.downs + 1,
+            self.layout.lines,
+            self.layout.columns(layer.half),
+            2,
+        )
 
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:
         return start[:, slice(*block)]
@@ -252,8 +287,8 @@ class FootballLayers(LayeredGame):
         met = self.layout.most(layer)
         if self.layout.for_points:
             reads = self.layout.reads(layer)
-            met = self.layout.most_points + max(map(largest, reads), default=0.0)
-        return self.tables.roundings * float(np.finfo(float).eps) / 2 * met
+            met = self.layout.pack.most_points + max(map(largest, reads), default=0.0)
+        return self.layout.pack.roundings * float(np.finfo(float).eps) / 2 * met
 
     # What a folder says of it
 
@@ -292,7 +327,12 @@ class FootballLayers(LayeredGame):
     def problem_bytes(self) -> int:
         """What follows is rated for all successors, and with time-outs beside it for a group."""
         widest = max(self.layout.columns(half) for half in self.layout.halves)
-        rated = 8 * len(self.tables.row) * widest * (2 if self.layout.clock.timeouts else 1)
+        rated = (
+            8
+            * len(self.layout.pack.arrays.successor)
+            * widest
+            * (2 if self.layout.clock.timeouts else 1)
+        )
         return RULES + rated
 
     def samples(self) -> Sequence[LayerSample]:
@@ -322,7 +362,7 @@ class FootballLayers(LayeredGame):
         return np.asarray(ndtr(lead / (SPREAD * np.sqrt(left + 1))) - 0.5)
 
     def _sampled_blocks(self, half: int) -> list[Block]:
-        states_of_line = (self.tables.downs + 1) * self.layout.columns(half)
+        states_of_line = (self.layout.rules.ruleset.downs + 1) * self.layout.columns(half)
         lines = max(1, SAMPLED_STATES // (SAMPLED_BLOCKS * states_of_line))
         blocks = blocks_of(self.layout.lines, lines)
         chosen = np.unique(np.linspace(0, len(blocks) - 1, SAMPLED_BLOCKS).astype(int))

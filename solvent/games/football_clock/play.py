@@ -7,7 +7,7 @@ from solvent.games.football.play import FootballCalls
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.story import roll_play
+from solvent.games.football_clock.transcript import roll_play
 from solvent.model import Game, JointAction, Outcome
 from solvent.play import Session
 

@@ -54,6 +54,9 @@ from solvent.games.football.rules import SOURCES
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     OFFENCE,
+    Consequence,
+    Restart,
+    Situation,
     chooser,
     consequences,
     first_down_at,
@@ -61,9 +64,8 @@ from solvent.games.football.situation import (
     legal_actions,
 )
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.flow import Flow
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.view import drawing, observation, observation_labels, place_text
+from solvent.games.football_clock.view import Entry, drawing, entries_of, observation, place_text
 from solvent.model import (
     WINS_OR_TIES,
     GameInfo,
@@ -82,6 +84,117 @@ LARGEST_MARGIN_OF_TWO_MINUTES = 28
 
 LARGEST_TABLE = 200_000
 """`tabulate` refuses to walk through more positions than this."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The passage from one position to the next.
+
+    Args:
+        clock: The numbers of the clock.
+        for_points: Whether points are what counts, not winning.
+    """
+
+    clock: ClockRules
+    for_points: bool
+
+    def after_play(
+        self, state: TimedPosition, consequence: Consequence, result: Result | None = None
+    ) -> Outcome:
+        """One branch of what follows from a play or kick: its points, and its time.
+
+        Args:
+            state: Before it.
+            consequence: Of the play.
+            result: By the chart, if it has been one.
+        """
+        clock = self.clock
+        points = consequence.points if state.offence == 0 else -consequence.points
+        after = self._following(state, consequence, points)
+        reward = points if self.for_points else 0
+        if consequence.seconds == 0:
+            # Punt formation has been declared; no play has been played.
+            outcome = Outcome(Fraction(1), after._replace(ticks=state.ticks))
+        elif state.ticks == 0:
+            outcome = self._half_over(after)
+        else:
+            penalty = result is not None and result.kind == "defence-penalty"
+            left, saved, untimed = clock.left(state.ticks, consequence.seconds, penalty=penalty)
+            askable = [
+                player for player in (state.offence, 1 - state.offence) if state.timeouts[player]
+            ]
+            if askable and saved != left:
+                waiting = after._replace(
+                    phase="time-out",
+                    ticks=left,
+                    follows=after.phase,
+                    asked=askable[0],
+                    other_too=len(askable) == 2,
+                    saved=saved,
+                    untimed=untimed,
+                )
+                outcome = Outcome(Fraction(1), waiting)
+            else:
+                outcome = self._goes_on(after, left, untimed=untimed)
+        return Outcome(consequence.probability, outcome.state, outcome.reward + reward)
+
+    def _following(
+        self, state: TimedPosition, consequence: Consequence, points: int
+    ) -> TimedPosition:
+        """What a play leads to, time apart."""
+        most = self.clock.largest_margin
+        following = TimedPosition(
+            "kickoff",
+            state.half,
+            margin=0 if self.for_points else max(-most, min(most, state.margin + points)),
+            timeouts=state.timeouts,
+            receiver=state.receiver,
+            offence=state.offence if consequence.same_side else 1 - state.offence,
+        )
+        match consequence.next:
+            case Situation() as situation:
+                return following._replace(phase="call", **situation._asdict())
+            case Restart.FREE_KICK:
+                return following._replace(phase="free kick")
+        return following
+
+    def timeout_called(self, state: TimedPosition) -> Outcome:
+        """The player who was asked has one time-out fewer, and the clock stands."""
+        left = [count - (player == state.asked) for player, count in enumerate(state.timeouts)]
+        return self._goes_on(
+            state.settled._replace(timeouts=(left[0], left[1])), state.saved, untimed=False
+        )
+
+    def declined(self, state: TimedPosition) -> Outcome:
+        """The other player is asked, or the clock has run."""
+        if state.other_too:
+            return Outcome(Fraction(1), state._replace(asked=1 - state.asked, other_too=False))
+        return self._goes_on(state.settled, state.ticks, untimed=state.untimed)
+
+    def _goes_on(self, following: TimedPosition, left: int, *, untimed: bool) -> Outcome:
+        """The half goes on with a play or a kick, or it is over."""
+        if left:
+            return Outcome(Fraction(1), following._replace(ticks=left))
+        if untimed:
+            return Outcome(Fraction(1), following._replace(timeouts=(0, 0)))
+        return self._half_over(following)
+
+    def _half_over(self, last: TimedPosition) -> Outcome:
+        """The second half begins, or the game is over."""
+        if last.half == 1:
+            clock = self.clock
+            kickoff = TimedPosition(
+                "kickoff",
+                ticks=clock.half_ticks,
+                margin=last.margin,
+                timeouts=(clock.timeouts,) * 2,
+                offence=1 - last.receiver,
+            )
+            return Outcome(Fraction(1), kickoff)
+        over = TimedPosition("over", margin=last.margin)
+        if self.for_points:
+            return Outcome(Fraction(1), over)
+        return Outcome(Fraction(1), over, Fraction(1 + (last.margin > 0) - (last.margin < 0), 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +291,7 @@ class TimedFootball:
     def start_ticks(self) -> int:
         """Left in the half at the start."""
         clock = self.loaded_clock
-        return clock.stops[-1] // clock.tick if self.form == "two-minutes" else clock.half_ticks
+        return clock.last_ticks if self.form == "two-minutes" else clock.half_ticks
 
     @cached_property
     def flow(self) -> Flow:
@@ -196,6 +309,11 @@ class TimedFootball:
         return tuple(result.code for result in self.loaded_chart.results if result.options)
 
     @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """What an observation has in it."""
+        return entries_of(self)
+
+    @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
         return GameInfo(
@@ -206,7 +324,7 @@ class TimedFootball:
             reward_range=self._reward_range(),
             sources=(*SOURCES, f"chart {self.loaded_chart.name!r}: {self.loaded_chart.source}"),
             parameters=self._parameters(),
-            observation_labels=observation_labels(self),
+            observation_labels=tuple(entry.label for entry in self.entries),
             unit="points" if self.for_points else WINS_OR_TIES,
         )
 

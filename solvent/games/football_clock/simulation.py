@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -18,7 +18,8 @@ from solvent.envs.simulation import Player, Simulation, Uniform
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock import episode_kernel as kernel
-from solvent.games.football_clock.packed import pack_clock
+from solvent.games.football_clock.layout import FormLayout
+from solvent.games.football_clock.pack import timed_pack
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model import Game
@@ -48,13 +49,12 @@ class TimedFootballSampler:
     def __init__(self, rules: TimedFootball) -> None:
         self.rules = rules
         self.packed: PackedRules = pack_rules(rules.loaded_chart, rules.loaded_ruleset)
-        self.most, self.least = _ranges(rules)
-        begins = rules.initial()
-        starts = np.zeros(len(begins), kernel.EPISODE)
-        for k, outcome in enumerate(begins):
-            self.write(kernel.Episodes.of(starts), k, outcome.state)
-        chances = np.array([float(outcome.probability) for outcome in begins])
-        self.arrays = _rules_of(self, starts, chances)
+        self.most = np.array([entry.most for entry in rules.entries])
+        self.least = np.array([entry.least for entry in rules.entries])
+        [begins] = rules.initial()
+        start = np.zeros(1, kernel.EPISODE)
+        self.write(start, 0, begins.state)
+        self.arrays = _rules_of(self, start)
 
     def plays(self, n: int, observation: str = "vector") -> TimedFootballPlays:
         return TimedFootballPlays(self, n, observation)
@@ -89,52 +89,42 @@ class TimedFootballSampler:
             live = live[~plays.over()[live]]
         return states
 
-    def write(self, plays: kernel.Episodes, i: int, state: TimedPosition) -> None:
-        """Make a play stand where a position of the rules says."""
+    def write(self, records: NDArray[Any], i: int, state: TimedPosition) -> None:
+        """Make an episode stand where a position of the rules says."""
         comes = state.follows or state.phase
         row = 0
         if comes in ("kickoff", "free kick"):
             row = self.packed.n_situations + (comes == "free kick")
         elif state.phase != "over":
             row = self.packed.index(state.situation)
-        choice = -1
-        if state.choice:
-            codes = [result.code for result in self.rules.loaded_chart.results]
-            choice = codes.index(state.choice)
-        numbers = {
+        codes = [result.code for result in self.rules.loaded_chart.results]
+        own = {
             "phase": PHASES.index(state.phase),
             "left0": state.timeouts[0],
             "left1": state.timeouts[1],
             "row": row,
-            "choice": choice,
+            "choice": codes.index(state.choice) if state.choice else -1,
         }
-        for name in kernel.Episodes._fields[1:]:
-            getattr(plays, name)[i] = numbers[name] if name in numbers else getattr(state, name)
+        for name in kernel.FIELDS:
+            records[name][i] = own[name] if name in own else getattr(state, name)
 
-    def read(self, plays: kernel.Episodes, i: int) -> TimedPosition:
-        """Where a play stands, as a position of the rules."""
-        at = {name: int(getattr(plays, name)[i]) for name in kernel.Episodes._fields[1:]}
-        phase, row = PHASES[at["phase"]], at["row"]
+    def read(self, record: Any) -> TimedPosition:
+        """Return where an episode stands, as a position of the rules."""
+        at: dict[str, Any] = {name: int(record[name]) for name in kernel.FIELDS}
+        phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
         situation = self.packed.situation_at(row) if on_field else Situation(0, 0, 0)
         comes = "call" if row < situations else PHASES[kernel.KICKOFF + row - situations]
-        choice = at["choice"]
         return TimedPosition(
-            phase=phase,
-            half=at["half"],
-            ticks=at["ticks"],
-            margin=at["margin"],
-            timeouts=(at["left0"], at["left1"]),
-            receiver=at["receiver"],
-            offence=at["offence"],
-            **situation._asdict(),
+            phase,
+            timeouts=(at.pop("left0"), at.pop("left1")),
             choice=self.rules.loaded_chart.results[choice].code if choice >= 0 else "",
             follows=comes if phase == "time-out" else "",
-            asked=at["asked"],
-            other_too=bool(at["other_too"]),
-            saved=at["saved"],
-            untimed=bool(at["untimed"]),
+            other_too=bool(at.pop("other_too")),
+            untimed=bool(at.pop("untimed")),
+            **at,
+            **situation._asdict(),
         )
 
 
@@ -152,8 +142,7 @@ class TimedFootballPlays(Simulation):
         self.sampler = sampler
         self.rules = sampler.rules
         self.records = np.zeros(n, kernel.EPISODE)
-        self.plays = kernel.Episodes.of(self.records)
-        self.arrays = self.plays._asdict()
+        self.arrays = {name: self.records[name] for name in ("stream", *kernel.FIELDS)}
         self.entry = np.zeros(len(sampler.most), np.int64)
         self.n_actions = len(self.rules.info.actions[0])
         self.form = check_choice(observation, "observation", OBSERVATIONS)
@@ -175,7 +164,7 @@ class TimedFootballPlays(Simulation):
         return acts
 
     def over(self) -> Bools:
-        over: Bools = self.plays.phase == kernel.OVER
+        over: Bools = self.records["phase"] == kernel.OVER
         return over
 
     def observe(
@@ -198,7 +187,48 @@ class TimedFootballPlays(Simulation):
         return menu
 
     def state(self, i: int) -> Any:
-        return self.sampler.read(self.plays, i)
+        return self.sampler.read(self.records[i])
+
+
+class States(NamedTuple):
+    """States of the game, whole numbers [k], as the side with the ball or the kick sees them.
+
+    Attributes:
+        half: 1 or 2.
+        ticks: Left; before the play.
+        own: Time-outs of that side.
+        other: Of the other side.
+        row: Of a layer.
+        column: Of a layer.
+    """
+
+    half: Ints
+    ticks: Ints
+    own: Ints
+    other: Ints
+    row: Ints
+    column: Ints
+
+
+def states_of(simulation: TimedFootballPlays, layout: FormLayout, chosen: Ints) -> States:
+    """Return where the chosen episodes are in the layers of a form."""
+    records = simulation.records[chosen]
+    half, offence = records["half"].astype(np.int64), records["offence"]
+    column = np.zeros(len(chosen), np.int64)
+    if not layout.for_points:
+        most = layout.clock.largest_margin
+        margin = np.where(offence == 0, records["margin"], -records["margin"])
+        column = margin + most + ((half == 1) & (records["receiver"] == offence)) * (2 * most + 1)
+    left = np.stack((records["left0"], records["left1"]), axis=1).astype(np.int64)
+    everyone = np.arange(len(chosen))
+    return States(
+        half,
+        records["ticks"].astype(np.int64),
+        left[everyone, offence],
+        left[everyone, 1 - offence],
+        records["row"].astype(np.int64),
+        column,
+    )
 
 
 class TimedFootballSeats(SimulatedSeatBatch):
@@ -246,46 +276,17 @@ class TimedFootballSeats(SimulatedSeatBatch):
         return -waiting
 
 
-def _ranges(game: TimedFootball) -> tuple[Ints, Ints]:
-    """[D] the most and the least that each entry of an observation can be."""
-    clock, rules = game.loaded_clock, game.loaded_ruleset
-    flag = 1
-    leads = [] if game.for_points else [clock.largest_margin, _score(game)]
-    most = [
-        *(flag, rules.downs, rules.field, rules.field, flag, flag, flag, flag, flag),
-        *(clock.half_ticks, _last_ticks(game), clock.timeouts, clock.timeouts, flag),
-        *leads,
-        *(flag, flag, flag, clock.half_ticks, flag),
-        *(flag for _ in game.choices),
-    ]
-    least = np.zeros(len(most), np.int64)
-    least[14 : 14 + len(leads)] = [-lead for lead in leads]
-    return np.array(most), least
-
-
-def _last_ticks(game: TimedFootball) -> int:
-    """Ticks that are left at the last stop of the clock."""
-    clock = game.loaded_clock
-    return clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks
-
-
-def _score(game: TimedFootball) -> int:
-    """A touchdown with its extra point."""
-    return game.loaded_ruleset.touchdown + 1
-
-
-def _rules_of(sampler: TimedFootballSampler, starts: NDArray[Any], chances: Floats) -> kernel.Rules:
-    """What the kernel reads.
+def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> kernel.Rules:
+    """Return the arrays that the kernel reads.
 
     Args:
         sampler: Of the game.
-        starts: [K] the states in which an episode begins.
-        chances: [K] their probabilities.
+        start: [1] the state in which an episode begins.
     """
     game, packed = sampler.rules, sampler.packed
     clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
-    time = pack_clock(packed, clock, for_points=game.for_points)
-    branches = len(packed.next)
+    pack = timed_pack(packed)
+    arrays = pack.arrays
     mask, row = _menus_of(game, packed)
     cell_threshold, cell_result = _cells(packed)
     action = np.zeros((len(mask), 1 + mask.shape[1]), np.int16)
@@ -298,54 +299,49 @@ def _rules_of(sampler: TimedFootballSampler, starts: NDArray[Any], chances: Floa
         "defences": chart.defences,
         "entries": cell_result.shape[1],
         "situations": packed.n_situations,
+        "lines": len(arrays.alike),
         "results": packed.n_results,
         "first_letter": actions.defence,
         "first_option": actions.choice,
         "first_kick": actions.kick,
         "first_timeout": actions.timeout,
         "half_ticks": clock.half_ticks,
-        "last_ticks": _last_ticks(game),
-        "score": _score(game),
+        "last_ticks": clock.last_ticks,
+        "score": game.loaded_ruleset.touchdown + 1,
         "largest_margin": clock.largest_margin,
         "timeouts": clock.timeouts,
-        "untimed_down": clock.untimed_down,
         "for_points": game.for_points,
         "bonus": bonus_of(game.info),
     }
-    following = np.concatenate((packed.next, packed.kick_next))
     is_choice = packed.chooser >= 0
+    kicks_start = len(arrays.branch_successor) + arrays.kick_start[1:]
+    left = [
+        [clock.left(ticks, seconds, penalty=penalty) for seconds, penalty in pack.groups]
+        for ticks in range(clock.half_ticks + 1)
+    ]
     return kernel.Rules(
         cell_threshold=cell_threshold.ravel(),
         cell_result=cell_result.ravel(),
-        branch_start=np.concatenate((packed.branch_start, branches + packed.kick_start[1:])).astype(
-            np.int32
-        ),
+        branch_start=np.concatenate((arrays.branch_start, kicks_start)).astype(np.int32),
         threshold=np.concatenate(
             (
-                inverse_cdf(packed.probability, packed.branch_start),
-                inverse_cdf(packed.kick_probability, packed.kick_start),
+                inverse_cdf(arrays.branch_probability, arrays.branch_start),
+                inverse_cdf(arrays.kick_probability, arrays.kick_start),
             )
         ),
-        branch=_records(
-            kernel.BRANCH,
-            # A kickoff and a free kick, -1 and -2, have the rows after the situations.
-            next=np.where(following >= 0, following, packed.n_situations - 1 - following),
-            points=np.concatenate((packed.points, packed.kick_points)),
-            taken=np.concatenate((time.taken, time.kick_taken)),
-            same_side=np.concatenate((packed.same_side, packed.kick_same_side)),
-        ),
+        branch_successor=np.concatenate((arrays.branch_successor, arrays.kick_successor)),
+        successor=arrays.successor,
         result=_records(
             kernel.RESULT,
             chooser=packed.chooser,
             penalty=packed.option[:, 0],
             play=packed.option[:, 1],
             number=np.where(is_choice, np.cumsum(is_choice) - 1, -1),
-            by_defence=packed.by_defence,
         ),
         row=row,
-        left=np.stack((time.after, time.after[:, time.saved]), axis=2),
-        start=starts,
-        start_threshold=inverse_cdf(chances, np.array([0, len(chances)])),
+        left=np.array(left, np.int32),
+        start=start,
+        start_threshold=inverse_cdf(np.ones(1), np.array([0, 1])),
         mask=mask,
         action=action,
         uniform=_uniform(mask.shape[1]).ravel(),

@@ -1,26 +1,36 @@
 """A whole game of football with a clock between two players, told play by play with its odds.
 
     solution = TimedSolution.open("half")
-    optimal = partial(optimal_strategy, solution)
-    print(transcript_text(solution.game, transcript(solution, (optimal, optimal), seed=1)))
+    both = solution.policy, solution.policy
+    print(transcript_text(solution.game, transcript(solution, both, seed=1)))
 
 After every play stands the value of the game to player 0: its points so far and what is still to
 come if both play optimally from there; in the forms that are won, the chance of winning with half
 that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
+
+:meth:`TimedFootball.transition` puts equal branches together and forgets what led to them. Here the
+chart's result is drawn first and then what comes of it (:func:`roll_play`), with the same
+probabilities, so that an interception can be told from a fumble.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from solvent.games.football.situation import situation_text
+from solvent.games.football.calls import KICKOFFS, what_follows_call
+from solvent.games.football.results import Result, parse_result
+from solvent.games.football.situation import consequences, kick, situation_text
+from solvent.games.football.story import told_result
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.solution import TimedSolution
-from solvent.games.football_clock.story import roll_play
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.view import clock_text
+from solvent.model import JointAction, Outcome
+
+Drawn = TypeVar("Drawn")
 
 Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
 """The probabilities of the actions that a player takes in a position."""
@@ -58,7 +68,7 @@ def transcript(
     state, paid, score = solution.start, 0.0, (0, 0)
     lines = []
     while not game.is_terminal(state):
-        joint = tuple(_drawn(player(state, side), dice) for side, player in enumerate(players))
+        joint = tuple(_action(player(state, side), dice) for side, player in enumerate(players))
         played = roll_play(game, state, joint, dice)
         paid += float(played.outcome.reward)
         score = (score[0] + max(0, played.points), score[1] + max(0, -played.points))
@@ -111,10 +121,6 @@ def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
     )
 
 
-def _drawn(strategy: Mapping[int, float], dice: random.Random) -> int:
-    return dice.choices(list(strategy), list(strategy.values()))[0]
-
-
 def _decided(game: TimedFootball, state: TimedPosition, joint: tuple[int, ...]) -> str:
     names = game.actions.names
     match state.phase:
@@ -139,3 +145,68 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
     if state.down:
         return f"{state.offence}: {situation_text(game.loaded_ruleset, state.situation)}"
     return f"{state.offence} kicks off" if state.phase == "kickoff" else f"{state.offence} kicks"
+
+
+def _action(strategy: Mapping[int, float], dice: random.Random) -> int:
+    return dice.choices(list(strategy), list(strategy.values()))[0]
+
+
+class Played(NamedTuple):
+    """What has happened.
+
+    Attributes:
+        outcome: Of the branch that was drawn; its probability is that of all its dice.
+        words: Such as ``gain of 7, first down``; empty if nothing was played.
+        points: To player 0; negative ones go to player 1.
+    """
+
+    outcome: Outcome
+    words: str
+    points: int = 0
+
+
+def roll_play(
+    game: TimedFootball, state: TimedPosition, joint_action: JointAction, dice: random.Random
+) -> Played:
+    """Roll what follows a position when both have decided.
+
+    Args:
+        game: The rules.
+        state: In which play goes on.
+        joint_action: Of both players, legal.
+        dice: Where chance comes from.
+    """
+    decided = joint_action[game.who_decides(state)]
+    rules = game.loaded_ruleset
+    result: Result | None = None
+    match state.phase:
+        case "time-out":
+            [outcome] = game.transition(state, joint_action)
+            called = decided == game.actions.timeout
+            return Played(outcome, f"player {state.asked} calls a time-out" if called else "")
+        case "call":
+            defence = joint_action[1 - state.offence] - game.actions.defence
+            found = what_follows_call(game.loaded_chart, rules, state.situation, decided, defence)
+            _, result, branches = _drawn(list(found), dice)
+            if result is not None and result.options:
+                waiting = state._replace(phase="choice", choice=result.code)
+                return Played(
+                    Outcome(Fraction(1), waiting), told_result(rules, state, None, result)
+                )
+        case "choice":
+            result = parse_result(state.choice).options[decided - game.actions.choice]
+            branches = consequences(rules, state.situation, result)
+        case "kickoff":
+            branches = kick(rules, KICKOFFS[decided - game.actions.kick])
+        case _:
+            branches = kick(rules, "free_kick")
+    branch = _drawn(branches, dice)
+    outcome = game.flow.after_play(state, branch, result)
+    words = told_result(rules, state, branch, result)
+    return Played(outcome, words, branch.points if state.offence == 0 else -branch.points)
+
+
+def _drawn(branches: Sequence[Drawn], dice: random.Random) -> Drawn:
+    """One of several tuples that begin with their probabilities."""
+    weights = [float(branch[0]) for branch in branches]  # type: ignore[index]
+    return dice.choices(branches, weights)[0]

@@ -31,7 +31,7 @@ its extra point, where a little more or less matters most. In the order of the o
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,58 +62,69 @@ class Viewed(Protocol):
     def actions(self) -> Actions: ...
     @property
     def choices(self) -> tuple[str, ...]: ...
+    @property
+    def entries(self) -> tuple[Entry, ...]: ...
     def legal_actions(self, state: TimedPosition) -> tuple[tuple[int, ...], ...]: ...
     def who_decides(self, state: TimedPosition) -> int: ...
 
 
-def observation_labels(game: Viewed) -> tuple[str, ...]:
-    """The names of an observation's entries."""
-    score = () if game.for_points else ("lead", "lead within a score")
+class Entry(NamedTuple):
+    """One entry of an observation.
+
+    Attributes:
+        label: Its name.
+        most: The largest whole number that it can be, by which it is divided.
+        least: The smallest; leads may be negative.
+    """
+
+    label: str
+    most: int = 1
+    least: int = 0
+
+
+def entries_of(game: Viewed) -> tuple[Entry, ...]:
+    """The entries of an observation."""
+    rules, clock = game.loaded_ruleset, game.loaded_clock
+    score = rules.touchdown + 1
+    margin = clock.largest_margin
+    leads = Entry("lead", margin, -margin), Entry("lead within a score", score, -score)
     return (
-        "over",
-        *("down", "to go", "to goal", "punt formation", "my ball", "kickoff", "free kick"),
-        *("second half", "time left", "time left at the end", "my time-outs", "its time-outs"),
-        *("I receive the second half", *score),
-        *("I am asked", "it is asked", "both are asked", "time saved", "untimed down"),
-        *(f"choice {code}" for code in game.choices),
+        Entry("over"),
+        Entry("down", rules.downs),
+        Entry("to go", rules.field),
+        Entry("to goal", rules.field),
+        *map(Entry, ("punt formation", "my ball", "kickoff", "free kick", "second half")),
+        Entry("time left", clock.half_ticks),
+        Entry("time left at the end", clock.last_ticks),
+        Entry("my time-outs", clock.timeouts),
+        Entry("its time-outs", clock.timeouts),
+        Entry("I receive the second half"),
+        *(() if game.for_points else leads),
+        *map(Entry, ("I am asked", "it is asked", "both are asked")),
+        Entry("time saved", clock.half_ticks),
+        Entry("untimed down"),
+        *(Entry(f"choice {code}") for code in game.choices),
     )
 
 
 def observation(game: Viewed, state: TimedPosition, player: int) -> NDArray[np.float32]:
     """What a player sees of a position."""
-    rules, clock = game.loaded_ruleset, game.loaded_clock
-    last = clock.stops[-1] // clock.tick if clock.stops else clock.half_ticks
-    score = rules.touchdown + 1
+    score = game.loaded_ruleset.touchdown + 1
     lead = state.margin if player == 0 else -state.margin
     live = state.phase != "over"
     comes = state.follows or state.phase
     seen = [
-        float(not live),
-        state.down / rules.downs,
-        state.to_go / rules.field,
-        state.to_goal / rules.field,
-        float(state.punting),
-        float(live and state.offence == player),
-        float(comes == "kickoff"),
-        float(comes == "free kick"),
-        float(state.half == 2),
-        state.ticks / clock.half_ticks,
-        min(state.ticks, last) / last,
-        state.timeouts[player] / max(1, clock.timeouts),
-        state.timeouts[1 - player] / max(1, clock.timeouts),
-        float(state.receiver == player),
+        *(not live, state.down, state.to_go, state.to_goal, state.punting),
+        *(live and state.offence == player, comes == "kickoff", comes == "free kick"),
+        *(state.half == 2, state.ticks, min(state.ticks, game.loaded_clock.last_ticks)),
+        *(state.timeouts[player], state.timeouts[1 - player], state.receiver == player),
+        *(() if game.for_points else (lead, max(-score, min(score, lead)))),
+        *(state.asked == player, state.asked == 1 - player, state.other_too),
+        *(state.saved, state.untimed),
+        *(state.choice == code for code in game.choices),
     ]
-    if not game.for_points:
-        seen += [lead / clock.largest_margin, max(-score, min(score, lead)) / score]
-    seen += [
-        float(state.asked == player),
-        float(state.asked == 1 - player),
-        float(state.other_too),
-        state.saved / clock.half_ticks,
-        float(state.untimed),
-    ]
-    seen += [float(state.choice == code) for code in game.choices]
-    return np.array(seen, np.float32)
+    most = [max(1, entry.most) for entry in game.entries]
+    return (np.array(seen, float) / most).astype(np.float32)
 
 
 def drawing(game: Viewed, state: TimedPosition) -> str:

@@ -21,7 +21,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver import solve_points, solve_two_charts
-from solvent.games.football_clock.baselines.players import solution_of
+from solvent.games.football_clock.players import solution_of
 from solvent.games.football_clock.rules import TimedFootball
 
 
@@ -160,7 +160,7 @@ def test_points_of_other_rules_are_made_anew_as_the_error_says(
 def test_a_form_too_large_to_play_is_solved_as_the_error_says(
     chart: str, margin: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solvent.games.football_clock.solver.solution.SOLVED_IN_MEMORY", 10)
+    monkeypatch.setattr("solvent.games.football_clock.solution.SOLVED_IN_MEMORY", 10)
     game = ["--form", "second-half", "--chart", chart, "--margin", str(margin)]
     game += ["--ruleset", json.dumps(RULES), "--clock", json.dumps(CLOCK)]
     refused = run("play", "football", *game)
@@ -178,7 +178,7 @@ def test_a_form_too_large_to_play_is_solved_as_the_error_says(
 def test_a_form_too_large_for_an_optimal_opponent_is_solved_as_the_error_says(
     chart: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solvent.games.football_clock.baselines.players.SOLVED_ON_THE_SPOT", 10)
+    monkeypatch.setattr("solvent.games.football_clock.players.SOLVED_ON_THE_SPOT", 10)
     game = make_game("football-strategy", form="half", chart=chart, ruleset=RULES, clock=CLOCK)
     assert isinstance(game, TimedFootball)
     with pytest.raises(ValueError, match="too many to be solved on the spot") as refused:

@@ -9,18 +9,19 @@ import pytest
 
 from solvent.games.football.baselines.agent import agent_strategies
 from solvent.games.football.situation import Situation
-from solvent.games.football_clock.baselines.agent import (
+from solvent.games.football_clock.agent import (
     CLOCKLESS,
     FIELD_GOAL_AHEAD,
     FIELD_GOAL_BEHIND,
     TOUCHDOWN_AHEAD,
     TOUCHDOWN_BEHIND,
     AgentLayers,
+    AverageNeeded,
+    ClockManagement,
 )
-from solvent.games.football_clock.baselines.average import AverageNeeded, ClockManagement
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
+from solvent.games.football_clock.policies import Asked
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.solver.policies import Asked
 
 PLAIN = ClockManagement(weight=1.0)
 
@@ -138,7 +139,6 @@ def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
     column = np.array([[layout().column(2, margin)]])
     return Asked(
         layer,
-        30,
         layer.ticks - 2,
         layer.ticks,
         False,

@@ -36,44 +36,6 @@ def test_a_time_out_takes_thirty_seconds_off_a_play() -> None:
     assert [CLOCK.with_timeout(seconds) for seconds in (45, 30, 15)] == [15, 0, 0]
 
 
-def test_a_long_play_passes_only_the_first_of_two_stops() -> None:
-    clock = ClockRules(half=120, stops=(60, 45))
-    assert clock.after(5, 45) * clock.tick == 60
-
-
-@pytest.mark.parametrize(
-    ("parameters", "complaint"),
-    [
-        ({"tick": 0}, "tick is 0"),
-        ({"half": 1000}, "half is 1000; allowed are multiples of the tick, 15 seconds"),
-        ({"stops": (120, 900)}, "stops: seconds left is 900; allowed are whole numbers from 15"),
-        ({"stops": (1800,)}, "stops: seconds left is 1800"),
-        ({"stops": (100,)}, "stops is 100; allowed are multiples of the tick"),
-        ({"stops": [900]}, r"stops is \[900\]"),
-        ({"timeouts": -1}, "timeouts is -1"),
-        ({"timeout_saves": 20}, "timeout_saves is 20; allowed are multiples"),
-        ({"untimed_down": 1}, "untimed_down is 1"),
-        ({"largest_margin": 0}, "largest_margin is 0"),
-    ],
-)
-def test_a_clock_that_makes_no_sense_is_refused(parameters: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        ClockRules(**parameters)
-
-
-@pytest.mark.parametrize(
-    ("ruleset", "complaint"),
-    [
-        ({"play_seconds": 20}, "play_seconds is 20; allowed are multiples of the tick"),
-        ({"dead_ball_seconds": 0}, "dead_ball_seconds is 0; with a clock every play takes"),
-        ({"out_of_bounds_seconds": 30}, "play_seconds - out_of_bounds_seconds is 0"),
-    ],
-)
-def test_plays_take_whole_ticks(ruleset: dict[str, int], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        CLOCK.check_fits(Ruleset(**ruleset))
-
-
 @pytest.mark.parametrize(
     ("name", "low", "high", "others"),
     [
@@ -93,23 +55,6 @@ def test_the_bounds_of_a_number_are_allowed_and_nothing_beyond(
         message = f"^{name} is {value}; allowed are whole numbers from {low} to {high}$"
         with pytest.raises(ValueError, match=message):
             ClockRules(**{name: value}, **others)
-
-
-def test_stops_lie_within_the_half_and_descend() -> None:
-    assert ClockRules(half=60, stops=(45, 15)).stops == (45, 15)
-    for stops, complaint in (
-        ((60,), "stops: seconds left is 60; allowed are whole numbers from 15 to 59"),
-        ((45, 45), "stops: seconds left is 45; allowed are whole numbers from 15 to 44"),
-        ((14,), "stops: seconds left is 14; allowed are whole numbers from 15 to 59"),
-        ((45, 20), "stops is 20; allowed are multiples of the tick, 15 seconds"),
-    ):
-        with pytest.raises(ValueError, match=f"^{complaint}$"):
-            ClockRules(half=60, stops=stops)
-
-
-def test_a_half_has_so_many_ticks() -> None:
-    assert CLOCK.half_ticks == 120
-    assert ClockRules(tick=30, half=60, stops=()).half_ticks == 2
 
 
 @pytest.mark.parametrize("name", ["play_seconds", "long_play_seconds", "interception_seconds"])
@@ -139,3 +84,30 @@ def test_a_clock_is_itself_a_mapping_or_nothing() -> None:
         ClockRules.of(3)
     with pytest.raises(ValueError, match=r"^parameter of the clock is 'haf'; .* 'half'\?$"):
         ClockRules.of({"haf": 3})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "complaint"),
+    [
+        ({"half": 1000}, "half is 1000; allowed are multiples of the tick, 15 seconds"),
+        ({"stops": (120, 900)}, "stops: seconds left is 900; allowed are whole numbers from 15"),
+        ({"stops": (1800,)}, "stops: seconds left is 1800; .* from 15 to 1799"),
+        ({"stops": (45, 45)}, "stops: seconds left is 45; .* from 15 to 44"),
+        ({"stops": (14,)}, "stops: seconds left is 14"),
+        ({"stops": (100,)}, "stops is 100; allowed are multiples of the tick"),
+        ({"stops": [900]}, r"stops is \[900\]"),
+        ({"timeout_saves": 20}, "timeout_saves is 20; allowed are multiples"),
+        ({"untimed_down": 1}, "untimed_down is 1"),
+    ],
+)
+def test_a_clock_that_makes_no_sense_is_refused(parameters: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError, match=f"^{complaint}"):
+        ClockRules(**parameters)
+
+
+def test_how_the_clock_stands_after_a_play() -> None:
+    assert CLOCK.left(4, 45, penalty=False) == (1, 3, False)
+    assert CLOCK.left(1, 15, penalty=False) == (0, 1, False)
+    assert CLOCK.left(1, 15, penalty=True) == (0, 1, True)
+    assert CLOCK.left(0, 15, penalty=True) == (0, 0, False), "the untimed down is the last"
+    assert ClockRules(untimed_down=False).left(1, 15, penalty=True) == (0, 1, False)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from ray_machines import Machines
@@ -19,14 +17,14 @@ from solvent.exact.layered import cluster
 from solvent.exact.layered.cluster import ClusterError, RayWorkers
 from solvent.exact.layered.game import Block, BlockResult
 from solvent.exact.layered.solve import LayerTask, Workers, solve_layers
-from solvent.exact.layered.store import KEEPS, LayerStore
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock import layers as football
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.solver.layout import FormLayout
+from solvent.games.football_clock.layout import FormLayout
 
 pytestmark = [
     pytest.mark.slow,
@@ -100,14 +98,6 @@ def test_two_machines_compute_what_threads_do(machines: Machines) -> None:
     machines.add()
     with RayWorkers(machines.address) as workers:
         assert workers.processors == 2
-        store = solved(layers, workers)
-    assert_same(store, solved(layers))
-
-
-def test_the_client_computes_the_same(machines: Machines) -> None:
-    layers = FootballLayers.of(tiny("half"))
-    machines.add()
-    with RayWorkers(machines.client_address) as workers:
         store = solved(layers, workers)
     assert_same(store, solved(layers))
 
@@ -188,27 +178,6 @@ def test_the_head_is_killed_then_the_driver_and_the_folder_is_the_same(tmp_path:
     assert all(path.stat().st_mtime_ns == written for path, written in before.items())
     subprocess.run([*COMMAND, "--out", str(tmp_path / "here")], check=True)
     assert contents(folder) == contents(tmp_path / "here")
-
-
-@pytest.mark.parametrize("keep", KEEPS[1:])
-def test_what_a_cluster_keeps_of_a_solution_is_what_threads_keep(
-    machines: Machines, tmp_path: Path, keep: str
-) -> None:
-    machines.add()
-    machines.add()
-
-    def solved_by(folder: Path, *words: str) -> dict[str, Any]:
-        command = [*COMMAND, "--keep", keep, "--out", str(folder), *words]
-        done = subprocess.run(command, capture_output=True, check=True)
-        report: dict[str, Any] = json.loads(done.stdout)
-        return report
-
-    there = solved_by(tmp_path / "there", "--on", machines.address)
-    here = solved_by(tmp_path / "here")
-    for name in ("value", "lower", "upper"):
-        assert there[name] == here[name]
-    assert contents(tmp_path / "there") == contents(tmp_path / "here")
-    assert keep == "start" or list((tmp_path / "there").rglob("*.zlib"))
 
 
 def wait_for_sheets(folder: Path, number: int, driver: subprocess.Popen[bytes]) -> None:

@@ -21,10 +21,9 @@ from typer.testing import CliRunner
 from solvent import make_game
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.cli.app import app
-from solvent.exact.layered import resources
 from solvent.games.football.chart_files import csv_text
-from solvent.games.football_clock.baselines.scores import network_layers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.scores import network_layers
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.report.numbers import precise
 
 
@@ -73,17 +72,6 @@ def test_the_command_says_the_value_and_its_bracket(
         assert (answer["folder"] is None) == (attempt == 0)
         shown = run(*words, *where).stdout
         assert f"{solution.value:.9g}  (points, to player 0)" in shown
-
-
-def test_a_finished_solution_is_opened_not_solved(words: list[str], tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path / "x")]
-    first = json.loads(run(*words, *out, "--json").stdout)
-    again = json.loads(run(*words, *out, "--verify", "--json").stdout)
-    assert again["layers_solved_now"] == 0
-    assert again["value"] == first["value"]
-    layer = tmp_path / "x" / "sheets" / "half2" / "t003-1-1.npy"
-    layer.write_bytes(layer.read_bytes()[:-1] + b"?")
-    assert "t003-1-1.npy: the checksum does not match" in refusal(*words, *out, "--verify")
 
 
 @pytest.mark.parametrize(
@@ -152,45 +140,6 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(
     assert answer["layers_solved_now"] == 13 - 4
 
 
-def test_interrupted_in_memory_it_says_that_nothing_is_kept(
-    words: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> str:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("solvent.games.football_clock.layers.FootballLayers.label", interrupt)
-    result = run(*words)
-    assert result.exit_code == 130
-    assert "nothing of it is kept; with --out DIR" in result.stderr
-
-
-def test_a_plan_is_printed_and_nothing_is_solved(words: list[str], tmp_path: Path) -> None:
-    out = tmp_path / "x"
-    shown = run(*words, "--plan", "--out", str(out), "--threads", "3").stdout
-    for word in ("states", "matrix games", "disk", "memory", "traffic", "core-hours", "3 threads"):
-        assert word in shown
-    assert not out.exists()
-    plan = json.loads(run(*words, "--plan", "--out", str(out), "--json").stdout)
-    assert plan["layers"] == 13
-    assert plan["disk"] > 0
-    assert plan["sample"]["core_seconds"] > 0
-    assert json.loads(run(*words, "--plan", "--json").stdout)["disk"] == 0
-
-
-@pytest.mark.parametrize("short", ["disk", "memory"])
-def test_too_little_room_is_said_before_the_work_starts(
-    short: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    free = {"disk": "free_disk", "memory": "free_memory"}[short]
-    monkeypatch.setattr(resources, free, lambda *_: 1000)
-    out = ["--out", str(tmp_path / "x")]
-    line = refusal(*words, *out)
-    assert "1.0 kB are" in line
-    assert line.endswith("; --force begins all the same")
-    assert list((tmp_path / "x").rglob("*.npy")) == []
-    assert run(*words, *out, "--force").exit_code == 0
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -214,15 +163,6 @@ def test_other_games_have_none_of_its_options(option: str) -> None:
     wanted = f"{name} is for games that are solved layer by layer"
     assert refusal("solve", "pig", option) == wanted
     assert refusal("solve", "football-strategy", option) == wanted
-
-
-def test_the_solution_of_another_clock_is_refused(words: list[str], tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path / "x")]
-    run(*words, *out)
-    clock = words.index("--clock") + 1
-    other = [*words[:clock], json.dumps({**CLOCK, "timeouts": 0}), *words[clock + 1 :]]
-    line = refusal(*other, *out)
-    assert line == f"{tmp_path / 'x'}: is a solution with timeouts 1, not 0"
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ from timed_football import SMALL, tiny
 from timed_policies import AlikeInRuns, LayersOfTable, random_policy
 
 from solvent.exact import best_response, policy_value
+from solvent.games.football_clock.evaluation import evaluate, evaluate_pairs
+from solvent.games.football_clock.layout import Layer, layout_for
+from solvent.games.football_clock.optimal import OptimalLayers
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.evaluation import evaluate, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layer, layout_for
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularGame, compile_game
 from solvent.model.arrays import Floats
 

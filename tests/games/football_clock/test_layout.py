@@ -9,7 +9,7 @@ from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.solver.layout import FORMS, FormLayout, Layer
+from solvent.games.football_clock.layout import FORMS, FormLayout, Layer
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,16 +18,14 @@ from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import disk_bytes, gigabytes, values_bytes
 from solvent.exact.layered.solve import solve_layers
 from solvent.games import TimedFootball
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.baselines.average import ClockManagement
+from solvent.games.football_clock.agent import AgentLayers, ClockManagement
+from solvent.games.football_clock.evaluation import evaluate_pairs
 from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.report.decisions import timeout_gain, timeout_worth
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import evaluate_pairs
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.policies import Players
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for, place_of
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.policies import Players
+from solvent.games.football_clock.report.sections import LastHalf
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript, transcript_text
 from solvent.model.arrays import Floats
 
@@ -272,7 +269,7 @@ def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
 def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
     largest = 0.0
     for offence, whose in ((True, "with the ball"), (False, "without it")):
-        worth = timeout_worth(solved, offence=offence)
+        worth = LastHalf(solved).timeout_value(offence=offence)
         middle = worth.shape[1] // 2
         checked = 0
         for ticks, lead, figure in timeout_worths(whose):
@@ -292,8 +289,8 @@ def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
 def test_when_to_call_a_time_out(solved: TimedSolution) -> None:
-    gains = [called - declined for called, declined in
-             (timeout_gain(solved, offence=offence) for offence in (True, False))]  # fmt: skip
+    asked = [LastHalf(solved).timeout_gain(offence=offence) for offence in (True, False)]
+    gains = [called - declined for called, declined in asked]
     middle = gains[0].shape[1] // 2
     from_cell = np.array([1, -middle])
     when = [np.argwhere(gain > 1e-3) + from_cell for gain in gains]
@@ -321,7 +318,7 @@ def test_time_outs_at_the_kickoff(solved: TimedSolution) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [WHOLE], indirect=True, ids=str)
 def test_the_end_of_a_game(solved: TimedSolution) -> None:
-    both = partial(optimal_strategy, solved)
+    both = solved.policy
     told = transcript_text(solved.game, transcript(solved, (both, both), seed=1)).splitlines()
     shown = PAGE[PAGE.index("**A game's end**") :].split("```")[1].splitlines()[1:]
     lines = [told[0], *told[1 - len(shown) :]]

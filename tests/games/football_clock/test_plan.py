@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from timed_football import SMALL, tiny
 
-from solvent.exact.layered import resources
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan
 from solvent.exact.layered.resources import (
-    ResourceError,
-    check_disk,
-    disk_bytes,
     values_bytes,
 )
 from solvent.exact.layered.solve import solve_layers
@@ -26,7 +21,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.layers import POINTS_TICKS, FootballLayers
-from solvent.games.football_clock.solver.layout import FormLayout
+from solvent.games.football_clock.layout import FormLayout
 
 FORMS = [
     ("two-minutes", {"stops": [30], "timeouts": 1}),
@@ -94,19 +89,3 @@ def test_made_up_points_change_from_layer_to_layer_as_the_solved_ones_do() -> No
         made_up = np.abs(layers.guess(layer) - layers.guess(before)).mean()
         solved = np.abs(store.read(layer) - store.read(before)).mean()
         assert 0.5 < made_up / solved < 2
-
-
-def test_a_disk_that_is_too_small_is_said_with_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    layers = FootballLayers.of(tiny("full", timeouts=1))
-    needed = disk_bytes(layers)
-    for free in (needed, needed - 1):
-        monkeypatch.setattr(
-            resources.shutil, "disk_usage", lambda folder, free=free: SimpleNamespace(free=free)
-        )
-        if free == needed:
-            check_disk(layers, tmp_path / "not" / "there")
-            continue
-        with pytest.raises(ResourceError, match=r"there: the solution takes \d.* and .* are free"):
-            check_disk(layers, tmp_path / "not" / "there")

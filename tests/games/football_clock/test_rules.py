@@ -14,17 +14,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from timed_football import CHART, RULES, SMALL, TINY_FORMS, tiny
+from timed_football import RULES, SMALL, TINY_FORMS, tiny
 from timed_walk import transcript
 
 from solvent import make_game
 from solvent.exact import solve
 from solvent.games.football.chart import Chart
-from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.ruleset import Ruleset
-from solvent.games.football_clock.clock import ClockRules
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball
 from solvent.model import (
@@ -99,16 +95,6 @@ def test_the_clock_stops_at_the_end_of_a_quarter_and_at_the_warning() -> None:
     assert after(game, call(3), ONE, A).ticks == 2
     assert after(game, call(5, to_go=7, to_goal=7), FOUR, A).ticks == 4  # the first stop, not both
     assert after(game, call(6), ONE, A).ticks == 4  # it would stand there anyway
-
-
-def test_clipping_is_that_of_the_clock_of_the_board_game() -> None:
-    clock = ClockRules()
-    assert clock.half_ticks == 120
-    assert [clock.after(61, seconds) for seconds in (15, 30, 45)] == [60, 60, 60]
-    assert [clock.after(9, seconds) for seconds in (15, 30, 45)] == [8, 8, 8]
-    assert [clock.after(8, seconds) for seconds in (15, 30, 45)] == [7, 6, 5]
-    assert [clock.after(2, seconds) for seconds in (15, 30, 45)] == [1, 0, 0]
-    assert [clock.with_timeout(seconds) for seconds in (15, 30, 45)] == [0, 0, 15]
 
 
 def test_declaring_punt_formation_takes_no_time() -> None:
@@ -402,36 +388,6 @@ def _mirrored_reward(game: TimedFootball, outcome: Outcome) -> Fraction | int:
     return 1 - outcome.reward if game.is_terminal(outcome.state) else 0
 
 
-@pytest.mark.parametrize("form", TIMED_FORMS)
-def test_a_whole_game_of_random_calls_ends_and_adds_up(form: str) -> None:
-    game = make_game("football-strategy", form=form, chart="dice")
-    assert isinstance(game, TimedFootball)
-    rng = random.Random(3)
-    [start] = game.initial()
-    state, paid, steps = start.state, Fraction(0), 0
-    while not game.is_terminal(state):
-        joint = tuple(rng.choice(actions) for actions in game.legal_actions(state))
-        outcomes = game.transition(state, joint)
-        assert sum(outcome.probability for outcome in outcomes) == 1
-        [outcome] = rng.choices(outcomes, [float(o.probability) for o in outcomes])
-        before, state = state, outcome.state
-        paid += outcome.reward
-        steps += 1
-        for player in (0, 1):
-            seen = game.observe(state, player)
-            assert seen.shape == (len(game.info.observation_labels),)
-            assert (np.abs(seen) <= 1).all()
-        if state.half == before.half and not game.is_terminal(state):
-            assert state.ticks <= max(before.ticks, before.saved)
-            assert sum(state.timeouts) <= sum(before.timeouts)
-        assert game.draw(state)
-    assert steps > 10
-    low, high = game.info.reward_range
-    assert low <= paid <= high
-    if form != "half":
-        assert paid == Fraction(1 + int(np.sign(state.margin)), 2)
-
-
 # Forms and parameters.
 
 
@@ -455,11 +411,6 @@ def test_the_start_of_the_last_two_minutes() -> None:
     )
     [start] = game.initial()
     assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
-
-
-def test_the_forms_without_a_clock_are_still_there() -> None:
-    for form in ("drive", "points"):
-        assert isinstance(make_game("football-strategy", form=form), FootballStrategy)
 
 
 @pytest.mark.parametrize(
@@ -522,12 +473,6 @@ def test_a_game_that_is_too_large_for_a_table_says_so_at_once(
     game = make_game("football-strategy", form=form, timeouts=timeouts)
     with pytest.raises(TooManyStatesError, match=f"{positions} positions.*--form {form}"):
         compile_game(game)
-
-
-def test_a_chart_of_ones_own_and_rules_as_objects() -> None:
-    game = TimedFootball(CHART, "half", Ruleset.read(RULES), ClockRules(half=45, stops=()))
-    assert game.loaded_chart is CHART
-    assert game.start_ticks == 3
 
 
 def test_a_game_goes_as_written_down() -> None:

@@ -16,18 +16,18 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.exact.store import StoreError
-from solvent.games.football_clock.baselines.scores import (
+from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layout import Layer, layout_for
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.scores import (
     BEST_RESPONSE,
     TimedScore,
     network_layers,
     score_timed,
 )
-from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.layout import Layer, layout_for
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 
 
 def network(game: TimedFootball, seed: int = 0, rule: str = "sampled") -> NetworkPlayer:

@@ -45,7 +45,7 @@ def test_a_position_is_written_and_read_back(number: int) -> None:
     states = compile_game(made.rules).states
     plays = made.plays(len(states))
     for i, state in enumerate(states):
-        made.write(plays.plays, i, state)
+        made.write(plays.records, i, state)
     assert tuple(plays.state(i) for i in range(len(states))) == states
 
 
@@ -54,7 +54,7 @@ def test_observations_and_legal_actions_are_those_of_the_rules(number: int) -> N
     made, states = sampler(number), live_states(number)
     plays = made.plays(len(states))
     for i, state in enumerate(states):
-        made.write(plays.plays, i, state)
+        made.write(plays.records, i, state)
     everyone = np.arange(len(states))
     for player in (0, 1):
         who = np.full(len(states), player)
@@ -72,7 +72,7 @@ def test_one_hot_observations_say_the_same(number: int) -> None:
     made, states = sampler(number), live_states(number)[:500]
     plays = made.plays(len(states), "onehot")
     for i, state in enumerate(states):
-        made.write(plays.plays, i, state)
+        made.write(plays.records, i, state)
     everyone, first = np.arange(len(states)), np.zeros(len(states), np.int64)
     entries = plays.observe(everyone, first, "vector")
     seen = plays.observe(everyone, first)
@@ -89,7 +89,7 @@ def outcomes(
     n = len(streams)
     plays = made.plays(n)
     for i in range(n):
-        made.write(plays.plays, i, state)
+        made.write(plays.records, i, state)
     plays.arrays["stream"][:] = streams
     paid = np.zeros(n)
     first, second = (np.full(n, action) for action in joint_action)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,18 @@ import pytest
 from timed_football import SMALL, TINY_FORMS, tiny
 
 from solvent.exact import solve
+from solvent.exact.layered.game import BlockResult
 from solvent.exact.layered.solve import Local, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart_files import load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.solver.points import solve_points
+from solvent.games.football_clock.backup import backup
 from solvent.games.football_clock.clock import ClockRules
-from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layers import FootballLayers, layer_problem
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.block_kernel import solve_block
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.solver.problem import LayerProblem, layer_problem
-from solvent.games.football_clock.solver.tables import timed_tables
 from solvent.model import compile_game
 
 
@@ -54,10 +53,10 @@ def standard(form: str, ticks: int, timeouts: int, margin: int = 10) -> LayerSto
     )
 
 
-def problem_of(store: LayerStore, layer: Layer) -> LayerProblem:
-    """A layer to solve, those that it reads being in a store."""
+def problem_of(store: LayerStore, layer: Layer) -> Callable[..., BlockResult]:
+    """Solve a block of a layer, those that it reads being in a store."""
     layout = layout_in(store)
-    return layer_problem(layout, timed_tables(layout.rules), layer, store.read)
+    return partial(backup, layout.pack, layer_problem(layout, layer, store.read).values)
 
 
 def place_of(layout: FormLayout, state: TimedPosition) -> tuple[Layer, int, int]:
@@ -176,9 +175,9 @@ def test_threads_do_not_change_a_bit_and_blocks_only_the_last() -> None:
         np.testing.assert_array_equal(alone.read(layer), store.read(layer))
 
     problem = problem_of(store, Layer(2, 3, 1, 1))
-    whole = solve_block(problem, 0, 700)
+    whole = problem((0, 700))
     for first, last in ((0, 1), (1, 4), (4, 300), (300, 333), (333, 700)):
-        part = solve_block(problem, first, last)
+        part = problem((first, last))
         np.testing.assert_allclose(part.values, whole.values[:, first:last], rtol=0, atol=2e-14)
 
 
@@ -189,15 +188,15 @@ def test_what_is_solved_side_by_side_is_what_is_solved_alone(
     """Started from their own supports, most states are solved in lanes; started cold, none is."""
     store = standard("second-half", 3, 1)
     cold = problem_of(store, Layer(2, 3, 1, 1))
-    first = solve_block(cold, 1000, 1100)
+    first = cold((1000, 1100))
     assert first.start is not None
-    again = solve_block(cold, 1000, 1100, start=first.start)
+    again = cold((1000, 1100), start=first.start)
     np.testing.assert_allclose(again.values, first.values, rtol=0, atol=2e-14)
     assert again.games == first.games > 0.7 * first.values.size
     # With supports that are none of these games' all the same comes out.
     none = np.empty_like(first.start)
     none[:] = 0b1001000101, 0b0010100011
-    wrong = solve_block(cold, 1000, 1100, start=none)
+    wrong = cold((1000, 1100), start=none)
     np.testing.assert_allclose(wrong.values, first.values, rtol=0, atol=2e-13)
     assert max(first.largest_gap, again.largest_gap, wrong.largest_gap) < 1e-12
 
@@ -221,17 +220,6 @@ def test_a_time_out_more_is_worth_no_less() -> None:
             more += int((own > 1e-3).sum())
             fewer += int((other < -1e-3).sum())
     assert min(more, fewer) > 500
-
-
-def test_ends_of_halves_are_antisymmetric() -> None:
-    """After the first half of a whole game it matters to either side who receives next."""
-    store = solved(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
-    layout = layout_in(store)
-    received = store.read(layout.second_half)[layout.kickoff_row]
-    final = layout.final(1, received)
-    np.testing.assert_array_equal(final, -final[::-1])
-    np.testing.assert_array_equal(layout.final(2), -layout.final(2)[::-1])
-    assert final[layout.column(1, 0, receives=True)] == -received[layout.column(2, 0)]
 
 
 def test_decided_games_are_not_solved() -> None:
@@ -281,13 +269,3 @@ def test_a_long_half_is_the_endless_game() -> None:
     # A standard half has 120.
     assert misses[2] < 1e-4
     assert misses[3] < 1e-8
-
-
-def test_layers_that_were_sent_elsewhere_give_the_same() -> None:
-    here = FootballLayers(layout_for(tiny("full", SMALL, half=30, timeouts=1)))
-    there = pickle.loads(pickle.dumps(here))  # noqa: S301
-    stores = LayerStore(here), LayerStore(there)
-    for layers, store in zip((here, there), stores, strict=True):
-        solve_layers(layers, store, workers=Local(1))
-    for layer in here.layers:
-        assert stores[0].read(layer).tobytes() == stores[1].read(layer).tobytes()

@@ -141,8 +141,8 @@ def test_where_it_cannot_check_the_command_says_so(words: list[str], tmp_path: P
 
 def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
     """Their states stand at places of another kind; asking for them ended every such score."""
-    from solvent.games.football_clock.baselines.agent import AgentLayers
-    from solvent.games.football_clock.solver.evaluation import PairLayers
+    from solvent.games.football_clock.agent import AgentLayers
+    from solvent.games.football_clock.evaluation import PairLayers
 
     game = tiny("second-half", SMALL, half=30)
     layout = FootballLayers.of(game).layout

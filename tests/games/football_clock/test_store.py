@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 import shutil
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +18,10 @@ from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.store import StoreError
-from solvent.games.football_clock.baselines.players import optimal_player
 from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layout import Layer, place_of
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.evaluation import evaluate
-from solvent.games.football_clock.solver.layout import Layer, layout_for, place_of
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript
 from solvent.model import compile_game
 
@@ -70,10 +63,6 @@ def half_done(layers: FootballLayers, tmp_path: Path) -> Path:
     return folder
 
 
-def first_file(folder: Path, layers: FootballLayers) -> Path:
-    return LayerFolder.open(folder, layers).path(layers.layers[0])
-
-
 @pytest.mark.parametrize(
     ("form", "parameters"), [("half", {"chart": SMALL, "timeouts": 1}), *TINY_FORMS[4:6]]
 )
@@ -111,20 +100,6 @@ def test_only_calls_and_kicks_have_a_place(layers: FootballLayers, game: TimedFo
         place_of(layers.layout, position._replace(phase="time-out"))
 
 
-def test_a_solution_has_to_be_complete(layers: FootballLayers, game: TimedFootball) -> None:
-    with pytest.raises(ValueError, match=r"not complete: Layer.half=2, ticks=0"):
-        TimedSolution(LayerStore(layers), game)
-
-
-def test_without_its_supports_a_solve_goes_on_and_is_as_right(
-    half_done: Path, layers: FootballLayers, game: TimedFootball, original: Path
-) -> None:
-    shutil.rmtree(half_done / "unfinished" / "supports")
-    solve_in(half_done, layers)
-    value = TimedSolution.open(original, game).value
-    assert TimedSolution.open(half_done, game).value == pytest.approx(value, abs=1e-13)
-
-
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -155,57 +130,6 @@ def test_the_solution_of_another_game_is_refused(
 def test_a_chart_by_another_name_is_the_same_game(solution: Path, game: TimedFootball) -> None:
     renamed = dataclasses.replace(game, chart=dataclasses.replace(SMALL, name="renamed"))
     assert TimedSolution.open(solution, renamed).value == TimedSolution.open(solution, game).value
-
-
-READERS: dict[str, Callable[[Path, TimedFootball], object]] = {
-    "the value": lambda folder, game: TimedSolution.open(folder, game).value,
-    "the bound": lambda folder, game: TimedSolution.open(folder, game).error,
-    "any position": lambda folder, game: [
-        TimedSolution.open(folder, game).value_of(position)
-        for position in (game.initial()[0].state, game.initial()[0].state._replace(phase="call"))
-    ],
-    "an optimal opponent": lambda folder, game: optimal_player(game, folder),
-    "optimal sheets": lambda folder, game: evaluate(
-        layout_for(game),
-        game.initial()[0].state,
-        OptimalLayers(layout_for(game), TimedSolution.open(folder, game).values),
-        None,
-    ),
-}
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_whoever_reads_is_told_of_a_flipped_bit(
-    solution: Path, layers: FootballLayers, game: TimedFootball, reader: str
-) -> None:
-    store = LayerFolder.open(solution, layers)
-    for layer in layers.layers:
-        flip(store.path(layer), -1, bit=6)
-    message = refusal(lambda: READERS[reader](solution, game))
-    assert re.match(rf"{solution}/sheets/half2/t00\d-\d-\d.npy: the checksum does not", message)
-
-
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("form", ["half", "second-half"])
-def test_a_bound_is_computed_not_read(form: str, version: int, tmp_path: Path) -> None:
-    game = tiny(form, SMALL, timeouts=1)
-    layers = FootballLayers.of(game)
-    solve_in(tmp_path / "x", layers)
-    error = TimedSolution.open(tmp_path / "x", game).error
-    last = f"half2/t{layers.layout.most_ticks:03}-1-1"
-
-    def claim(description: dict[str, Any]) -> None:
-        for record in description["sheets"].values():
-            record["error"] = 0.0
-
-    rewrite(tmp_path / "x", claim, version=version)
-    assert TimedSolution.open(tmp_path / "x", game).error == error
-
-    def worse(description: dict[str, Any]) -> None:
-        description["sheets"][last]["largest_gap"] = 0.25
-
-    rewrite(tmp_path / "x", worse, version=version)
-    assert TimedSolution.open(tmp_path / "x", game).error > 0.25
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 2.9e306, -0.6])
@@ -314,42 +238,12 @@ def test_a_ruleset_of_the_same_parameters_on_other_defaults_is_refused(
         LayerFolder.open(solution, layers)
 
 
-@pytest.mark.parametrize(
-    ("form", "parameters"), [("half", {"chart": SMALL, "timeouts": 1}), *TINY_FORMS[4:6]]
-)
-def test_a_compact_solution_answers_everywhere_within_what_it_says(
-    form: str, parameters: dict[str, object], tmp_path: Path
-) -> None:
-    game = tiny(form, **parameters)  # type: ignore[arg-type]
-    layers = FootballLayers.of(game)
-    solve_in(tmp_path / "all", layers)
-    solve_in(tmp_path / "compact", layers, keep="compact")
-    whole, compact = (TimedSolution.open(tmp_path / keep, game) for keep in ("all", "compact"))
-    assert (compact.value, compact.error) == (whole.value, whole.error)
-    assert f"kept within {compact.rounded_off:.2g}" in compact.method
-    if not compact.layout.for_points:
-        assert compact.rounded_off < 8e-6
-    table = compile_game(game)
-    looked_at = table.states[:: max(1, len(table.states) // 50)]
-    moved = 0
-    for position in looked_at:
-        if game.is_terminal(position):
-            continue
-        error = abs(compact.value_of(position) - whole.value_of(position))
-        assert error <= compact.error_of(position) <= compact.rounded_off + 1e-11
-        moved += error > 1e-12
-        # Its game is solved again from what was kept of the positions after it.
-        again = max(compact.action_values(position, 0).values())
-        assert abs(again - whole.value_of(position)) <= compact.rounded_off + 1e-11
-    assert moved > len(looked_at) / 20
-
-
 def test_a_transcript_of_a_compact_solution_and_of_the_start_alone(tmp_path: Path) -> None:
     game = tiny("second-half", timeouts=1)
     layers = FootballLayers.of(game)
     solve_in(tmp_path / "compact", layers, keep="compact")
     solution = TimedSolution.open(tmp_path / "compact", game)
-    optimal = partial(optimal_strategy, solution)
+    optimal = solution.policy
     lines = transcript(solution, (optimal, optimal), seed=3)
     assert len(lines) > 1
     assert all(-1e-5 < line.value < 1 + 1e-5 for line in lines)

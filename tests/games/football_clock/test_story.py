@@ -12,7 +12,7 @@ from timed_football import TINY_FORMS, tiny
 
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.story import Played, roll_play
+from solvent.games.football_clock.transcript import roll_play
 from solvent.model import compile_game
 
 
@@ -93,16 +93,6 @@ def test_what_is_told() -> None:
     assert told(game, near, 5, 0) == {"field goal for player 0", "field goal missed"}
     assert told(game, last, 6, 0) == {"punt formation"}
     assert told(game, last._replace(punting=True), 6, 1) == {"punt of 4, returned 3"}
-
-
-def test_points_are_told_to_who_scores() -> None:
-    game = tiny("half", half=120, stops=[])
-    theirs = TimedPosition("call", 2, 8, offence=1, down=1, to_go=1, to_goal=1)
-    plays: list[Played] = [
-        roll_play(game, theirs, (game.actions.defence, 0), dice) for dice in EveryWay().each()
-    ]
-    assert {(p.points, p.outcome.reward) for p in plays} == {(-7, -7), (-6, -6)}
-    assert "touchdown and extra point for player 1" in plays[0].words
 
 
 def test_kicks_and_time_outs_are_told() -> None:

@@ -16,7 +16,7 @@ from solvent import make_game
 from solvent.baselines.network import load_network
 from solvent.envs.registration import rules_and_source
 from solvent.envs.simulation import Simulation
-from solvent.games.football_clock.baselines.scores import BEST_RESPONSE, network_layers, score_timed
+from solvent.games.football_clock.scores import BEST_RESPONSE, network_layers, score_timed
 from solvent.training import TrainingResult, load_model, train
 from solvent.training.extract import network_player
 

@@ -1,31 +1,34 @@
-"""What the published agent for Football Strategy gives away in a form with a clock."""
+"""What the published agent for Football Strategy gives away in a form with a clock.
+
+Over all games, by time and lead, and in each decision of one game against the optimal player.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from solvent.cli.errors import interruptible
+from solvent.cli.layered import layer_bar
+from solvent.exact import SolvedGame
 from solvent.games.football.report.points import line_colour
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.report.chances import (
-    PLACES,
-    by_time,
-    clock_of,
-    first_down,
-    names_html,
-    place_name,
-    scaled,
-)
-from solvent.games.football_clock.report.clock_map import ClockMap, maps_html, script, shaded_map
-from solvent.games.football_clock.solver.evaluation import PairEvaluation, evaluate_pairs
-from solvent.games.football_clock.solver.layout import Layer
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.policies import Players
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
+from solvent.games.football_clock.evaluation import PairEvaluation, evaluate_pairs
+from solvent.games.football_clock.layout import Layer
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.players import strategy_of
+from solvent.games.football_clock.policies import Players
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.report.clock_map import ClockMap, gain_map, maps_html, script
+from solvent.games.football_clock.report.game import SEED, course, table_html
+from solvent.games.football_clock.report.sections import LastHalf, names_html
+from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
+from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.model.arrays import Floats
-from solvent.report.colours import CIVIDIS
 from solvent.report.numbers import brief
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
@@ -35,10 +38,7 @@ OPTIMAL, BEST_RESPONSE = 0, 1
 OPPONENTS = ("the optimal player", "a best response")
 
 SIDES = ("the agent has the ball", "the other side has it")
-"""Who has the first down of the maps and lines."""
-
-NEGLIGIBLE = 1e-9
-"""Less is not drawn as given away."""
+"""Which side has the first down of the maps and lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +47,14 @@ class AgentScores:
 
     Attributes:
         start: From the start against each of :data:`OPPONENTS`, in both seats.
-        by_time: [opponents, sides, T, leads] in the last half, from the first down that
-            :func:`standard` names, by the time left and the agent's lead; T and leads are those
-            of :func:`solvent.games.football_clock.report.chances.by_time`.
+        by_time: [opponents, sides, T, leads] in the last half, from the standard first down, by
+            the time left and the agent's lead.
+        possible: [sides, T, leads] what an optimal player gets in the agent's place.
     """
 
     start: tuple[PairEvaluation, ...]
     by_time: Floats
-
-
-def standard(solution: TimedSolution) -> int:
-    """The yards to the goal of the first down that stands for all."""
-    return scaled(solution, PLACES[0])
+    possible: Floats
 
 
 def rate_agent(
@@ -74,16 +70,14 @@ def rate_agent(
         threads: How many work on a layer.
         on_layer: Is told of every layer that is done.
     """
-    layout, clock = solution.layout, clock_of(solution)
-    timeouts = layout.clock.timeouts
-    row = first_down(solution, standard(solution))
-    leads = [layout.column(2, lead) for lead in range(-clock.lead, clock.lead + 1)]
-    by_time = np.full((len(OPPONENTS), 2, *clock.shape), np.nan)
+    layout, half = solution.layout, LastHalf(solution)
+    row = half.first_down(half.standard)
+    by_time = np.full((len(OPPONENTS), 2, *half.clock.shape), np.nan)
 
     def keep(layer: Layer, values: Floats) -> None:
-        if layer.ticks and layer == Layer(2, layer.ticks, timeouts, timeouts):
+        if layer.ticks and layer == half.moment(layer.ticks):
             for opponent, value in enumerate(values):
-                mine, others = value[:, row, leads]
+                mine, others = value[:, row, half.columns]
                 # The other side's lead is the agent's with the sign changed.
                 by_time[opponent, :, layer.ticks - 1] = mine, -others[::-1]
         if on_layer is not None:
@@ -92,43 +86,71 @@ def rate_agent(
     agent = AgentLayers(layout)
     pairs: list[Players] = [(agent, OptimalLayers(layout, solution.values)), (agent, None)]
     start = evaluate_pairs(layout, solution.start, pairs, threads=threads, on_layer=keep)
-    return AgentScores(tuple(start), by_time + (0.0 if layout.for_points else 0.5))
+    own = half.by_time(row)
+    possible = np.stack((own, 2 * half.even - own[:, ::-1]))
+    return AgentScores(tuple(start), by_time + half.even, possible)
 
 
-def possible(solution: TimedSolution) -> Floats:
-    """[sides, T, leads] what an optimal player gets in the agent's place."""
-    own = by_time(solution, first_down(solution, standard(solution)))
-    others = -own if solution.layout.for_points else 1 - own[:, ::-1]
-    return np.stack((own, others))
+def paper_agent(solution: SolvedGame) -> list[Section] | None:
+    """What the published agent gets in a solved form, rated with progress; the sections about it.
+
+    Args:
+        solution: Of a form with a clock; of another there are none.
+    """
+    if not isinstance(solution, TimedSolution):
+        return None
+    layers = solution.layout.layers
+    with (
+        interruptible("nothing of the published agent's rating is kept"),
+        layer_bar(solution.layered, layers, "rating the published agent") as tell,
+    ):
+        scores = rate_agent(solution, threads=os.cpu_count() or 1, on_layer=tell)
+    return paper_agent_sections(solution, scores)
+
+
+def paper_agent_sections(solution: TimedSolution, agent: AgentScores) -> list[Section]:
+    """Return what the published agent gives away in a solved form, and a game that it plays.
+
+    Args:
+        solution: Of the form.
+        agent: What the agent gets in it.
+    """
+    return [agent_section(solution, agent), agent_game_section(solution, agent)]
 
 
 def agent_section(solution: TimedSolution, scores: AgentScores) -> Section:
     """The table of the start, and what is given away by time and lead."""
-    half = solution.layout.for_points
-    unit = "Points, its own less the other side's" if half else "Chances of winning, a tie as half"
+    for_points = solution.layout.for_points
+    unit = (
+        "Points, its own less the other side's"
+        if for_points
+        else "Chances of winning, a tie as half"
+    )
+    drawn = _lines_html if for_points else _maps_html
     html = (
         "<p>The agent of McCulloch (2015), with constants that match the tables of the paper, and "
         "with its clock management, of which the paper prints no numbers: the defaults stand for "
         "them. Both seats are rated exactly, against the optimal player and against a best "
         "response, which knows the agent's mixed strategies but not what is drawn "
         f"from them.</p>{start_table(solution, scores)}<p class='caption'>{unit}.</p>"
-        f"{_lines_html(solution, scores) if half else _maps_html(solution, scores)}"
+        f"{drawn(LastHalf(solution), scores)}"
     )
-    return Section("What the published agent gives away", html, "" if half else script())
+    title = "What the published agent gives away"
+    return Section(title, html, "" if for_points else script())
 
 
 def start_table(solution: TimedSolution, scores: AgentScores) -> str:
     """What is possible from the start, and what the agent gets, in both seats."""
     even = 0.0 if solution.layout.for_points else 1.0
     seats = (
-        (0, solution.value, [score.first for score in scores.start]),
-        (1, even - solution.value, [score.second for score in scores.start]),
+        (solution.value, *(score.first for score in scores.start)),
+        (even - solution.value, *(score.second for score in scores.start)),
     )
     body = "".join(
-        f'<tr><th scope="row">{_seat(solution, player)}</th>'
-        + "".join(f'<td class="n" data-value="{n!r}">{brief(n)}</td>' for n in (value, *own))
+        f'<tr><th scope="row">{_seat(solution.start, player)}</th>'
+        + "".join(f'<td class="n" data-value="{n!r}">{brief(n)}</td>' for n in numbers)
         + "</tr>"
-        for player, value, own in seats
+        for player, numbers in enumerate(seats)
     )
     head = "".join(f'<th class="n">against {name}</th>' for name in OPPONENTS)
     return (
@@ -137,74 +159,125 @@ def start_table(solution: TimedSolution, scores: AgentScores) -> str:
     )
 
 
-def given_away_maps(solution: TimedSolution, scores: AgentScores) -> list[ClockMap]:
+def given_away_maps(half: LastHalf, scores: AgentScores) -> list[ClockMap]:
     """What the agent gives away against the optimal player, with the ball and without it."""
-    clock, best = clock_of(solution), possible(solution)
-    lost = best - scores.by_time[OPTIMAL]
-    lost[lost <= NEGLIGIBLE] = np.nan
-    ends = (0.0, max(float(np.nanmax(lost, initial=0.0)), 1e-6))
-    return [
-        shaded_map(
-            title,
-            clock,
-            lost[side],
-            CIVIDIS,
-            ends,
-            [
-                ("possible", best[side]),
-                *(
-                    (f"against {name}", scores.by_time[opponent, side])
-                    for opponent, name in enumerate(OPPONENTS)
-                ),
-            ],
-        )
-        for side, title in enumerate(SIDES)
-    ]
+    lost = scores.possible - scores.by_time[OPTIMAL]
+    largest = float(lost.max())
+    maps = []
+    for side, title in enumerate(SIDES):
+        told = [("possible", scores.possible[side])]
+        told += [
+            (f"against {name}", values[side])
+            for name, values in zip(OPPONENTS, scores.by_time, strict=True)
+        ]
+        maps.append(gain_map(title, half.clock, lost[side], told, largest))
+    return maps
 
 
-def given_away_panel(solution: TimedSolution, scores: AgentScores, opponent: int) -> Panel:
-    """The points that the agent gives away to an opponent from there to the end, by time."""
-    clock = clock_of(solution)
-    lost = (possible(solution) - scores.by_time[opponent])[..., 0]
-    minutes = (np.arange(1, clock.ticks + 1) * clock.tick / 60).tolist()
-    panel = Panel(
-        f"points given away to {OPPONENTS[opponent]}",
-        f"points given away to {OPPONENTS[opponent]}",
-        Axis(0.0, max(minutes)),
-        Axis(0.0, 1.05 * max(float(lost.max()), 0.1)),
-        "minutes left",
-    )
-    for side, name in enumerate(SIDES):
-        panel.line(minutes, lost[side].tolist(), line_colour(side), name, dashed=False)
-    return panel
-
-
-def _maps_html(solution: TimedSolution, scores: AgentScores) -> str:
+def _maps_html(half: LastHalf, scores: AgentScores) -> str:
     return (
         "<p>What it gives away against the optimal player, by the time left and the agent's lead: "
         "the chance of winning that is possible, less its own. It is first down at "
-        f"{place_name(solution, standard(solution))} of the side that has the ball. Where it is "
+        f"{half.place_name(half.standard)} of the side that has the ball. Where it is "
         "white, nothing is given away. Both sides have all their time-outs.</p>"
-        f"{maps_html(given_away_maps(solution, scores))}"
+        f"{maps_html(given_away_maps(half, scores))}"
     )
 
 
-def _lines_html(solution: TimedSolution, scores: AgentScores) -> str:
-    figures = "".join(
-        f"<figure>{given_away_panel(solution, scores, opponent).drawn()}"
-        f"{names_html(SIDES)}</figure>"
-        for opponent in range(len(OPPONENTS))
-    )
+def _lines_html(half: LastHalf, scores: AgentScores) -> str:
+    clock, figures = half.clock, ""
+    minutes = (np.arange(1, clock.ticks + 1) * clock.tick / 60).tolist()
+    for name, values in zip(OPPONENTS, scores.by_time, strict=True):
+        lost = (scores.possible - values)[..., 0]
+        title = f"points given away to {name}"
+        high = 1.05 * max(float(lost.max()), 0.1)
+        panel = Panel(title, title, Axis(0.0, max(minutes)), Axis(0.0, high), "minutes left")
+        for side, line in enumerate(lost.tolist()):
+            panel.line(minutes, line, line_colour(side), SIDES[side], dashed=False)
+        figures += f"<figure>{panel.drawn()}{names_html(SIDES)}</figure>"
     return (
         "<p>The points that it gives away until the end of the half, by the time left, from a "
-        f"first down at {place_name(solution, standard(solution))} of the side that has the ball. "
+        f"first down at {half.place_name(half.standard)} of the side that has the ball. "
         f'Both sides have all their time-outs.</p><div class="panels">{figures}</div>'
     )
 
 
-def _seat(solution: TimedSolution, player: int) -> str:
+def _seat(start: TimedPosition, player: int) -> str:
     """How a player begins."""
-    start = solution.start
     if start.phase == "call":
         return "with the ball" if player == start.offence else "without the ball"
     return "kicks off" if player == start.offence else "receives the kickoff"
+
+
+# One game
+
+
+def cost_of_strategy(
+    solution: TimedSolution, position: TimedPosition, player: int, strategy: Mapping[int, float]
+) -> float:
+    """What a player's mixed strategy gives away in a position against the other's optimal one."""
+    sign = 1 if player == 0 else -1
+    values = {a: sign * v for a, v in solution.action_values(position, player).items()}
+    own = sum(share * values[action] for action, share in strategy.items())
+    return max(0.0, max(values.values()) - own)
+
+
+def priced_game(
+    solution: TimedSolution, *, seed: int = SEED
+) -> tuple[tuple[Line, ...], tuple[float, ...]]:
+    """Let the agent play as player 0 against the optimal player.
+
+    Args:
+        solution: Of the game.
+        seed: Of the dice and of the actions drawn.
+
+    Returns:
+        The plays, and what the agent's action probabilities gave away in each; decisions that are
+        no play of their own, such as a time-out that is not called, count to the play before.
+    """
+    player = AgentPlayer(AgentLayers(solution.layout))
+    agent = strategy_of(TimedFootballSampler(solution.game), player)
+    priced: list[tuple[TimedPosition, float]] = []
+
+    def watched(position: TimedPosition, seat: int) -> Mapping[int, float]:
+        if seat == 1:
+            return solution.policy(position, 1)
+        strategy = agent(position, seat)
+        priced.append((position, cost_of_strategy(solution, position, seat, strategy)))
+        return strategy
+
+    lines = transcript(solution, (watched, watched), seed=seed)
+    costs, begun = [0.0] * len(lines), 0
+    for position, cost in priced:
+        if begun < len(lines) and position is lines[begun].position:
+            begun += 1
+        costs[max(begun - 1, 0)] += cost
+    return lines, tuple(costs)
+
+
+def agent_game_section(solution: TimedSolution, scores: AgentScores) -> Section:
+    """The course of a game as a line, and its plays as a table with their costs."""
+    lines, costs = priced_game(solution)
+    head, *rows = table_of(solution.game, lines)
+    left = iter(costs)
+    # A row that only names a half has no value, and is no play.
+    body = [(*row, _text(solution, next(left)) if row[-1] else "") for row in rows]
+    unit = " points" if solution.layout.for_points else ""
+    given = solution.value - scores.start[OPTIMAL].first
+    html = (
+        "<p>The agent as player 0 against the optimal player. Beside every play stands what the "
+        "agent gave away in it: the value of the position, less that of its own mixed strategy "
+        "there against the optimal player's. Whatever else changes the value is luck. In this game "
+        f"that adds up to {_text(solution, sum(costs)) or 0}{unit}; over all games it is "
+        f"{_text(solution, given) or 0}{unit} on average, as the table above says.</p>"
+        f'<div class="panels"><figure>{course(solution, lines).drawn()}</figure></div>'
+        f"{table_html((*head, 'given away'), body)}"
+    )
+    return Section("A game of the published agent", html)
+
+
+def _text(solution: TimedSolution, cost: float) -> str:
+    """Points, or a chance as the transcript writes it; nothing for next to nothing."""
+    if cost < NEGLIGIBLE:
+        return ""
+    return f"{cost:.3f}" if solution.layout.for_points else f"{100 * cost:.2f}%"

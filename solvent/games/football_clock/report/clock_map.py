@@ -9,8 +9,9 @@ from html import escape
 
 import numpy as np
 
+from solvent.games.football_clock.solution import NEGLIGIBLE
 from solvent.model.arrays import Floats, Ints
-from solvent.report.colours import shade
+from solvent.report.colours import CIVIDIS, shade
 from solvent.report.panel import Axis, bar, keys, runs
 from solvent.report.sections import beside, script_json
 
@@ -161,6 +162,23 @@ def shaded_map(
     places = {n: axis.share(n) * WIDE for n in axis.ticks()}
     legend = bar(colours, places, LEFT, TOP + HIGH + 46, WIDE)
     return ClockMap(title, clock, level, colours, legend, told)
+
+
+def gain_map(
+    title: str, clock: Clock, gain: Floats, told: Sequence[Named], largest: float | None = None
+) -> ClockMap:
+    """A map of gains, white where nothing is gained or nothing is known.
+
+    Args:
+        title: What it shows.
+        clock: Its cells.
+        gain: [T, leads] what is drawn.
+        told: Of the cell that is pointed at.
+        largest: The gain at the end of the colours; the largest in the map if None.
+    """
+    shown = np.where(gain > NEGLIGIBLE, gain, np.nan)
+    end = float(np.nanmax(shown, initial=0.0)) if largest is None else largest
+    return shaded_map(title, clock, shown, CIVIDIS, (0.0, max(end, 1e-6)), told)
 
 
 def maps_html(maps: Iterable[ClockMap]) -> str:

@@ -1,6 +1,6 @@
 """Exact scores of players of football with a clock.
 
-A player is scored as a policy on layers (:mod:`solvent.games.football_clock.solver.policies`):
+A player is scored as a policy on layers (:mod:`solvent.games.football_clock.policies`):
 what it gets against others, and against the best response to it, from the start of the game and as
 either player. Values are points, or the chance of winning and half of that of a tie.
 """
@@ -8,27 +8,29 @@ either player. Values are points, or the chance of winning and half of that of a
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from solvent.baselines.network import NetworkPlayer, load_network
+from solvent.cli.layered import layer_bar
 from solvent.envs.registration import ENVIRONMENTS, without_table
 from solvent.exact import read_request
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.games.football_clock.baselines.agent import AgentLayers
-from solvent.games.football_clock.baselines.network import NetworkLayers
-from solvent.games.football_clock.baselines.players import solution_of
+from solvent.games.football_clock.agent import AgentLayers
+from solvent.games.football_clock.evaluation import PairEvaluation, PairLayers
+from solvent.games.football_clock.layout import FormLayout, Layer, layout_for
+from solvent.games.football_clock.network import NetworkLayers
+from solvent.games.football_clock.optimal import OptimalLayers
+from solvent.games.football_clock.players import solution_of
+from solvent.games.football_clock.policies import LayerPolicy
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
-from solvent.games.football_clock.solver.evaluation import PairEvaluation, PairLayers
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, layout_for
-from solvent.games.football_clock.solver.optimal import OptimalLayers
-from solvent.games.football_clock.solver.policies import LayerPolicy
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.model.parameters import check_choice
 from solvent.model.registry import make_game
 
@@ -132,6 +134,40 @@ def score_timed(
         against = layers.results(store)
         bounds = {} if solved is None else _bounds(solved, store)
     return TimedScore(name, against, even=0.0 if game.for_points else 0.5, bounds=bounds)
+
+
+def score_player(
+    game: TimedFootball, player: NetworkPlayer | str, solution: Path | None, out: Path | None
+) -> TimedScore:
+    """Score a player against those known by name and a best response, with progress.
+
+    Args:
+        game: Which, with its start.
+        player: A network, or the name of a player.
+        solution: The folder of the game's solution, which a small form does not need.
+        out: A folder for what is scored so far, or None.
+
+    Raises:
+        ValueError: If there is no player of that name, or it has no solution to play by.
+        StoreError: If the solution is missing, damaged, or of another game, or `out` holds anything
+            else than this score.
+    """
+    if isinstance(player, str):
+        name, policy = player, layers_named(player, game, layout_for(game), solution)
+        opponents = [] if player == "optimal" else ["optimal"]
+    else:
+        name, policy = player.name, network_layers(game, player)
+        opponents = list(SCORED_AGAINST)
+    return score_timed(
+        game,
+        policy,
+        name,
+        opponents=opponents,
+        solution=solution,
+        threads=os.cpu_count() or 1,
+        out=out,
+        begun=lambda store: layer_bar(store.game, store.missing, "scoring"),
+    )
 
 
 def _identity(

@@ -21,14 +21,14 @@ from solvent.baselines.network import NetworkPlayer, times
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.episode_kernel import CALL
-from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
-from solvent.games.football_clock.solver.layout import FormLayout, Layer
-from solvent.games.football_clock.solver.policies import (
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.policies import (
     Asked,
     LayerStrategies,
     RoleStrategies,
     block_rows,
 )
+from solvent.games.football_clock.simulation import TimedFootballPlays, TimedFootballSampler
 from solvent.model.arrays import Bools, Floats, Ints
 
 Array = NDArray[np.float32]
@@ -125,7 +125,7 @@ class NetworkLayers:
         """[S + 2, H] for both seats what the first layer gives in each row, at no moment at all."""
         bias = self.player.network.biases[0]
         plays = self._blank(self.layout.rows)
-        plays.plays.row[:] = np.arange(self.layout.rows)
+        plays.records["row"] = np.arange(self.layout.rows)
         first, second = (self._first_layer(plays, seat) + bias for seat in (0, 1))
         return first, second
 
@@ -140,20 +140,19 @@ class NetworkLayers:
         layout, columns = self.layout, self.layout.columns(layer.half)
         every = len(choices) * columns
         plays = self._blank(every + 1)
-        state, moment = plays.plays, slice(every)
-        state.half[moment], state.ticks[moment] = layer.half, layer.ticks
-        state.left0[moment], state.left1[moment] = layer.own, layer.other
-        state.choice[moment] = np.repeat(choices, columns)
-        state.margin[moment] = np.tile(layout.margin(layer.half), len(choices))
+        state, moment = plays.records[:every], slice(every)
+        state["half"], state["ticks"] = layer.half, layer.ticks
+        state["left0"], state["left1"] = layer.own, layer.other
+        state["choice"] = np.repeat(choices, columns)
+        state["margin"] = np.tile(layout.margin(layer.half), len(choices))
         if layout.form == "full" and layer.half == 1:
-            state.receiver[moment] = np.tile(1 - layout.receives(1), len(choices))
+            state["receiver"] = np.tile(1 - layout.receives(1), len(choices))
         if asked is not None:
-            state.asked[moment] = seat
-            state.ticks[moment], state.saved[moment] = asked.after, asked.saved
-            state.untimed[moment] = asked.untimed
-            state.other_too[moment] = asked.first and layer.other > 0
+            state["asked"], state["untimed"] = seat, asked.untimed
+            state["ticks"], state["saved"] = asked.after, asked.saved
+            state["other_too"] = asked.first and layer.other > 0
             if seat == 1:
-                state.left0[moment], state.left1[moment] = layer.other, layer.own
+                state["left0"], state["left1"] = layer.other, layer.own
         given = self._first_layer(plays, seat)
         added: Array = (given[moment] - given[every]).reshape(len(choices), columns, -1)
         return added
@@ -161,14 +160,14 @@ class NetworkLayers:
     def _blank(self, n: int) -> TimedFootballPlays:
         """Plays in row 0 in which player 0 has the ball, at a moment that is the same for all."""
         plays = self.sampler.plays(n, self.player.observation)
-        for name, value in {"phase": CALL, "half": 2, "choice": -1, "asked": -1}.items():
-            plays.arrays[name][:] = value
-        plays.plays.receiver[:] = -1
+        blank = {"phase": CALL, "half": 2, "choice": -1, "asked": -1, "receiver": -1}
+        for name, value in blank.items():
+            plays.records[name] = value
         return plays
 
     def _first_layer(self, plays: TimedFootballPlays, seat: int) -> Array:
         """[n, H] the first layer, its biases left out."""
-        chosen = np.arange(len(plays.plays.phase))
+        chosen = np.arange(len(plays.records))
         seen = plays.observe(chosen, np.full(len(chosen), seat))
         return times(seen, self.player.network.weights[0])
 

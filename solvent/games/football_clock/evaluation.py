@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,19 +35,12 @@ import numpy as np
 from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
 from solvent.exact.layered.solve import Local, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
-from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
+from solvent.games.football_clock.backup import backup, blocks_of
 from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layout import FormLayout, Layer, PositionPlace, place_of
+from solvent.games.football_clock.moment import Answers, Moment
+from solvent.games.football_clock.policies import LayerPolicy, Players, block_rows
 from solvent.games.football_clock.position import TimedPosition
-from solvent.games.football_clock.solver.block_kernel import blocks_of, kick_values
-from solvent.games.football_clock.solver.continuations import Continuations
-from solvent.games.football_clock.solver.expected_values import rate_block
-from solvent.games.football_clock.solver.layout import FormLayout, Layer, PositionPlace, place_of
-from solvent.games.football_clock.solver.policies import (
-    LayerPolicy,
-    Players,
-    RoleStrategies,
-    block_rows,
-)
 from solvent.model.arrays import Floats
 
 STATES_AT_ONCE = 100_000
@@ -79,13 +72,13 @@ class PairProblem(NamedTuple):
     """What the blocks of a layer have in common.
 
     Attributes:
-        layer: Which.
-        worth: [U, C] of the successors, by pair and by the side that was on offence or kicked.
-        kicks: [pairs, 2, 2, C] what being about to kick off and to kick freely are worth.
+        layer: The layer.
+        values: [U, C] of the successors, by pair and by the side that was on offence or kicked.
+        kicks: [pairs, 2, 2, C] of being about to kick off, and to kick freely.
     """
 
     layer: Layer
-    worth: Sequence[tuple[Floats, Floats]]
+    values: Sequence[Sequence[Floats]]
     kicks: Floats
 
 
@@ -140,68 +133,51 @@ class PairLayers(FootballLayers):
     def state_at(self, place: Place) -> None:
         """The value of two given players in a state does not follow from the rules alone."""
 
-    def problem(  # type: ignore[override]
-        self, layer: Layer, read: Read
-    ) -> PairProblem:
-        values = {at: read(at) for at in self.reads(layer)}
-        answers: dict[tuple[int, int, int, int], Floats | float] = {}
-        worth, kicks = [], np.empty((len(self.pairs), 2, 2, self.layout.columns(layer.half)))
-        for k, players in enumerate(self.pairs.values()):
-            own = {at: value[k] for at, value in values.items()}
-            following = Continuations(self.layout, self.tables, players, own, answers)
-            worth.append((following.rate(layer, 0), following.rate(layer, 1)))
-            for side in (0, 1):
-                kicks[k, side] = self._kick_rows(layer, side, following, worth[k][side])
-        return PairProblem(layer, worth, kicks)
+    def problem(self, layer: Layer, read: Read) -> PairProblem:
+        known: dict[Layer, Floats] = {at: read(at) for at in self.reads(layer)}
+        answers: Answers = {}
 
-    def _kick_rows(
-        self, layer: Layer, side: int, following: Continuations, worth: Floats
-    ) -> Floats:
-        """[2, C] what being about to kick off and to kick freely are worth to a side."""
-        if layer.ticks == 0:
-            return np.stack([following.final(layer.half, side)] * 2)
-        kicks = kick_values(self.tables.loops, worth)
-        player = following.players[side]
-        if player is None:
-            kickoff = np.maximum(kicks[NORMAL_KICK], kicks[ONSIDE_KICK])
-        else:
-            chance = player.onside(layer)
-            kickoff = chance * kicks[ONSIDE_KICK] + (1 - chance) * kicks[NORMAL_KICK]
-        return np.stack((kickoff, kicks[SAFETY_KICK]))
+        def values_of(k: int, at: Layer, side: int) -> Floats:
+            values: Floats = known[at][k, side]
+            return values
+
+        moments = [
+            Moment(self.layout, layer, partial(values_of, k), players, answers)
+            for k, players in enumerate(self.pairs.values())
+        ]
+        values = [[moment.values(side) for side in (0, 1)] for moment in moments]
+        kicks = [
+            [moment.kicks(own[side], side) for side in (0, 1)]
+            for moment, own in zip(moments, values, strict=True)
+        ]
+        return PairProblem(layer, values, np.array(kicks))
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         states = self.layout.columns(layer.half) * (self.layout.rules.ruleset.downs + 1)
         size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
         return [*blocks_of(self.layout.lines, size), self._kicks]
 
-    def solve_block(  # type: ignore[override]
-        self, problem: PairProblem, block: Block, start: WarmStart | None = None
+    def solve_block(
+        self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
         if block == self._kicks:
             return BlockResult(problem.kicks)
-        rows = block_rows(self.layout, block)
-        shape = len(rows), self.layout.columns(problem.layer.half)
-        every = [player for pair in self.pairs.values() for player in pair if player is not None]
-        asked = {
-            id(player): player.strategies(problem.layer, block, start)
-            for player in {id(player): player for player in every}.values()
-        }
-        values = np.empty((len(self.pairs), 2, *shape))
-        for k, pair in enumerate(self.pairs.values()):
-            given = [None if player is None else asked[id(player)] for player in pair]
+        pairs = list(self.pairs.values())
+        every = {id(player): player for pair in pairs for player in pair if player is not None}
+        asked = {at: player.strategies(problem.layer, block, start) for at, player in every.items()}
+        found = []
+        for pair, values in zip(pairs, problem.values, strict=True):
             for side in (0, 1):
-                attack, defend = given[side], given[1 - side]
-                rate_block(
-                    self.tables.loops,
-                    rows,
-                    block[1] - block[0],
-                    problem.worth[k][side],
-                    _checked(attack and attack.attack, shape),
-                    _checked(defend and defend.defend, shape),
-                    attack is None,
-                    defend is None,
-                    values[k, side],
+                attack, defend = asked.get(id(pair[side])), asked.get(id(pair[1 - side]))
+                result = backup(
+                    self.layout.pack,
+                    values[side],
+                    block,
+                    attack and attack.attack,
+                    defend and defend.defend,
                 )
+                found.append(result.values)
+        values = np.array(found).reshape(len(pairs), 2, -1, found[0].shape[-1])
         return BlockResult(
             values,
             next((found.start for found in asked.values() if found.start is not None), None),
@@ -299,16 +275,3 @@ def evaluate_pairs(
 
     solve_layers(layers, store, workers=Local(threads), on_layer=tell)
     return [*layers.results(store).values()]
-
-
-def _checked(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStrategies:
-    """Strategies in the form that the loops read; anything where none are given."""
-    if strategies is None:
-        return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
-    if strategies.which.shape != shape:
-        raise ValueError(f"a policy's `which` has shape {strategies.which.shape}; expected {shape}")
-    return RoleStrategies(
-        np.ascontiguousarray(strategies.calls, np.float64),
-        np.ascontiguousarray(strategies.choices, np.float64),
-        np.ascontiguousarray(strategies.which, np.int32),
-    )

@@ -1,6 +1,6 @@
-"""The rules of football as the kernels of the game with a clock read them.
+"""The rules of football as compiled code reads them: solvers, scores and samplers alike.
 
-**Successors.** A *successor* is what one branch of a result or kick leads to, all that its worth
+**Successors.** A *successor* is what one branch of a result or kick leads to, all that its value
 depends on: the row of a layer that follows and whose ball or kick it is, the points, the time
 taken, and whether an untimed down would follow if that time ran out. Few of the two million
 branches of the standard chart differ in all of these, some fifty thousand; so what follows a
@@ -8,29 +8,38 @@ branch, time-outs included, is rated once a layer for each successor, and a bran
 that.
 
 Successors are numbered by *groups* that take the same time: ``groups[g]`` are the seconds and
-whether an untimed down may follow, ``group_start[g] : group_start[g + 1]`` the successors.
+whether an untimed down may follow, ``members[g]`` the successors.
 
-**Cells.** What a cell of the chart is worth is a row of an array: rows 0..R-1 are results, the last
+**Cells.** The value of a cell of the chart is a row of an array: rows 0..R-1 are results, the last
 two of them the field goal and the declaration of punt formation, and then come the distinct cells
 that hold more than one result.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.football.packed import FREE_KICK, KICKOFF, PackedRules
-from solvent.games.football.solver import values as football_values
 from solvent.model.arrays import Bools, Floats, Ints
 
+SUCCESSOR = np.dtype(
+    [("row", np.int32), ("points", np.int16), ("group", np.int16), ("same_side", np.bool_)],
+    align=True,
+)
+"""The row that follows, points to the offence, the group, and whether the side that was on offence
+has the ball, or kicks, in what follows."""
 
-class Loops(NamedTuple):
-    """What the compiled loops read.
+
+class Arrays(NamedTuple):
+    """What compiled loops read; S situations, R results, U successors.
 
     =====================  ====================  ==================================================
+    ``successor``          [U] SUCCESSOR         see the module
     ``branch_start``       [S*R+1] int64         branches of result r in situation s, at s*R + r;
                                                  the declaration has none
     ``branch_successor``   [N] int32             a successor
@@ -41,7 +50,7 @@ class Loops(NamedTuple):
     ``mixed_start``        [M+1] int64           entries of the cells with more than one result
     ``mixed_result``       [entries] int64       a result
     ``mixed_probability``  [entries] float64     its probability
-    ``cell``               [calls, m] int64      what call against defence is worth: a row, 0..R+M-1
+    ``cell``               [calls, m] int64      the row of the value of call against defence
     ``row_start``          [S+1] int64           legal actions of situation s, in their order
     ``row_action``         [rows] int64          the offence's action
     ``row_call``           [rows] int64          what it sends to the chart
@@ -49,11 +58,12 @@ class Loops(NamedTuple):
     ``alike``              [lines] bool          whether the legal actions of all situations of a
                                                  line are those of the line before
     ``kick_start``         [4] int64             branches of kickoff, onside kick and free kick
-    ``kick_successor``     [F] int64             a successor
+    ``kick_successor``     [F] int32             a successor
     ``kick_probability``   [F] float64           its probability
     =====================  ====================  ==================================================
     """
 
+    successor: NDArray[Any]
     branch_start: Ints
     branch_successor: NDArray[np.int32]
     branch_probability: Floats
@@ -70,96 +80,105 @@ class Loops(NamedTuple):
     contested: Ints
     alike: Bools
     kick_start: Ints
-    kick_successor: Ints
+    kick_successor: NDArray[np.int32]
     kick_probability: Floats
 
 
-class TimedTables(NamedTuple):
-    """Successors and the loops' arrays; the same for all layers of a chart and a ruleset.
+@dataclass(frozen=True, eq=False)
+class TimedPack:
+    """Chart and ruleset prepared for the game with a clock; the same for all its layers.
 
     Attributes:
         downs: D; the rows of a line are ``d * lines + line`` for d from 0 to D, the last for punt
             formation.
-        lines: Pairs of yards to the goal and to go.
         groups: Seconds taken, and whether an untimed down may follow, of each group of successors.
-        group_start: [groups + 1] successors.
-        row: [U] of a layer, to which each successor leads.
-        same_side: [U] whether it is still the offence's ball or the offence that kicks.
-        score: [U] index into `points`.
-        points: To the offence.
-        roundings: Bound of the error of a value that is computed from exact ones, in units of half
-            the distance from 1 to the next float times the largest worth.
-        loops: The rest.
+        members: The successors of each group.
+        arrays: The rest.
     """
 
     downs: int
-    lines: int
     groups: tuple[tuple[int, bool], ...]
-    group_start: Ints
-    row: Ints
-    same_side: Bools
-    score: Ints
-    points: tuple[int, ...]
-    roundings: int
-    loops: Loops
+    members: tuple[slice, ...]
+    arrays: Arrays
+
+    @cached_property
+    def most_points(self) -> int:
+        """The most points that a play or kick can bring one of the sides."""
+        return int(np.abs(self.arrays.successor["points"]).max())
+
+    @cached_property
+    def roundings(self) -> int:
+        """A bound of the rounding error of one value that is computed from exact ones.
+
+        In units of half the distance from 1 to the next float times the largest value. An
+        expectation of n branches is right but for 2 n + 6, and the security level of a strategy of
+        m calls but for 3 m + 2. Points are added, then come results, cells, and both sides'
+        strategies.
+        """
+        arrays = self.arrays
+        starts = (arrays.branch_start, arrays.kick_start, arrays.mixed_start)
+        branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
+        calls: int = int(arrays.contested.max()) + arrays.cell.shape[1]
+        return 1 + 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4
 
 
-def timed_tables(rules: PackedRules) -> TimedTables:
-    """Prepare packed rules for the kernels of the game with a clock."""
-    plain = football_values.tables_of(rules)
+@lru_cache(maxsize=4)
+def timed_pack(rules: PackedRules) -> TimedPack:
+    """Prepare packed rules for the game with a clock."""
     situations, results = rules.n_situations, rules.n_results
-    branches = np.diff(rules.branch_start)
     # A declaration takes no time: it leads to another row of the same layer, not to a successor.
     declaration = np.zeros((situations, results), bool)
     declaration[:, -1] = True
-    stays = declaration.ravel().repeat(branches)
+    branches = np.diff(rules.branch_start)
+    played = ~declaration.ravel().repeat(branches)
     branches = np.where(declaration.ravel(), 0, branches)
     untimed = np.tile(rules.by_defence, situations).repeat(branches)
-    place = np.concatenate((rules.next[~stays], rules.kick_next)).astype(np.int64)
-    place[place == KICKOFF] = situations
-    place[place == FREE_KICK] = situations + 1
-    successors, number = _distinct(
-        np.concatenate((rules.seconds[~stays], rules.kick_seconds)),
+    row = np.concatenate((rules.next[played], rules.kick_next)).astype(np.int64)
+    row[row == KICKOFF] = situations
+    row[row == FREE_KICK] = situations + 1
+    found, number = _distinct(
+        np.concatenate((rules.seconds[played], rules.kick_seconds)),
         np.concatenate((untimed, np.zeros(len(rules.kick_next), bool))),
-        np.concatenate((rules.points[~stays], rules.kick_points)),
-        np.concatenate((rules.same_side[~stays], rules.kick_same_side)),
-        place,
+        np.concatenate((rules.points[played], rules.kick_points)),
+        np.concatenate((rules.same_side[played], rules.kick_same_side)),
+        row,
     )
-    groups, group_start = np.unique(successors[:, :2], axis=0, return_index=True)
-    points, score = np.unique(successors[:, 2], return_inverse=True)
-    kicks = len(rules.kick_next)
+    groups, first, group = np.unique(found[:, :2], axis=0, return_index=True, return_inverse=True)
+    successor = np.zeros(len(found), SUCCESSOR)
+    successor["group"] = group.ravel()
+    successor["points"], successor["same_side"], successor["row"] = found[:, 2:].T
+    declared = rules.situation[:, 3] == 1
+    plays, kicks = rules.chart.plays, len(rules.kick_next)
+    rows, actions = np.nonzero(rules.legal)
+    choices = np.flatnonzero(rules.chooser >= 0)
+    contested = rules.legal[:, : plays + 1].sum(axis=1) + (rules.legal[:, plays + 2] & declared)
     cell, mixed_start, mixed_result, mixed_probability = _cells(rules)
-    loops = Loops(
+    arrays = Arrays(
+        successor=successor,
         branch_start=np.concatenate(([0], np.cumsum(branches))),
         branch_successor=number[:-kicks].astype(np.int32),
-        branch_probability=rules.probability[~stays],
-        chosen_result=plain.chosen_result,
-        option=plain.option,
-        chooser=plain.chooser,
+        branch_probability=rules.probability[played],
+        chosen_result=choices,
+        option=rules.option[choices].astype(np.int64),
+        chooser=rules.chooser[choices].astype(np.int64),
         mixed_start=mixed_start,
         mixed_result=mixed_result,
         mixed_probability=mixed_probability,
         cell=cell,
-        row_start=plain.row_start,
-        row_action=plain.row_action,
-        row_call=plain.row_call,
-        contested=plain.contested,
+        row_start=np.concatenate(([0], np.cumsum(rules.legal.sum(axis=1)))),
+        row_action=actions,
+        row_call=actions + ((actions == plays + 2) & declared[rows]),
+        contested=contested.astype(np.int64),
         alike=_alike(rules),
-        kick_start=plain.kick_start,
-        kick_successor=number[-kicks:],
-        kick_probability=plain.kick_probability,
+        kick_start=rules.kick_start,
+        kick_successor=number[-kicks:].astype(np.int32),
+        kick_probability=rules.kick_probability,
     )
-    return TimedTables(
+    return TimedPack(
         downs=rules.ruleset.downs,
-        lines=situations // (rules.ruleset.downs + 1),
         groups=tuple((seconds, bool(untimed)) for seconds, untimed in groups.tolist()),
-        group_start=np.append(group_start, len(successors)),
-        row=_read_only(np.ascontiguousarray(successors[:, 4])),
-        same_side=_read_only(successors[:, 3].astype(bool)),
-        score=_read_only(score.ravel()),
-        points=tuple(points.tolist()),
-        roundings=_roundings(loops),
-        loops=Loops(*map(_read_only, loops)),
+        members=tuple(map(slice, first, [*first[1:], len(found)])),
+        arrays=Arrays(*map(_read_only, arrays)),
     )
 
 
@@ -171,18 +190,6 @@ def _distinct(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
     # One number for each row: to sort millions of rows as they are takes twenty times as long.
     keys, number = np.unique(np.ravel_multi_index(tuple(shifted), sizes), return_inverse=True)
     return np.stack(np.unravel_index(keys, sizes), axis=1) + lowest, number
-
-
-def _roundings(loops: Loops) -> int:
-    """Bound of the rounding of one value, in the units of :class:`TimedTables`.
-
-    An expectation of n branches is right but for 2 n + 6, and what a strategy of m calls is sure of
-    but for 3 m + 2. Points are added, then come results, cells, and both sides' strategies.
-    """
-    starts = (loops.branch_start, loops.kick_start, loops.mixed_start)
-    branches, kicks, entries = (int(np.diff(start).max(initial=1)) for start in starts)
-    calls: int = int(loops.contested.max()) + loops.cell.shape[1]
-    return 1 + 2 * (max(branches, kicks) + entries) + 12 + 3 * calls + 4
 
 
 def _read_only(array: Any) -> Any:

@@ -2,8 +2,8 @@
 
 A policy of the whole game is far too large for a table: the second half has 250 million states, and
 each would need thirty probabilities. So a policy is asked for its strategies when they are needed,
-for one *block* of one layer (see :mod:`solvent.games.football_clock.solver.layout`), and may
-compute them, look them up or run a network. It is asked from several threads at once.
+for one *block* of one layer (see :mod:`solvent.games.football_clock.layout`), and may compute them,
+look them up or run a network. It is asked from several threads at once.
 
 **Calls.** :class:`RoleStrategies` is a list of strategies and, for every state, the number of one
 of them. An agent that does not look at the clock has as many strategies as there are situations and
@@ -16,9 +16,9 @@ is asked for a time-out.
 
 **Time-outs** are asked for after every result and kick, when the dice are seen: first the side
 that was on offence or kicked, and if it declines the other, each only if it has one left and if a
-time-out would change the clock (``asked.saved != asked.after``). The answer is a chance for each of
-the *successors*, all that may follow a play that takes a certain time (see
-:mod:`solvent.games.football_clock.solver.tables`), and for every column.
+time-out would change the clock (``asked.saved != asked.after``). The answer is a probability for
+each of the *successors*, all that may follow a play that takes a certain time (see
+:mod:`solvent.games.football_clock.pack`), and for every column.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.games.football_clock.solver.layout import FormLayout, Layer
+from solvent.games.football_clock.layout import FormLayout, Layer
 from solvent.model.arrays import Bools, Floats, Ints
 
 
@@ -38,8 +38,8 @@ class RoleStrategies(NamedTuple):
 
     Attributes:
         calls: [K, A] or [K, m] probabilities of the offence's actions or of the defence's calls.
-        choices: [K, choices] the chance that the penalty is taken, in the order of the chart's
-            choices; entries of choices that the other side takes are not read.
+        choices: [K, choices] the probability that the penalty is taken, in the order of the
+            chart's choices; entries of choices that the other side takes are not read.
         which: [rows, C] the number of the strategy of a state, 0..K-1; rows as in
             :func:`block_rows`.
     """
@@ -71,7 +71,6 @@ class Asked(NamedTuple):
     Attributes:
         layer: Half, time before the play, and the time-outs of the side that is asked (`own`) and
             of the other one.
-        seconds: That the play or kick takes without a time-out.
         after: Ticks left after it without a time-out.
         saved: Ticks left after it with one.
         untimed: Whether an untimed down follows if no one calls a time-out; `after` is 0 then.
@@ -83,7 +82,6 @@ class Asked(NamedTuple):
     """
 
     layer: Layer
-    seconds: int
     after: int
     saved: int
     untimed: bool
@@ -99,23 +97,23 @@ class LayerPolicy(Protocol):
     def strategies(
         self, layer: Layer, block: Block, start: WarmStart | None = None
     ) -> LayerStrategies:
-        """What it does in the states of a block of a layer.
+        """Return what it does in the states of a block of a layer.
 
         Args:
-            layer: Which.
-            block: Of it.
+            layer: The layer.
+            block: The block of it.
             start: What was left by the same states a tick nearer to the end; None if nothing was.
         """
 
     def onside(self, layer: Layer) -> Floats:
-        """[C] the chance that it kicks off with an onside kick; columns are the kicker's."""
+        """[C] the probability of an onside kick when it kicks off; columns are the kicker's."""
 
     def timeouts(self, asked: Asked) -> Floats | float:
-        """The chances that it calls a time-out, an array that can be broadcast to [U, C]."""
+        """The probabilities of a time-out, an array that can be broadcast to [U, C]."""
 
 
 Players = tuple[LayerPolicy | None, LayerPolicy | None]
-"""X and Y; None stands for one that answers the other's policy in the best way."""
+"""X and Y; None stands for a best response to the other's policy."""
 
 
 def block_rows(layout: FormLayout, block: Block) -> Ints:

@@ -12,22 +12,28 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
 from solvent.games.football.rules import FORMS
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
+from solvent.games.football_clock.backup import payoffs_of
 from solvent.games.football_clock.forms import football_strategy
-from solvent.games.football_clock.layers import FootballLayers
+from solvent.games.football_clock.layers import FootballLayers, equilibrium
+from solvent.games.football_clock.layout import FormLayout, layout_for, place_of
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
-from solvent.games.football_clock.solver.call_sheet import action_values, optimal_strategy, to_other
-from solvent.games.football_clock.solver.layout import FormLayout, layout_for
+from solvent.model.arrays import Floats
 from solvent.model.game import Game
 from solvent.model.parameters import as_options
 from solvent.model.progress import OnProgress
 
 SOLVED_IN_MEMORY = 150_000_000
 """A form of more states is not solved on the spot; that takes too long."""
+
+NEGLIGIBLE = 1e-9
+"""Decisions that differ by less are as good as each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +100,30 @@ class TimedSolution(LayeredSolution):
         start: TimedPosition = outcome.state
         return start
 
-    def action_values(self, state: TimedPosition, player: int) -> Mapping[int, float]:
-        """What each legal action of a player leads to, to player 0, by action."""
-        own = action_values(self, state, player)
-        return own if player == 0 else {action: to_other(self, own[action]) for action in own}
-
     def policy(self, state: TimedPosition, player: int) -> Mapping[int, float]:
-        """The probability of every legal action in an optimal strategy of a player."""
-        chances = optimal_strategy(self, state, player)
-        legal = self.game.legal_actions(state)[player]
-        return {action: chances.get(action, 0.0) for action in legal}
+        """Return the probability of every legal action in an optimal strategy of a player."""
+        if state.phase == "call":
+            return super().policy(state, player)
+        sign = 1 if player == 0 else -1
+        values = {a: sign * value for a, value in self.action_values(state, player).items()}
+        good = [a for a, value in values.items() if value > max(values.values()) - NEGLIGIBLE]
+        chosen = good[-1 if state.phase == "time-out" else 0]
+        return {action: float(action == chosen) for action in values}
+
+    def _payoffs(self, state: TimedPosition) -> Floats:
+        if state.phase != "call":
+            return super()._payoffs(state)
+        layout, (layer, row, column, side) = self.layout, place_of(self.layout, state)
+        only = slice(column, column + 1)
+        values = equilibrium(layout, layer, self.values, only).values()
+        declared = np.zeros(1)
+        if state.down == layout.rules.ruleset.downs and not state.punting:
+            declared = self.values(layer)[row + layout.lines, only]
+        [contested], [certain] = payoffs_of(layout.pack, values, row, declared)
+        alike = np.repeat(certain[:, None], contested.shape[1], axis=1)
+        payoffs = np.concatenate((contested, alike))
+        even = 0.0 if layout.for_points else 0.5
+        return payoffs + even if side == 0 else even - payoffs.T
 
 
 def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolution:

@@ -31,15 +31,16 @@ a range of lines with all downs and the punt formation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.pack import TimedPack, timed_pack
 from solvent.games.football_clock.position import TimedPosition
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats, Ints
@@ -68,6 +69,20 @@ class Layer(NamedTuple):
     def swapped(self) -> Layer:
         """The same moment for the other side."""
         return self._replace(own=self.other, other=self.own)
+
+
+class Moments(NamedTuple):
+    """The layers to which plays of one length lead, as the side that was on offence sees them.
+
+    Attributes:
+        plain: If no time-out is called; None if the half is over then.
+        own: If the side that was on offence or kicked calls one; None if it cannot.
+        other: If the other side does; None if it cannot.
+    """
+
+    plain: Layer | None
+    own: Layer | None
+    other: Layer | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +129,7 @@ class FormLayout:
         """Left at the beginning of the form's halves."""
         if self.ticks is not None:
             return self.ticks
-        if self.form == "two-minutes":
-            return self.clock.stops[-1] // self.clock.tick
-        return self.clock.half_ticks
+        return self.clock.last_ticks if self.form == "two-minutes" else self.clock.half_ticks
 
     @property
     def rows(self) -> int:
@@ -171,74 +184,81 @@ class FormLayout:
         return np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin
 
     @cached_property
+    def pack(self) -> TimedPack:
+        """The rules, prepared for compiled loops; sent along to the machines of a cluster."""
+        return timed_pack(self.rules)
+
+    @cached_property
     def layers(self) -> tuple[Layer, ...]:
         """All of them, in an order in which each comes after those that it reads."""
-        return tuple(self._in_order())
-
-    def _in_order(self) -> Iterator[Layer]:
-        most = self.clock.timeouts
-        pairs = [(own, other) for own in range(most + 1) for other in range(most + 1)]
-        pairs.sort(key=lambda pair: (sum(pair), pair))
+        pairs = sorted(
+            product(range(self.clock.timeouts + 1), repeat=2), key=lambda pair: (sum(pair), pair)
+        )
+        found = []
         for half in self.halves:
             if self.clock.untimed_down:
-                yield Layer(half, 0, 0, 0)
+                found.append(Layer(half, 0, 0, 0))
             for ticks in range(1, self.most_ticks + 1):
-                for own, other in pairs:
-                    yield Layer(half, ticks, own, other)
+                found += [Layer(half, ticks, *pair) for pair in pairs]
+        return tuple(found)
 
     def moment(self, half: int, ticks: int, own: int, other: int) -> Layer:
         """The layer of a moment; on the untimed down time-outs no longer matter."""
         return Layer(half, ticks, own, other) if ticks else Layer(half, 0, 0, 0)
 
-    @cached_property
-    def lengths(self) -> tuple[int, ...]:
-        """The seconds that plays and kicks may take, ascending."""
-        both = np.concatenate((self.rules.seconds, self.rules.kick_seconds))
-        return tuple(np.unique(both[both > 0]).tolist())
+    def moments_after(self, layer: Layer, group: tuple[int, bool]) -> Moments:
+        """Return where the plays of a layer lead that take the same time.
+
+        Args:
+            layer: Before the play.
+            group: Seconds taken, and whether it is a penalty of the defence.
+        """
+        half, ticks, own, other = layer
+        after, saved, untimed = self.clock.left(ticks, group[0], penalty=group[1])
+        matters = saved != after
+        return Moments(
+            plain=self.moment(half, after, own, other) if after or untimed else None,
+            own=Layer(half, saved, own - 1, other) if own and matters else None,
+            other=Layer(half, saved, own, other - 1) if other and matters else None,
+        )
 
     def reads(self, layer: Layer) -> tuple[Layer, ...]:
         """The layers of which the values are needed to solve one, in the order of :attr:`layers`.
 
         At the end of a whole game's first half that is the beginning of the second.
         """
-        half, ticks, own, other = layer
-        needed = set()
-        ends = ticks == 0
-        for seconds in self.lengths if ticks else ():
-            after = self.clock.after(ticks, seconds)
-            ends = ends or after == 0
-            if after or self.clock.untimed_down:
-                needed.add(self.moment(half, after, own, other))
-            saved = self.clock.after(ticks, self.clock.with_timeout(seconds))
-            if saved != after:
-                for fewer in ((own - 1, other), (own, other - 1)):
-                    if min(fewer) >= 0:
-                        needed.add(self.moment(half, saved, *fewer))
-        needed |= {moment.swapped for moment in needed}
-        if ends and half == 1:
-            needed.add(self.second_half)
-        return tuple(sorted(needed, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
+        moments = [self.moments_after(layer, group) for group in self.pack.groups]
+        found = {moment for group in moments for moment in group if moment is not None}
+        found |= {moment.swapped for moment in found}
+        if layer.half == 1 and any(group.plain is None for group in moments):
+            found.add(self.second_half)
+        return tuple(sorted(found, key=lambda at: (-at.half, at.ticks, at.own + at.other, at)))
 
     @property
     def second_half(self) -> Layer:
         """The layer whose kickoff begins the second half."""
         return Layer(2, self.most_ticks, self.clock.timeouts, self.clock.timeouts)
 
-    def final(self, half: int, second_half: Floats | None = None) -> Floats:
-        """The values of a half's end to a side, whoever has the ball, [C].
+    def shifted(self, half: int) -> Ints:
+        """[2 P + 1, C] the columns after -P to P points, the most that a play can score."""
+        most = self.pack.most_points
+        return np.stack([self.after_points(half, points) for points in range(-most, most + 1)])
+
+    def final(self, half: int, mine: Floats | None = None, others: Floats | None = None) -> Floats:
+        """Return the values of a half's end to a side, whoever has the ball, [C].
 
         Args:
-            half: Which.
-            second_half: After the first half of a whole game, the row of :attr:`second_half` of
-                being about to kick off, [2m+1].
+            half: The half that ends.
+            mine: After the first half of a whole game, the row of :attr:`second_half` of being
+                about to kick off, if it is this side, [2m+1].
+            others: The same if it is the other side; as `mine` unless given.
         """
         if self.for_points:
             return np.zeros(1)
-        if self.form == "full" and half == 1:
-            if second_half is None:
-                raise ValueError("the end of the first half needs the values of the second")
-            return np.concatenate((second_half, -second_half[::-1]))
-        return np.sign(self.margin(half)) / 2
+        if half == 2:
+            return np.sign(self.margin(half)) / 2
+        assert mine is not None
+        return np.concatenate((mine, -(mine if others is None else others)[::-1]))
 
     def most(self, layer: Layer) -> float:
         """No value of a layer is larger, whichever its sign.
@@ -247,12 +267,7 @@ class FormLayout:
         """
         if not self.for_points:
             return 0.5
-        return float(self.most_points * (layer.ticks + layer.own + layer.other + 1))
-
-    @cached_property
-    def most_points(self) -> int:
-        """That a play or a kick can bring one of the sides."""
-        return int(max(np.abs(self.rules.points).max(), np.abs(self.rules.kick_points).max()))
+        return float(self.pack.most_points * (layer.ticks + layer.own + layer.other + 1))
 
     @property
     def states(self) -> int:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from html import escape
 
-from solvent.games.football_clock.solver.call_sheet import optimal_strategy
-from solvent.games.football_clock.solver.solution import TimedSolution
+from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import Line, table_of, transcript
 from solvent.report.colours import ALGORITHMS
 from solvent.report.panel import Axis, Panel
@@ -19,8 +17,7 @@ SEED = 1
 
 def transcript_section(solution: TimedSolution) -> Section:
     """The course of a game as a line, and its plays as a table."""
-    both = partial(optimal_strategy, solution)
-    lines = transcript(solution, (both, both), seed=SEED)
+    lines = transcript(solution, (solution.policy, solution.policy), seed=SEED)
     head, *rows = table_of(solution.game, lines)
     html = (
         "<p>Two optimal players, dice and actions drawn with a fixed seed. After every play stands "

@@ -1,0 +1,354 @@
+"""The published agent for Football Strategy (McCulloch 2015) with its clock management.
+
+Without a clock it is :mod:`solvent.games.football.baselines.agent`. When little time is left it
+looks at the side that is behind and at how many yards that side needs on average with each play
+that it will still have. The fewer plays are left and the farther there is to go, the more has to be
+gained with each:
+
+- If it has the ball, it will have as many *plays* as the time allows, its time-outs counted in. If
+  not, the downs must pass first after which it gets the ball at the soonest.
+- The yards *needed* are those to the next line from which a field goal is more likely, if a field
+  goal makes up for the lead, else those to the goal line.
+- A result changes both, by the time it takes and the yards it gains, and with them the *average*,
+  needed / plays. By how much it falls, times a weight, is added to the result's utility if the
+  side that is behind has the ball, and taken from it if the other has.
+
+So far the paper. It leaves open how plays are counted, the threshold, the weight, and what is
+needed by a side that does not have the ball; and it says that time-outs are called "using a set of
+pre-defined rules" without printing them. What stands here for that is ours:
+
+- A play is counted as :attr:`ClockManagement.play_seconds`; each time-out of the side that is
+  behind saves one play's time, as far as it can. The leader keeps its own.
+- A side that waits for the ball will have it after a punt of :attr:`ClockManagement.punt` yards.
+- A result that ends the possession, by points or by the loss of the ball, is worth what it is worth
+  without a clock.
+- A side may call a time-out if no more than the threshold would be left with it: the side that is
+  behind always does, and if the score is tied the side that has the ball next. So it is in a half
+  that is played for points, and in the first half of a game: there the side with the ball tries to
+  score once more.
+- Shortly before the end the side that is behind kicks onside.
+
+Where the score is tied, or a half does not decide the game, calls are those without a clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from threading import Lock
+
+import numpy as np
+
+from solvent.envs.simulation import Simulation
+from solvent.exact.layered.game import Block, WarmStart
+from solvent.games.football.baselines.agent import (
+    PAPER,
+    Constants,
+    branch_row,
+    choose_by_utility,
+    strategies_of_utilities,
+    utilities,
+)
+from solvent.games.football.packed import PackedRules
+from solvent.games.football.solver import Strategies
+from solvent.games.football_clock.clock import ClockRules
+from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.policies import (
+    Asked,
+    LayerStrategies,
+    RoleStrategies,
+    block_rows,
+)
+from solvent.games.football_clock.simulation import TimedFootballPlays, states_of
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.parameters import shown
+
+
+@dataclass(frozen=True)
+class ClockManagement:
+    """The numbers of the agent's clock management, none of which is published.
+
+    Attributes:
+        threshold: Seconds left in the game, or for time-outs in the half, from which on it looks
+            at the clock.
+        play_seconds: For which a play is counted.
+        weight: Of the average yards that a play saves, in yards: half of what a first down counts,
+            so that the clock matters beside it.
+        punt: Yards after which a side that is behind is to get the ball.
+        least_plays: A side is counted as having this many plays at least.
+        onside: Seconds left from which on the side that is behind kicks onside.
+
+    Raises:
+        ValueError: If one is no number, or a negative one, or a time or count by which the others
+            are divided is 0.
+    """
+
+    threshold: float = 300.0
+    play_seconds: float = 30.0
+    weight: float = 26.0
+    punt: float = 35.0
+    least_plays: float = 0.5
+    onside: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Check that all are numbers, and which may be 0."""
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers")
+            if not 0 <= value < np.inf:
+                raise ValueError(f"{item.name} is {shown(value)}; allowed are numbers from 0 on")
+            if value == 0 and item.name in ("play_seconds", "least_plays"):
+                raise ValueError(f"{item.name} is 0; allowed are numbers above 0")
+
+
+class AverageNeeded:
+    """How results change the average that the side that is behind needs.
+
+    Args:
+        rules: Chart and ruleset.
+    """
+
+    def __init__(self, rules: PackedRules) -> None:
+        self.rules = rules
+        row = branch_row(rules)
+        kept = np.flatnonzero((rules.next >= 0) & rules.same_side)
+        self.row = row[kept]
+        self.probability = rules.probability[kept]
+        self.start = self.row // rules.n_results
+        self.next = rules.next[kept]
+        to_goal = rules.situation[:, 2].astype(float)
+        self.gain = to_goal[self.start] - to_goal[self.next]
+        self.seconds = rules.seconds[kept].astype(np.int64)
+
+    def change(
+        self,
+        clock: ClockRules,
+        management: ClockManagement,
+        ticks: int,
+        timeouts: int,
+        *,
+        has_ball: bool,
+        kick: bool,
+    ) -> Floats:
+        """[S (R + 2)] by how much each result lets the average fall of the side that is behind.
+
+        Args:
+            clock: The rules of time.
+            management: The agent's numbers.
+            ticks: Left before the play.
+            timeouts: Of the side that is behind.
+            has_ball: Whether it has the ball.
+            kick: Whether a field goal is enough.
+        """
+        rules = self.rules
+        after = np.array(
+            [
+                clock.after(ticks, seconds)
+                for seconds in range(0, self.seconds.max() + 1, clock.tick)
+            ]
+        )
+        left = after[self.seconds // clock.tick]
+        needed = self._needed(management, has_ball=has_ball, kick=kick)
+        if has_ball:
+            waits: Floats = np.zeros(rules.n_situations)
+            remaining: Floats = np.maximum(needed[self.start] - self.gain, 0)
+        else:
+            waits = np.asarray(rules.ruleset.downs + 1 - rules.situation[:, 0], float)
+            remaining = needed[self.next]
+
+        def average(yards: Floats, ticks_left: Ints, downs: Floats) -> Floats:
+            spent = ticks_left * clock.tick + timeouts * clock.timeout_saves
+            plays = spent / management.play_seconds - downs
+            return yards / np.maximum(plays, management.least_plays)
+
+        before = average(needed, np.full(1, ticks), waits)[self.start]
+        falls = before - average(remaining, left, waits[self.next])
+        return grouped_sum(self.row, self.probability * falls, rules.n_situations * rules.n_results)
+
+    def _needed(self, management: ClockManagement, *, has_ball: bool, kick: bool) -> Floats:
+        """[S] the yards that the side that is behind needs."""
+        rules = self.rules.ruleset
+        to_goal: Floats = self.rules.situation[:, 2].astype(float)
+        if not has_ball:
+            own_line = np.maximum(to_goal - management.punt, rules.touchback)
+            to_goal = np.asarray(rules.field - own_line)
+        if not kick:
+            return to_goal
+        lines = np.array([0, *(yards for yards, _ in rules.field_goals)], float)
+        # The farthest line that is nearer to the goal than the ball.
+        return np.asarray(to_goal - lines[np.searchsorted(lines, to_goal) - 1])
+
+
+MANAGEMENT = ClockManagement()
+
+CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEAD = range(5)
+"""How the offence stands: level or early, behind by a field goal or by more, or ahead likewise."""
+
+
+class AgentLayers:
+    """The agent.
+
+    Args:
+        layout: Of the form.
+        constants: Of its utilities.
+        management: Of the clock.
+    """
+
+    def __init__(
+        self,
+        layout: FormLayout,
+        constants: Constants = PAPER,
+        management: ClockManagement = MANAGEMENT,
+    ) -> None:
+        self.layout = layout
+        self.constants = constants
+        self.management = management
+        self._utilities = utilities(layout.rules, constants)
+        self._average = AverageNeeded(layout.rules)
+        self._lock = Lock()
+        self._known: dict[tuple[int, int, int], Strategies] = {}
+
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
+        rows = block_rows(self.layout, block)
+        standing = self.standing(layer)
+        found, of_column = np.unique(standing, return_inverse=True)
+        parts = [self.standing_strategies(layer, number) for number in found.tolist()]
+        offence, defence, choices = (
+            np.concatenate([part[kind][rows] for part in parts]) for kind in range(3)
+        )
+        number = np.arange(len(rows))[:, None] + of_column.reshape(1, -1) * len(rows)
+        which = number.astype(np.int32)
+        return LayerStrategies(
+            RoleStrategies(offence, choices, which), RoleStrategies(defence, choices, which)
+        )
+
+    def onside(self, layer: Layer) -> Floats:
+        late = layer.ticks * self.layout.clock.tick <= self.management.onside
+        behind = self.layout.margin(layer.half) < 0
+        return (behind & late & self._decides(layer)).astype(float)
+
+    def timeouts(self, asked: Asked) -> Floats:
+        margin = self.layout.margin(asked.layer.half)[asked.column]
+        half, saved = np.array(asked.layer.half), np.array(asked.saved)
+        return self.stops_the_clock(half, saved, margin, asked.mine[:, None])
+
+    def stops_the_clock(self, half: Ints, saved: Ints, margin: Ints, mine: Bools) -> Floats:
+        """Return the probabilities of a time-out, broadcast from what it depends on.
+
+        Args:
+            half: The half.
+            saved: Ticks left with a time-out: a play in an environment does not know any more when
+                it began.
+            margin: The points of the side that is asked less the other side's.
+            mine: Whether the side that is asked has the ball next.
+        """
+        late = saved * self.layout.clock.tick <= self.management.threshold
+        level = (margin == 0) | self.layout.for_points | (half == 1)
+        return np.asarray(late & np.where(level, mine, margin < 0), float)
+
+    def standing(self, layer: Layer) -> Ints:
+        """[C] how the offence stands in each column of a layer."""
+        margin = self.layout.margin(layer.half)
+        late = layer.ticks * self.layout.clock.tick <= self.management.threshold
+        if not late or not self._decides(layer):
+            return np.full(len(margin), CLOCKLESS)
+        near = np.abs(margin) <= self.layout.rules.ruleset.field_goal
+        return np.select(
+            [margin == 0, (margin < 0) & near, margin < 0, near],
+            [CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD],
+            TOUCHDOWN_AHEAD,
+        )
+
+    def standing_strategies(self, layer: Layer, standing: int) -> Strategies:
+        """Its strategies in all situations, if the offence of a layer stands so."""
+        behind = layer.own if standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND) else layer.other
+        key = (0, 0, 0) if standing == CLOCKLESS else (layer.ticks, behind, standing)
+        with self._lock:
+            if key not in self._known:
+                # Layers are asked for in the order of their ticks: others will not be needed.
+                for other in [at for at in self._known if at[0] not in (0, layer.ticks)]:
+                    del self._known[other]
+                adjusted = self._utilities
+                if standing != CLOCKLESS:
+                    adjusted = adjusted + self._managed(layer.ticks, behind, standing)
+                rules = self.layout.rules
+                self._known[key] = strategies_of_utilities(
+                    rules, *choose_by_utility(rules, adjusted)
+                )
+            return self._known[key]
+
+    def _managed(self, ticks: int, timeouts: int, standing: int) -> Floats:
+        """[S (R + 2)] what the clock adds to utilities."""
+        has_ball = standing in (FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND)
+        kick = standing in (FIELD_GOAL_BEHIND, FIELD_GOAL_AHEAD)
+        change = self._average.change(
+            self.layout.clock, self.management, ticks, timeouts, has_ball=has_ball, kick=kick
+        )
+        return self.management.weight * (change if has_ball else -change)
+
+    def _decides(self, layer: Layer) -> bool:
+        """Whether the half decides the game."""
+        return not self.layout.for_points and layer.half == 2
+
+
+class AgentPlayer:
+    """The agent in environments.
+
+    Args:
+        layers: The agent, as it is scored. A strategy for every situation is kept for each way in
+            which the time and the score make it call otherwise, once that has come up.
+    """
+
+    name = "paper-agent"
+
+    def __init__(self, layers: AgentLayers) -> None:
+        self.layers = layers
+        self._known: dict[tuple[int, int, int, int, int], Strategies] = {}
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        assert isinstance(simulation, TimedFootballPlays)
+        actions, records = simulation.sampler.rules.actions, simulation.records[chosen]
+        states = states_of(simulation, self.layers.layout, chosen)
+        phase, mine = records["phase"], records["offence"] == player
+        # Of two actions, the probability of the first.
+        first = np.zeros(len(chosen))
+        strategies = np.zeros((len(chosen), simulation.n_actions))
+        margin = np.where(player == 0, records["margin"], -records["margin"])
+        stops = self.layers.stops_the_clock(records["half"], records["saved"], margin, mine)
+        first[phase == TIMEOUT] = stops[phase == TIMEOUT]
+        moments, number = np.unique(np.stack(states[:4]), axis=1, return_inverse=True)
+        for k, moment in enumerate(moments.T.tolist()):
+            layer, here = Layer(*moment), np.flatnonzero(number.ravel() == k)
+            column = states.column[here]
+            kicks = phase[here] == KICKOFF
+            first[here[kicks]] = 1 - self.layers.onside(layer)[column[kicks]]
+            standing = self.layers.standing(layer)[column]
+            for way in np.unique(standing[(phase[here] == CALL) | (phase[here] == CHOICE)]):
+                own = self._strategies_of(layer, int(way))
+                some = here[standing == way]
+                calls = some[phase[some] == CALL]
+                row, attacks = states.row[calls], mine[calls]
+                strategies[calls[attacks], : own.offence.shape[1]] = own.offence[row[attacks]]
+                letters = slice(actions.defence, actions.choice)
+                strategies[calls[~attacks], letters] = own.defence[row[~attacks]]
+                takes = some[phase[some] == CHOICE]
+                result = simulation.sampler.arrays.result["number"][records["choice"][takes]]
+                first[takes] = own.choices[states.row[takes], result]
+        for kind, action in (
+            (CHOICE, actions.choice),
+            (KICKOFF, actions.kick),
+            (TIMEOUT, actions.timeout),
+        ):
+            at = np.flatnonzero(phase == kind)
+            strategies[at, action], strategies[at, action + 1] = first[at], 1 - first[at]
+        return strategies
+
+    def _strategies_of(self, layer: Layer, standing: int) -> Strategies:
+        """Its strategies in all situations; the agent itself keeps those of one moment only."""
+        key = (*layer, standing) if standing != CLOCKLESS else (0, 0, 0, 0, standing)
+        if key not in self._known:
+            self._known[key] = self.layers.standing_strategies(layer, standing)
+        return self._known[key]

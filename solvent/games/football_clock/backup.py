@@ -1,0 +1,547 @@
+"""One step of backward induction: the values of a layer's states from those of what may follow.
+
+For a situation, the value of every result and every cell of the chart is computed for all columns
+at once, as sums of rows of the successors' values (:mod:`.moment`). The punt formation comes first,
+since the last down may declare it. What is done with the cells depends on who the two sides are:
+
+- **Both play a best response**: an equilibrium. Each column's payoffs are picked from the cells
+  and the matrix game is solved. A field goal and the declaration have the same value whatever the
+  defence calls, so the game is solved without them, and its value is the largest of all.
+- **One side has a policy**: the largest or smallest of sums over cells, one for each call of the
+  other side.
+- **Both have one**: one sum over cells.
+
+**Warm starts** of matrix games are the supports of the same state's mixed strategies a tick before;
+where there are none, those of the column before. Those of a tick before are tried in many columns
+at once (:mod:`.supports`); only what these do not solve is solved column by column. Values may
+differ in the last bits by how a layer is cut into blocks, which is always alike.
+
+**Constant columns**, in which all successors have the same value, are filled without looking: near
+the end most leads are too large to be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvent.exact.kernels.matrix_game import Work, solve_in, work_for
+from solvent.exact.layered.game import Block, BlockResult, WarmStart
+from solvent.games.football_clock.pack import Arrays, TimedPack
+from solvent.games.football_clock.policies import RoleStrategies
+from solvent.games.football_clock.supports import ENOUGH, Lanes, lanes_for, try_supports
+from solvent.model.arrays import Bools, Floats, Ints
+
+STATES_TOGETHER = 680
+"""So many states, about, are looked at side by side."""
+
+Numbers = NDArray[np.int32]
+"""Of strategies."""
+
+
+class Equilibria(NamedTuple):
+    """What matrix games are given and leave, for a block of n lines.
+
+    Attributes:
+        constant: [C] the columns in which all successors have the same value.
+        lift: Is added to payoffs to make them positive.
+        enough: The largest duality gap that is accepted of supports that are tried.
+        supports: [downs + 1, n, C, 2] from which games are started; overwritten with theirs.
+        offence: [downs + 1, n, C, A] zeros that are filled with strategies, or empty.
+        defence: [downs + 1, n, C, m] likewise.
+        choices: [downs + 1, n, C, c] likewise, 1 where the penalty is taken; the play is in ties.
+    """
+
+    constant: Bools
+    lift: float
+    enough: float
+    supports: WarmStart
+    offence: Floats
+    defence: Floats
+    choices: Floats
+
+
+class Sides(NamedTuple):
+    """What both sides do in some states of a situation.
+
+    Attributes:
+        attack: [K, A] the offence's strategies.
+        defend: [K, m] the defence's.
+        x: [states] the number of the offence's strategy in each.
+        y: [states] of the defence's.
+        offence_responds: Whether the offence plays a best response instead.
+        defence_responds: The same of the defence.
+    """
+
+    attack: Floats
+    defend: Floats
+    x: Numbers
+    y: Numbers
+    offence_responds: bool
+    defence_responds: bool
+
+
+class Workspace(NamedTuple):
+    """Memory for the states that are looked at side by side, L of them.
+
+    Attributes:
+        cell: [m, n] the rows of a situation's payoffs.
+        payoff: [m, n] one state's.
+        x: [m] its strategies.
+        y: [n] likewise.
+        here: [rows] the values of its results and cells.
+        pending: [L] the states that are not solved.
+        mixed: [calls, L] the probabilities of calls.
+        total: [L] sums.
+        work: Of the matrix games.
+        lanes: Of :func:`try_supports`.
+    """
+
+    cell: Ints
+    payoff: Floats
+    x: Floats
+    y: Floats
+    here: Floats
+    pending: Bools
+    mixed: Floats
+    total: Floats
+    work: Work
+    lanes: Lanes
+
+
+class Payoffs(NamedTuple):
+    """The calls of a situation in all columns, as values to the offence are stored.
+
+    Attributes:
+        contested: [C, k, m] of the first k legal actions against each call of the defence.
+        certain: [C, others] of the other legal actions, which have the same value against all: the
+            field goal and the declaration of punt formation, in this order, where they are legal.
+    """
+
+    contested: Floats
+    certain: Floats
+
+
+def backup(
+    pack: TimedPack,
+    values: Floats,
+    block: Block,
+    offence: RoleStrategies | None = None,
+    defence: RoleStrategies | None = None,
+    *,
+    extremes: tuple[Floats, Floats] | None = None,
+    start: WarmStart | None = None,
+    strategies: tuple[Floats, Floats, Floats] | None = None,
+) -> BlockResult:
+    """Return the values of the situations of some lines, all downs and the punt formation.
+
+    How a layer is cut into blocks changes nothing but last bits. It runs without Python's lock, so
+    blocks may be rated by threads at the same time.
+
+    Args:
+        pack: The rules.
+        values: [U, C] of successors to the side that has the ball.
+        block: The first line, and the one after the last.
+        offence: What the offence does; None for a best response.
+        defence: The same of the defence. If both are None, it is an equilibrium.
+        extremes: [C] the least and the largest of the values in each column; computed if None.
+        start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are
+            started, in the form in which they are returned; None if there are none.
+        strategies: The arrays of :class:`Equilibria` to be filled with optimal strategies of both
+            sides and with choices, if they are wanted. In constant columns they are the first call
+            of both sides.
+
+    Returns:
+        The values [downs + 1, n, C] to the side that has the ball. An equilibrium leaves to start
+        others from the calls [downs + 1, n, C, 2] that each side randomizes over, as bit masks, the
+        offence's first; bit i of the offence's is the i-th legal action. Calls beyond the 32nd are
+        left out, and a field goal and a declaration are never in it: it is where the next tick's
+        games start, not a policy.
+    """
+    first, last = block
+    arrays, columns = pack.arrays, values.shape[1]
+    shape = (pack.downs + 1, last - first, columns)
+    both_respond = offence is None and defence is None
+    found, supports = (
+        np.zeros(shape),
+        np.zeros((*shape, 2) if both_respond else (0,) * 4, np.uint32),
+    )
+    constant, lift, enough = np.zeros(columns, bool), 0.0, 0.0
+    if both_respond:
+        if start is not None:
+            supports[:] = start
+        least, most = extremes or extremes_of(values)
+        constant = least == most
+        width = float(most.max() - least.min())
+        lift, enough = width - float(least.min()), ENOUGH * width
+    games = Equilibria(
+        constant, lift, enough, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3)
+    )
+    gap, solved = _backup(
+        arrays,
+        values,
+        first,
+        _given(offence, shape),
+        _given(defence, shape),
+        offence is None,
+        defence is None,
+        games,
+        found,
+    )
+    if both_respond:
+        return BlockResult(found, supports, gap, solved, found.size - solved)
+    return BlockResult(found, games=found.size)
+
+
+def extremes_of(values: Floats) -> tuple[Floats, Floats]:
+    """[C] the least and the largest value of each column."""
+    return values.min(axis=0), values.max(axis=0)
+
+
+def payoffs_of(pack: TimedPack, values: Floats, row: int, declared: Floats) -> Payoffs:
+    """Return the payoffs of the calls of one situation.
+
+    Args:
+        pack: The rules.
+        values: [U, C] of successors.
+        row: The situation.
+        declared: [C] the values of the same line in punt formation, read on the last down.
+    """
+    arrays = pack.arrays
+    by_row = np.zeros((rows_of(arrays), values.shape[1]))
+    rate_situation(arrays, row, values, declared, by_row)
+    calls = arrays.row_call[arrays.row_start[row] : arrays.row_start[row + 1]]
+    contested = int(arrays.contested[row])
+    return Payoffs(
+        contested=np.ascontiguousarray(np.moveaxis(by_row[arrays.cell[calls[:contested]]], -1, 0)),
+        certain=by_row[arrays.cell[calls[contested:], 0]].T.copy(),
+    )
+
+
+def blocks_of(lines: int, size: int) -> Sequence[Block]:
+    """All lines in blocks of a size; the last may be smaller."""
+    return [(first, min(first + size, lines)) for first in range(0, lines, size)]
+
+
+def _given(strategies: RoleStrategies | None, shape: tuple[int, ...]) -> RoleStrategies:
+    """Strategies in the form that the loops read; anything where none are given."""
+    if strategies is None:
+        return RoleStrategies(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(shape, np.int32))
+    rows = shape[0] * shape[1], shape[2]
+    if strategies.which.shape != rows:
+        raise ValueError(f"a policy's `which` has shape {strategies.which.shape}; expected {rows}")
+    return RoleStrategies(
+        np.ascontiguousarray(strategies.calls, np.float64),
+        np.ascontiguousarray(strategies.choices, np.float64),
+        np.ascontiguousarray(strategies.which, np.int32).reshape(shape),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rows_of(rules: Arrays) -> int:
+    """The rows of the values of results and cells."""
+    results = (len(rules.branch_start) - 1) // len(rules.contested)
+    return int(results + len(rules.mixed_start) - 1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _workspace(rules: Arrays, states: int) -> Workspace:
+    """Memory for so many states at once."""
+    rows, defences, most = rows_of(rules), rules.cell.shape[1], rules.contested.max()
+    actions = (rules.row_start[1:] - rules.row_start[:-1]).max()
+    return Workspace(
+        np.zeros((most, defences), np.int64),
+        np.zeros((most, defences)),
+        np.zeros(most),
+        np.zeros(defences),
+        np.zeros(rows),
+        np.zeros(states, np.bool_),
+        np.zeros((max(actions, defences), states)),
+        np.zeros(states),
+        work_for(most, defences),
+        lanes_for(most, defences, states),
+    )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _backup(
+    rules: Arrays,
+    following: Floats,
+    first_line: int,
+    attack: RoleStrategies,
+    defend: RoleStrategies,
+    offence_responds: bool,
+    defence_responds: bool,
+    games: Equilibria,
+    values: Floats,
+) -> tuple[float, int]:
+    """Fill the values of a block; return the largest duality gap and how many games there were."""
+    downs, n, columns = values.shape
+    lines = len(rules.alike)
+    # Lines in which the same may be called are taken together.
+    together = max(1, STATES_TOGETHER // columns)
+    memory = _workspace(rules, together * columns)
+    by_row = np.zeros((rows_of(rules), together * columns))
+    declaration = len(rules.branch_start) // len(rules.contested) - 1
+    largest_gap, solved, begin = 0.0, 0, 0
+    while begin < n:
+        end = begin + 1
+        while end < n and end - begin < together and rules.alike[first_line + end]:
+            end += 1
+        for down in range(downs - 1, -1, -1):
+            s = down * lines + first_line + begin
+            for line in range(end - begin):
+                _rate_results(rules, s + line, following, by_row, line * columns)
+            value = values[down, begin:end].reshape(-1)
+            x = attack.which[down, begin:end].reshape(-1)
+            y = defend.which[down, begin:end].reshape(-1)
+            sides = Sides(attack.calls, defend.calls, x, y, offence_responds, defence_responds)
+            for k in range(len(rules.chosen_result)):
+                if offence_responds if rules.chooser[k] == 0 else defence_responds:
+                    _choose_best(rules, k, by_row)
+                elif rules.chooser[k] == 0:
+                    _choose(rules, k, attack.choices, x, by_row)
+                else:
+                    _choose(rules, k, defend.choices, y, by_row)
+            _rate_mixed_cells(rules, by_row)
+            if down == downs - 2:
+                by_row[declaration, : len(value)] = values[downs - 1, begin:end].reshape(-1)
+            if offence_responds and defence_responds:
+                gap, count = _solve_games(rules, games, memory, by_row, s, down, begin, value)
+                largest_gap = max(largest_gap, gap)
+                solved += count
+            else:
+                _rate_given(rules, sides, memory, by_row, s, value)
+        begin = end
+    return largest_gap, solved
+
+
+# The values of results and cells
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def rate_situation(
+    rules: Arrays, s: int, following: Floats, declared: Floats, by_row: Floats
+) -> None:
+    """Write the values of results and cells in a situation, choices taken as is best.
+
+    Args:
+        rules: The rules.
+        s: The situation.
+        following: [U, C] of successors.
+        declared: [C] of the same line in punt formation.
+        by_row: [rows, C] written.
+    """
+    _rate_results(rules, s, following, by_row, 0)
+    for k in range(len(rules.chosen_result)):
+        _choose_best(rules, k, by_row)
+    _rate_mixed_cells(rules, by_row)
+    by_row[len(rules.branch_start) // len(rules.contested) - 1] = declared
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rate_results(rules: Arrays, s: int, following: Floats, by_row: Floats, start: int) -> None:
+    """Write the values of results in a situation, but for choices and the declaration.
+
+    Args:
+        rules: The rules.
+        s: The situation.
+        following: [U, C] of successors.
+        by_row: [rows, at least start + C], of which C columns are written.
+        start: The first of them.
+    """
+    columns = following.shape[1]
+    results = (len(rules.branch_start) - 1) // len(rules.contested)
+    for r in range(results):
+        first, last = rules.branch_start[s * results + r], rules.branch_start[s * results + r + 1]
+        if first == last:
+            continue
+        total, base = by_row[r], following[rules.branch_successor[first]]
+        for c in range(columns):
+            total[start + c] = base[c]
+        # Differences, so that branches that all have the same value give exactly that.
+        for b in range(first + 1, last):
+            p, branch = rules.branch_probability[b], following[rules.branch_successor[b]]
+            for c in range(columns):
+                total[start + c] += p * (branch[c] - base[c])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rate_mixed_cells(rules: Arrays, by_row: Floats) -> None:
+    """Write the values of cells with more than one result, their results being written."""
+    columns = by_row.shape[1]
+    mixed = len(rules.mixed_start) - 1
+    for k in range(mixed):
+        first, last = rules.mixed_start[k], rules.mixed_start[k + 1]
+        total, base = by_row[len(by_row) - mixed + k], by_row[rules.mixed_result[first]]
+        total[:] = base
+        for entry in range(first + 1, last):
+            p, result = rules.mixed_probability[entry], by_row[rules.mixed_result[entry]]
+            for c in range(columns):
+                total[c] += p * (result[c] - base[c])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _choose_best(rules: Arrays, k: int, by_row: Floats) -> None:
+    """Write the value of a choice that is taken as is best for the side that has it."""
+    penalty, play = by_row[rules.option[k, 0]], by_row[rules.option[k, 1]]
+    chosen = by_row[rules.chosen_result[k]]
+    if rules.chooser[k] == 0:
+        for c in range(len(chosen)):
+            chosen[c] = max(penalty[c], play[c])
+    else:
+        for c in range(len(chosen)):
+            chosen[c] = min(penalty[c], play[c])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _choose(rules: Arrays, k: int, choices: Floats, which: Numbers, by_row: Floats) -> None:
+    """Write the value of a choice that is taken with the probabilities of a policy."""
+    penalty, play = by_row[rules.option[k, 0]], by_row[rules.option[k, 1]]
+    chosen = by_row[rules.chosen_result[k]]
+    for c in range(len(which)):
+        takes = choices[which[c], k]
+        chosen[c] = takes * penalty[c] + (1 - takes) * play[c]
+
+
+# Equilibria
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve_games(
+    rules: Arrays,
+    games: Equilibria,
+    memory: Workspace,
+    by_row: Floats,
+    s: int,
+    down: int,
+    begin: int,
+    value: Floats,
+) -> tuple[float, int]:
+    """Solve the matrix games of the lines from `begin` on; the largest gap, and how many."""
+    states, columns = len(value), len(games.constant)
+    first, contested = rules.row_start[s], rules.contested[s]
+    wanted = len(games.offence) > 0
+    lines = slice(begin, begin + states // columns)
+    support = games.supports[down, lines].reshape(-1, 2)
+    cell, pending = memory.cell[:contested], memory.pending[:states]
+    here, payoff, x, y = memory.here, memory.payoff[:contested], memory.x[:contested], memory.y
+    lanes, work, defences = memory.lanes, memory.work, len(y)
+    for i in range(contested):
+        cell[i] = rules.cell[rules.row_call[first + i]]
+    value[:] = by_row[cell[0, 0], :states]
+    count, largest_gap = 0, 0.0
+    for at in range(states):
+        pending[at] = not games.constant[at % columns]
+        count += pending[at]
+    if not wanted:
+        largest_gap = try_supports(
+            lanes, by_row, cell, support, games.lift, games.enough, pending, value
+        )
+    for at in range(states):
+        if pending[at]:
+            for row in range(len(by_row)):
+                here[row] = by_row[row, at]
+            for i in range(contested):
+                for j in range(defences):
+                    payoff[i, j] = here[cell[i, j]]
+            like = at if support[at, 0] or at % columns == 0 else at - 1
+            _unpack(support[like, 0], x)
+            _unpack(support[like, 1], y)
+            value[at], gap, _ = solve_in(work, payoff, x, y)
+            support[at, 0], support[at, 1] = _support_of(x), _support_of(y)
+            largest_gap = max(largest_gap, gap)
+            if wanted:
+                line, c = begin + at // columns, at % columns
+                games.defence[down, line, c] = y
+                for i in range(contested):
+                    games.offence[down, line, c, rules.row_action[first + i]] = x[i]
+                _note_choices(rules, here, games.choices[down, line, c])
+    for i in range(contested, rules.row_start[s + 1] - first):
+        certain = by_row[rules.cell[rules.row_call[first + i], 0]]
+        for at in range(states):
+            if wanted and certain[at] > value[at]:
+                offence = games.offence[down, begin + at // columns, at % columns]
+                offence[:] = 0.0
+                offence[rules.row_action[first + i]] = 1.0
+            value[at] = max(value[at], certain[at])
+    if wanted:
+        for column in np.flatnonzero(games.constant):
+            games.offence[down, lines, column, rules.row_action[first]] = 1.0
+            games.defence[down, lines, column, 0] = 1.0
+    return largest_gap, count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _note_choices(rules: Arrays, here: Floats, choices: Floats) -> None:
+    """Write which choices are for the penalty; `here` has the values of results."""
+    for k in range(len(choices)):
+        better = here[rules.option[k, 0]] - here[rules.option[k, 1]]
+        choices[k] = (better > 0) if rules.chooser[k] == 0 else (better < 0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _unpack(mask: np.uint32, strategy: Floats) -> None:
+    """Write a strategy whose support is that of a mask."""
+    for i in range(len(strategy)):
+        strategy[i] = (mask >> np.uint32(i)) & np.uint32(1) if i < 32 else 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _support_of(strategy: Floats) -> np.uint32:
+    """The support of a strategy as a mask."""
+    mask = np.uint32(0)
+    for i in range(min(len(strategy), 32)):
+        if strategy[i] > 0:
+            mask |= np.uint32(1) << np.uint32(i)
+    return mask
+
+
+# Given strategies, and best responses to them
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rate_given(
+    rules: Arrays, sides: Sides, memory: Workspace, by_row: Floats, s: int, values: Floats
+) -> None:
+    """Write the values of the states of a situation, each with strategies of its own."""
+    attack, defend, x, y, offence_responds, defence_responds = sides
+    states, defences = len(values), rules.cell.shape[1]
+    first, last = rules.row_start[s], rules.row_start[s + 1]
+    mixed, total = memory.mixed, memory.total[:states]
+    if defence_responds:
+        for row in range(first, last):
+            for c in range(states):
+                mixed[row - first, c] = attack[x[c], rules.row_action[row]]
+        values[:] = np.inf
+        for d in range(defences):
+            total[:] = 0.0
+            for row in range(first, last):
+                _add(total, mixed[row - first], by_row[rules.cell[rules.row_call[row], d]])
+            for c in range(states):
+                values[c] = min(values[c], total[c])
+        return
+    for d in range(defences):
+        for c in range(states):
+            mixed[d, c] = defend[y[c], d]
+    values[:] = -np.inf if offence_responds else 0.0
+    for row in range(first, last):
+        total[:] = 0.0
+        for d in range(defences):
+            _add(total, mixed[d], by_row[rules.cell[rules.row_call[row], d]])
+        for c in range(states):
+            if offence_responds:
+                values[c] = max(values[c], total[c])
+            else:
+                values[c] += attack[x[c], rules.row_action[row]] * total[c]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(total: Floats, chance: Floats, values: Floats) -> None:
+    """``total += chance * values``."""
+    for c in range(len(total)):
+        total[c] += chance[c] * values[c]

@@ -1,1 +1,0 @@
-"""Who plays football with a clock without having learned it."""

@@ -1,0 +1,217 @@
+"""The value of everything that may follow the plays of one layer.
+
+What follows a play depends on where the clock is then, and on the time-outs. For each group of
+successors (:mod:`solvent.games.football_clock.pack`) there are up to three moments: no time-out is
+called, the side that was on offence calls one, the other side calls one. The side that was on
+offence is asked first. Whoever has a policy calls with its probability; whoever plays a best
+response, as both sides do in an equilibrium, calls if that has the larger value to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK, SAFETY_KICK
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.policies import Asked, Players
+from solvent.model.arrays import Floats, Ints
+
+NEVER, BEST = 0.0, -1.0
+"""Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
+
+Answers = dict[tuple[int, int, int, int], Floats | float]
+"""What players have said when they were asked for time-outs, so that each is asked once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One layer, and the values of the layers that it reads.
+
+    Attributes:
+        layout: The form.
+        layer: The layer.
+        read: Returns the values [S + 2, C] of a layer in which a side has the ball: 0 for X, 1 for
+            Y. In an equilibrium both are the same.
+        players: X and Y; None plays a best response.
+        answers: What the players have said about this layer.
+        columns: Those of the layer's columns that are wanted.
+    """
+
+    layout: FormLayout
+    layer: Layer
+    read: Callable[[Layer, int], Floats]
+    players: Players = (None, None)
+    answers: Answers = field(default_factory=dict)
+    columns: slice = field(default_factory=lambda: slice(None))
+
+    def values(self, side: int = 0) -> Floats:
+        """[U, C] the values of successors to a side that was on offence or kicked."""
+        layout, pack = self.layout, self.layout.pack
+        shifted = layout.shifted(self.layer.half)[:, self.columns]
+        values = np.empty((len(pack.arrays.successor), shifted.shape[1]))
+        for g, members in enumerate(pack.members):
+            moments = layout.moments_after(self.layer, pack.groups[g])
+            found = values[members]
+            self._rate(found, moments.plain, side, members, shifted)
+            called, chances = [], []
+            for moment, asked in ((moments.own, side), (moments.other, 1 - side)):
+                chance: Floats | float = NEVER
+                rated = found
+                if moment is not None:
+                    chance = self._chance(side, asked, g, shifted)
+                    rated = np.empty_like(found)
+                    self._rate(rated, moment, side, members, shifted)
+                called.append(rated)
+                chances.append(np.full(found.shape, chance))
+            if moments.own or moments.other:
+                _settle(found, *called, *chances)
+        return values
+
+    def kicks(self, values: Floats, side: int = 0) -> Floats:
+        """[2, C] the values of being about to kick off, and to give the ball up by a free kick.
+
+        With no time left nobody kicks: the half is over, and both rows are its final values.
+
+        Args:
+            values: Of the successors to the side that kicks.
+            side: 0 for X, 1 for Y.
+        """
+        if self.layer.ticks == 0:
+            return np.stack([self.final(side)[self.columns]] * 2)
+        kicks, player = kick_values(self.layout, values), self.players[side]
+        normal, onside = kicks[NORMAL_KICK], kicks[ONSIDE_KICK]
+        if player is None:
+            kickoff = np.maximum(normal, onside)
+        else:
+            chance = player.onside(self.layer)
+            kickoff = chance * onside + (1 - chance) * normal
+        return np.stack((kickoff, kicks[SAFETY_KICK]))
+
+    def final(self, side: int) -> Floats:
+        """[C] the values of the end of the half to a side."""
+        layout, half = self.layout, self.layer.half
+        if half == 2:
+            return layout.final(half)
+        mine, others = (self.read(layout.second_half, s)[layout.kickoff_row] for s in (0, 1))
+        return layout.final(half, *((mine, others) if side == 0 else (others, mine)))
+
+    def _rate(
+        self, values: Floats, moment: Layer | None, side: int, members: slice, shifted: Ints
+    ) -> None:
+        """Write the values of a group's successors at a moment; None if the half is over."""
+        successor = self.layout.pack.arrays.successor[members]
+        reward = int(self.layout.for_points)
+        if moment is None:
+            most = len(shifted) // 2
+            values[:] = self.final(side)[shifted[successor["points"] + most]]
+            values += reward * successor["points"][:, None]
+            return
+        own, swapped = self.read(moment, side), self.read(moment.swapped, 1 - side)
+        _rate_moment(values, successor, shifted, reward, np.asarray(own), np.asarray(swapped))
+
+    def _chance(self, side: int, asked: int, g: int, shifted: Ints) -> Floats | float:
+        """The probability that a side calls a time-out after the plays of a group."""
+        pack, player, first = self.layout.pack, self.players[asked], asked == side
+        if player is None:
+            return BEST
+        key = id(player), side, asked, g
+        if key not in self.answers:
+            successor = pack.arrays.successor[pack.members[g]]
+            seconds, penalty = pack.groups[g]
+            after, saved, untimed = self.layout.clock.left(
+                self.layer.ticks, seconds, penalty=penalty
+            )
+            column = shifted[successor["points"] + len(shifted) // 2]
+            self.answers[key] = player.timeouts(
+                Asked(
+                    layer=self.layer if first else self.layer.swapped,
+                    after=after,
+                    saved=saved,
+                    untimed=untimed,
+                    first=first,
+                    row=successor["row"],
+                    mine=successor["same_side"] == first,
+                    column=column if first else column.shape[1] - 1 - column,
+                )
+            )
+        return self.answers[key]
+
+
+def kick_values(layout: FormLayout, values: Floats) -> Floats:
+    """[3, C] the value of each kick to the kicker, from the values [U, C] of successors."""
+    arrays, kicks = layout.pack.arrays, []
+    for first, last in zip(arrays.kick_start[:-1], arrays.kick_start[1:], strict=True):
+        base, *others = values[arrays.kick_successor[first:last]]
+        # Differences, so that a column in which all values are the same stays constant.
+        chances = arrays.kick_probability[first + 1 : last]
+        kicks.append(
+            base + sum(p * (other - base) for p, other in zip(chances, others, strict=True))
+        )
+    return np.stack(kicks)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settled(none: float, own: float, other: float, own_calls: float, other_calls: float) -> float:
+    """The value to the side that was on offence when both sides are asked for a time-out in turn.
+
+    Args:
+        none: The value if nobody calls one.
+        own: The value if this side does, which is asked first.
+        other: The value if the other side does.
+        own_calls: The probability that this side calls one, :data:`NEVER` or :data:`BEST`.
+        other_calls: The same of the other side.
+    """
+    declined = none
+    if other_calls == BEST:
+        declined = min(none, other)
+    elif other_calls != NEVER:
+        declined += other_calls * (other - none)
+    if own_calls == BEST:
+        return max(declined, own)
+    if own_calls == NEVER:
+        return declined
+    return declined + own_calls * (own - declined)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _settle(
+    values: Floats, own: Floats, other: Floats, own_calls: Floats, other_calls: Floats
+) -> None:
+    """Settle the time-outs of a group's successors; arrays [U, C], of which `values` is written."""
+    for u in range(values.shape[0]):
+        for c in range(values.shape[1]):
+            values[u, c] = settled(
+                values[u, c], own[u, c], other[u, c], own_calls[u, c], other_calls[u, c]
+            )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rate_moment(
+    rated: Floats, successor: Ints, shifted: Ints, reward: int, values: Floats, swapped: Floats
+) -> None:
+    """Write the values of successors to the side that was on offence, from a moment on.
+
+    Args:
+        rated: [U, C] values, written.
+        successor: [U] of them.
+        shifted: [2 P + 1, C] columns to which -P to P points lead.
+        reward: Of a point.
+        values: [S+2, columns] of the moment's layer.
+        swapped: The same of the layer with the time-outs of the sides exchanged.
+    """
+    last, most = values.shape[1] - 1, len(shifted) // 2
+    for u in range(len(successor)):
+        at = successor[u]
+        paid, follows = float(reward * at.points), shifted[at.points + most]
+        if at.same_side:
+            own = values[at.row]
+            for c in range(len(follows)):
+                rated[u, c] = paid + own[follows[c]]
+        else:
+            others = swapped[at.row]
+            for c in range(len(follows)):
+                rated[u, c] = paid - others[last - follows[c]]

@@ -1,0 +1,366 @@
+"""The optimal player of football with a clock, on whole layers and in single states.
+
+A solution holds values. The strategies of a layer's states are those of the matrix games that were
+solved for it, and are solved again when they are asked for: a block of a layer from the supports of
+a tick nearer to the end (:class:`OptimalLayers`), or one state of an environment from the values
+of what may follow there, in some microseconds (:class:`OptimalPlayer`).
+
+What is best is not always unique. Strategies are those that the solver finds; of time-outs, kicks
+and choices with the same value, no time-out, the normal kick and the play on layers; in single
+states no time-out, and otherwise the first of two. Where the game is decided, whatever is called,
+both call their first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvent.envs.simulation import Simulation
+from solvent.exact.kernels.matrix_game import solve_in, work_for
+from solvent.exact.layered.game import Block, WarmStart
+from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
+from solvent.games.football_clock.backup import backup, rate_situation, rows_of
+from solvent.games.football_clock.episode_kernel import CALL, CHOICE, KICKOFF, TIMEOUT
+from solvent.games.football_clock.layers import LayerProblem, equilibrium, layer_problem
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.moment import BEST, NEVER, kick_values, settled
+from solvent.games.football_clock.pack import Arrays
+from solvent.games.football_clock.policies import Asked, LayerStrategies, RoleStrategies
+from solvent.games.football_clock.simulation import States, TimedFootballPlays, states_of
+from solvent.games.football_clock.solution import TimedSolution
+from solvent.model.arrays import Bools, Floats, Ints
+
+
+class OptimalLayers:
+    """Plays by the values of a solution.
+
+    Args:
+        layout: Of the form.
+        read: Gives the values of a layer, such as :meth:`TimedSolution.values`.
+    """
+
+    def __init__(self, layout: FormLayout, read: Callable[[Layer], Floats]) -> None:
+        self.layout = layout
+        self.read = read
+        self._lock = Lock()
+        self._known: tuple[Layer, LayerProblem] | None = None
+
+    def strategies(
+        self, layer: Layer, block: Block, start: WarmStart | None = None
+    ) -> LayerStrategies:
+        rules = self.layout.rules
+        shape = rules.ruleset.downs + 1, block[1] - block[0], self.layout.columns(layer.half)
+        widths = rules.legal.shape[1], rules.chart.defences, int((rules.chooser >= 0).sum())
+        offence, defence, choices = (np.zeros((*shape, width)) for width in widths)
+        problem = self._problem(layer)
+        solved = backup(
+            self.layout.pack,
+            problem.values,
+            block,
+            extremes=problem.extremes,
+            start=start,
+            strategies=(offence, defence, choices),
+        )
+        numbers = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(-1, shape[2])
+        taken = choices.reshape(numbers.size, -1)
+        return LayerStrategies(
+            RoleStrategies(offence.reshape(numbers.size, -1), taken, numbers),
+            RoleStrategies(defence.reshape(numbers.size, -1), taken, numbers),
+            solved.start,
+            solved.largest_gap,
+        )
+
+    def onside(self, layer: Layer) -> Floats:
+        kicks = kick_values(self.layout, self._problem(layer).values)
+        return np.asarray(kicks[ONSIDE_KICK] > kicks[NORMAL_KICK], float)
+
+    def timeouts(self, asked: Asked) -> Floats:
+        half, own, other = asked.layer.half, asked.layer.own, asked.layer.other
+        called = self._following(asked, Layer(half, asked.saved, own - 1, other))
+        if asked.after or asked.untimed:
+            declined = self._following(asked, self.layout.moment(half, asked.after, own, other))
+        else:
+            declined = equilibrium(self.layout, asked.layer, self.read).final(0)[asked.column]
+        if asked.first and other:
+            again = self._following(asked, Layer(half, asked.saved, own, other - 1))
+            declined = np.minimum(declined, again)
+        return (called > declined).astype(float)
+
+    def _following(self, asked: Asked, moment: Layer) -> Floats:
+        """[U, C] the values of what follows to the side that is asked, at a moment of its own."""
+        rows, mine = asked.row[:, None], asked.mine[:, None]
+        ours, theirs = self.read(moment), self.read(moment.swapped)
+        opposite = ours.shape[1] - 1 - asked.column
+        return np.where(mine, ours[rows, asked.column], -theirs[rows, opposite])
+
+    def _problem(self, layer: Layer) -> LayerProblem:
+        """The values of what follows a layer, kept until another layer is asked for."""
+        with self._lock:
+            if self._known is None or self._known[0] != layer:
+                self._known = layer, layer_problem(self.layout, layer, self.read)
+            return self._known[1]
+
+
+class OptimalPlayer:
+    """Plays optimally in environments: it solves the matrix of each state.
+
+    Args:
+        solution: Of the game that is played; all of it is read into memory.
+    """
+
+    name = "optimal"
+
+    def __init__(self, solution: TimedSolution) -> None:
+        self.layout = solution.layout
+        self._rules = solution.layout.pack.arrays
+        self._known = known_from(solution)
+
+    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        assert isinstance(simulation, TimedFootballPlays)
+        strategies = np.zeros((len(chosen), simulation.n_actions))
+        records, actions = simulation.records[chosen], simulation.sampler.rules.actions
+        states, mine = states_of(simulation, self.layout, chosen), records["offence"] == player
+        phase = records["phase"]
+        for kind, first in (
+            (CALL, 0),
+            (CHOICE, actions.choice),
+            (KICKOFF, actions.kick),
+            (TIMEOUT, actions.timeout),
+        ):
+            at = np.flatnonzero(phase == kind)
+            if not len(at):
+                continue
+            some = States(*(column[at] for column in states))
+            if kind == CALL:
+                offence = np.zeros((len(at), actions.plays + 3))
+                defence = np.zeros((len(at), actions.choice - actions.defence))
+                solve_calls(self._rules, self._known, some, offence, defence)
+                attacks = mine[at]
+                strategies[at[attacks], : actions.plays + 3] = offence[attacks]
+                strategies[at[~attacks], actions.defence : actions.choice] = defence[~attacks]
+                continue
+            values = np.empty((len(at), 2))
+            if kind == TIMEOUT:
+                rate_timeouts(self._known, some, mine[at], records[at], values)
+                # A time-out that changes nothing in the value is kept.
+                second = values[:, 1] >= values[:, 0]
+            else:
+                choice = simulation.sampler.arrays.result["number"][records["choice"][at]]
+                rate_two(self._rules, self._known, some, choice, values)
+                second = np.where(mine[at], 1.0, -1.0) * (values[:, 1] - values[:, 0]) > 0
+            strategies[at, first + second] = 1.0
+        return strategies
+
+
+class Known(NamedTuple):
+    """A solution as the loops over single states read it.
+
+    Attributes:
+        values: [layers, S + 2, C] of all layers, in the layout's order.
+        layer: [2, T+1, N+1, N+1] the place of a layer, by half - 1, ticks and time-outs.
+        swapped: [layers] the place of the layer with the time-outs of the sides exchanged.
+        moments: [layers, groups, 3] where the plays of a group lead if nobody calls a time-out, the
+            side that was on offence does, and the other one does; -1 where that is no layer.
+        final: [2, C] of the end of a half.
+        shifted: [2, 2 P + 1, C] the column after from -P to P points.
+        columns: [2] how many there are in each half.
+        reward: Of a point.
+    """
+
+    values: Floats
+    layer: Ints
+    swapped: Ints
+    moments: Ints
+    final: Floats
+    shifted: Ints
+    columns: Ints
+    reward: float
+
+
+def known_from(solution: TimedSolution) -> Known:
+    """Read a solution into memory, 8 bytes for each state and column."""
+    layout, layers = solution.layout, solution.layout.layers
+    most = max(map(layout.columns, layout.halves))
+    timeouts = layout.clock.timeouts + 1
+    values = np.zeros((len(layers), layout.rows, most))
+    layer = np.full((2, layout.most_ticks + 1, timeouts, timeouts), -1)
+    for place, at in enumerate(layers):
+        values[place, :, : layout.columns(at.half)] = solution.values(at)
+        layer[at.half - 1, at.ticks, at.own, at.other] = place
+    places = {at: place for place, at in enumerate(layers)}
+    final, columns = np.zeros((2, most)), np.zeros(2, np.int64)
+    shifted = np.zeros((2, 2 * layout.pack.most_points + 1, most), np.int64)
+    for half in layout.halves:
+        columns[half - 1] = own = layout.columns(half)
+        moment = equilibrium(layout, Layer(half, 0, 0, 0), solution.values)
+        final[half - 1, :own] = moment.final(0)
+        shifted[half - 1, :, :own] = layout.shifted(half)
+    return Known(
+        values=values,
+        layer=layer,
+        swapped=np.array([places[at.swapped] for at in layers]),
+        moments=np.array(
+            [
+                [
+                    [-1 if at is None else places[at] for at in layout.moments_after(before, group)]
+                    for group in layout.pack.groups
+                ]
+                for before in layers
+            ]
+        ),
+        final=final,
+        shifted=shifted,
+        columns=columns,
+        reward=float(layout.for_points),
+    )
+
+
+@njit(cache=True)
+def solve_calls(
+    rules: Arrays, known: Known, states: States, offence: Floats, defence: Floats
+) -> None:
+    """Fill optimal strategies of situations.
+
+    Args:
+        rules: The rules.
+        known: The solution.
+        states: [k] in which both sides call.
+        offence: [k, A] zeros, filled.
+        defence: [k, m] filled.
+    """
+    most, m = rules.contested.max(), rules.cell.shape[1]
+    following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
+    payoff, x, y = np.empty((most, m)), np.zeros(most), np.zeros(m)
+    work = work_for(most, m)
+    for i in range(len(offence)):
+        s = states.row[i]
+        _rate_state(rules, known, states, i, following, by_row)
+        first, contested = rules.row_start[s], rules.contested[s]
+        for a in range(contested):
+            for d in range(m):
+                payoff[a, d] = by_row[rules.cell[rules.row_call[first + a], d], 0]
+        x[:] = 0.0
+        y[:] = 0.0
+        value, _, _ = solve_in(work, payoff[:contested], x[:contested], y)
+        defence[i] = y
+        best = -1
+        for a in range(first + contested, rules.row_start[s + 1]):
+            certain = by_row[rules.cell[rules.row_call[a], 0], 0]
+            if certain > value:
+                value, best = certain, a
+        if best >= 0:
+            offence[i, rules.row_action[best]] = 1.0
+        else:
+            for a in range(contested):
+                offence[i, rules.row_action[first + a]] = x[a]
+
+
+@njit(cache=True)
+def rate_two(rules: Arrays, known: Known, states: States, choice: Ints, values: Floats) -> None:
+    """Fill the values of two actions to the side with the ball or the kick, [k, 2].
+
+    Args:
+        rules: The rules.
+        known: The solution.
+        states: [k] in which a penalty or the play is taken, or a side kicks off.
+        choice: [k] between which options, in the order of the chart's choices; not read of kicks.
+        values: Of the penalty and the play, or the normal and the onside kick; filled.
+    """
+    following, by_row = np.empty((len(rules.successor), 1)), np.empty((rows_of(rules), 1))
+    for i in range(len(values)):
+        if states.row[i] < len(rules.contested):
+            _rate_state(rules, known, states, i, following, by_row)
+            for option in range(2):
+                values[i, option] = by_row[rules.option[choice[i], option], 0]
+            continue
+        for kick in range(2):
+            values[i, kick] = 0.0
+            for j in range(rules.kick_start[kick], rules.kick_start[kick + 1]):
+                follows = _follow(rules, known, states, i, rules.kick_successor[j])
+                values[i, kick] += rules.kick_probability[j] * follows
+
+
+@njit(cache=True)
+def rate_timeouts(
+    known: Known, states: States, mine: Bools, asked: NDArray[Any], values: Floats
+) -> None:
+    """Fill the values of calling a time-out and of not calling one to the side asked, [k, 2].
+
+    Args:
+        known: The solution.
+        states: What follows; its ticks are those that are left without a time-out.
+        mine: [k] whether the side that is asked has the ball or the kick then.
+        asked: [k] records of the episodes.
+        values: Filled.
+    """
+    for i in range(len(values)):
+        half, row, same = states.half[i], states.row[i], mine[i]
+        # From here on as the side that is asked sees it.
+        column = states.column[i] if same else known.columns[half - 1] - 1 - states.column[i]
+        own = states.own[i] if same else states.other[i]
+        other = states.other[i] if same else states.own[i]
+        places = known.layer[half - 1]
+        saved, ticks = places[asked[i].saved], states.ticks[i]
+        values[i, 0] = _value(known, saved[own - 1, other], half, row, column, same)
+        if ticks == 0 and not asked[i].untimed:
+            plain = known.final[half - 1, column]
+        else:
+            place = places[ticks, own, other] if ticks else places[0, 0, 0]
+            plain = _value(known, place, half, row, column, same)
+        called, calls = plain, NEVER
+        if asked[i].other_too:
+            called, calls = _value(known, saved[own, other - 1], half, row, column, same), BEST
+        values[i, 1] = settled(plain, plain, called, NEVER, calls)
+
+
+@njit(cache=True)
+def _rate_state(
+    rules: Arrays, known: Known, states: States, i: int, following: Floats, by_row: Floats
+) -> None:
+    """Write the values of results and cells in a state; `following` is [U, 1] memory."""
+    s, half = states.row[i], states.half[i]
+    results = (len(rules.branch_start) - 1) // len(rules.contested)
+    for b in range(rules.branch_start[s * results], rules.branch_start[(s + 1) * results]):
+        u = rules.branch_successor[b]
+        following[u, 0] = _follow(rules, known, states, i, u)
+    # In punt formation the same line of the last down stands for itself: it declares nothing.
+    declared = min(s + len(rules.alike), len(rules.contested) - 1)
+    place = known.layer[half - 1, states.ticks[i], states.own[i], states.other[i]]
+    by_row[:] = 0.0
+    rate_situation(rules, s, following, known.values[place, declared, states.column[i]], by_row)
+
+
+@njit(cache=True)
+def _follow(rules: Arrays, known: Known, states: States, i: int, u: int) -> float:
+    """The value of a successor to the side that was on offence, time-outs included."""
+    half, after = states.half[i], rules.successor[u]
+    place = known.layer[half - 1, states.ticks[i], states.own[i], states.other[i]]
+    column = known.shifted[half - 1, after.points + known.shifted.shape[1] // 2, states.column[i]]
+    plain, own, other = known.moments[place, after.group]
+    none: float = known.final[half - 1, column]
+    if plain >= 0:
+        none = _value(known, plain, half, after.row, column, after.same_side)
+    ours, theirs = none, none
+    if own >= 0:
+        ours = _value(known, own, half, after.row, column, after.same_side)
+    if other >= 0:
+        theirs = _value(known, other, half, after.row, column, after.same_side)
+    calls = BEST if own >= 0 else NEVER, BEST if other >= 0 else NEVER
+    return float(known.reward * after.points + settled(none, ours, theirs, calls[0], calls[1]))
+
+
+@njit(cache=True)
+def _value(known: Known, place: int, half: int, row: int, column: int, same: bool) -> float:
+    """The value of a row to a side, whose ball it is if `same`, in a layer as that side sees it."""
+    value: float
+    if same:
+        value = known.values[place, row, column]
+    else:
+        value = -known.values[known.swapped[place], row, known.columns[half - 1] - 1 - column]
+    return value

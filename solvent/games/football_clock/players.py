@@ -1,0 +1,102 @@
+"""Players of football with a clock for environments, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from solvent.envs.simulation import Player
+from solvent.games.football_clock.agent import AgentLayers, AgentPlayer
+from solvent.games.football_clock.layout import layout_for
+from solvent.games.football_clock.optimal import OptimalPlayer
+from solvent.games.football_clock.position import TimedPosition
+from solvent.games.football_clock.rules import TimedFootball
+from solvent.games.football_clock.simulation import TimedFootballSampler
+from solvent.games.football_clock.solution import TimedSolution
+from solvent.model.parameters import as_options
+
+SOLVED_ON_THE_SPOT = 5_000_000
+"""The most states of a form that is solved when its optimal player is asked for."""
+
+
+def strategy_of(
+    sampler: TimedFootballSampler, player: Player
+) -> Callable[[TimedPosition, int], dict[int, float]]:
+    """A player as a function of one position, as transcripts ask.
+
+    When it is asked for a time-out the play is over, and neither its length nor the time before it
+    is known any more; a player goes by what is left with a time-out and without it.
+
+    Args:
+        sampler: Of the game.
+        player: Who is asked.
+
+    Returns:
+        From a position and a seat to the actions taken there, with their probabilities.
+    """
+    episode, only = sampler.plays(1), np.zeros(1, np.int64)
+
+    def strategy(position: TimedPosition, seat: int) -> dict[int, float]:
+        legal = sampler.rules.legal_actions(position)[seat]
+        if len(legal) == 1:
+            return {legal[0]: 1.0}
+        sampler.write(episode.records, 0, position)
+        [chances] = player.mixes(episode, only, only + seat)
+        return {action: float(chances[action]) for action in legal if chances[action] > 0}
+
+    return strategy
+
+
+def solution_of(game: TimedFootball, folder: str | Path | None = None) -> TimedSolution:
+    """The solution of a game.
+
+    Args:
+        game: Which.
+        folder: Where it is; without one the game is solved, if it is small.
+
+    Raises:
+        ValueError: If it is not.
+        StoreError: If there is no solution in the folder, or it is one of another game.
+    """
+    if folder is not None:
+        return TimedSolution.open(folder, game)
+    layout = layout_for(game)
+    if layout.states > SOLVED_ON_THE_SPOT:
+        raise ValueError(
+            f"form {game.form!r} has {layout.states:,} states, too many to be solved on the spot "
+            f"for an optimal player (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
+            f"`solvent solve football-strategy {as_options(dict(game.info.parameters))} --out DIR` "
+            f"and give solution=DIR"
+        )
+    return _solved(game)
+
+
+@lru_cache(maxsize=2)
+def _solved(game: TimedFootball) -> TimedSolution:
+    return TimedSolution.of(game)
+
+
+@lru_cache(maxsize=2)
+def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> OptimalPlayer:
+    """The optimal player of a game; the arguments are those of :func:`solution_of`."""
+    return OptimalPlayer(solution_of(game, solution))
+
+
+@lru_cache(maxsize=2)
+def agent_player(game: TimedFootball) -> AgentPlayer:
+    """The paper's agent in a game."""
+    return AgentPlayer(AgentLayers(layout_for(game)))
+
+
+def _agent(game: TimedFootball, solution: str | Path | None) -> AgentPlayer:
+    return agent_player(game)
+
+
+PLAYERS: Mapping[str, Callable[[TimedFootball, str | Path | None], Player]] = {
+    "optimal": optimal_player,
+    "paper-agent": _agent,
+}
+"""Opponents by name, from the game and the folder of its solution."""

@@ -1,0 +1,417 @@
+"""What the page shows of football with a clock: values and decisions by time, score and place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from solvent.exact.matrix_game import solve_matrix_games
+from solvent.games.football.report.fourth_down import GO, KICK, PUNT, QUICK_KICK, WAY_COLOURS, WAYS
+from solvent.games.football.report.page import untabled_football
+from solvent.games.football.report.points import line_colour
+from solvent.games.football.rules import FootballStrategy
+from solvent.games.football.situation import Situation, first_down_at, ordinal
+from solvent.games.football.solver.solved import SolvedFootball
+from solvent.games.football_clock.backup import payoffs_of
+from solvent.games.football_clock.layers import equilibrium
+from solvent.games.football_clock.layout import FormLayout, Layer
+from solvent.games.football_clock.moment import kick_values
+from solvent.games.football_clock.report.clock_map import (
+    LARGEST_LEAD,
+    Clock,
+    ClockMap,
+    gain_map,
+    maps_html,
+    script,
+    shaded_map,
+    ways_map,
+)
+from solvent.games.football_clock.report.game import transcript_section
+from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
+from solvent.model import Game
+from solvent.model.arrays import Floats, Ints
+from solvent.report.colours import VIRIDIS
+from solvent.report.panel import Axis, Panel
+from solvent.report.sections import Section, Untabled
+
+PLACES = (80, 50, 20)
+"""Yards to the goal of the first downs that have a map, on a field of 100."""
+
+LEADS = (-7, -3, 0, 3, 7)
+"""Those that have a line, if a lead counts so far."""
+
+LAST_DOWNS = ((2, 65), (2, 45), (6, 33), (1, 2))
+"""Yards to go and to the goal of the last downs that have a map, the latter on a field of 100."""
+
+NEXT_DOWN = (2, 6, 46)
+"""The same after a play about which a time-out is asked for, the down first."""
+
+EQUAL = len(WAYS)
+NAMES = ("go for it", "quick kick", "punt", "field goal", "the same")
+COLOURS = (*WAY_COLOURS, "#e3e6e8")
+
+
+@dataclass(frozen=True, eq=False)
+class LastDown:
+    """The three ways of a last down over time and lead, [T, leads] each.
+
+    Attributes:
+        way: The best of the fourth-down map's ways; :data:`EQUAL` where the two best have the
+            same.
+        call: The chance of winning with a normal call.
+        punt: With punt formation declared.
+        kick: With a field goal; NaN where none is allowed.
+    """
+
+    way: Ints
+    call: Floats
+    punt: Floats
+    kick: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LastHalf:
+    """The last half of a solved form, as maps over time and lead show it.
+
+    Attributes:
+        solution: Of the form.
+    """
+
+    solution: TimedSolution
+
+    @property
+    def layout(self) -> FormLayout:
+        """How the states are laid out."""
+        return self.solution.layout
+
+    @cached_property
+    def clock(self) -> Clock:
+        """The cells of maps."""
+        layout = self.layout
+        lead = 0 if layout.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
+        return Clock(layout.most_ticks, layout.clock.tick, lead)
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The columns of the leads that are drawn."""
+        return [
+            self.layout.column(2, lead) for lead in range(-self.clock.lead, self.clock.lead + 1)
+        ]
+
+    @property
+    def even(self) -> float:
+        """What is added to a stored value to make it a chance of winning; 0 for points."""
+        return 0.0 if self.layout.for_points else 0.5
+
+    def moment(self, ticks: int, spent: tuple[int, int] = (0, 0)) -> Layer:
+        """The layer with a time left, some time-outs of the offence and the defence being spent."""
+        own, other = (self.layout.clock.timeouts - called for called in spent)
+        return self.layout.moment(2, ticks, own, other)
+
+    def by_time(self, row: int, spent: tuple[int, int] = (0, 0)) -> Floats:
+        """[T, leads] the value of a row: the chance of winning with half that of a tie, or points.
+
+        Args:
+            row: Of the layers.
+            spent: How many time-outs the side with the ball and the other one have called.
+        """
+        read, ticks = self.solution.values, range(1, self.clock.ticks + 1)
+        return np.stack([read(self.moment(t, spent))[row, self.columns] for t in ticks]) + self.even
+
+    def first_down(self, to_goal: int) -> int:
+        """The row of a first down."""
+        rules = self.layout.rules
+        return rules.index(first_down_at(rules.ruleset, to_goal))
+
+    def scaled(self, yards: int) -> int:
+        """The yards to the goal on this field that are so many of a hundred."""
+        return max(1, yards * self.layout.rules.ruleset.field // 100)
+
+    def place_name(self, to_goal: int) -> str:
+        """A line of the field."""
+        field = self.layout.rules.ruleset.field
+        if 2 * to_goal == field:
+            return "midfield"
+        return f"the own {field - to_goal}" if 2 * to_goal > field else f"the other's {to_goal}"
+
+    @property
+    def standard(self) -> int:
+        """The yards to the goal of the first down that stands for all."""
+        return self.scaled(PLACES[0])
+
+    @property
+    def next_down(self) -> Situation:
+        """The situation after a play about which a time-out is asked for."""
+        down, to_go, yards = NEXT_DOWN
+        to_goal = self.scaled(yards)
+        return Situation(min(down, self.layout.rules.ruleset.downs), min(to_go, to_goal), to_goal)
+
+    def following(self, ticks: int) -> Floats:
+        """[U, C] the values of what may follow with a time left, both having all time-outs."""
+        return equilibrium(self.layout, self.moment(ticks), self.solution.values).values()
+
+    def last_down(self, to_go: int, to_goal: int) -> LastDown:
+        """Solve a last down at all times and leads, both having all time-outs."""
+        layout, rules = self.layout, self.layout.rules
+        plays, downs = rules.chart.plays, rules.ruleset.downs
+        at = rules.index(Situation(downs, to_go, to_goal))
+        declared = rules.index(Situation(downs, to_go, to_goal, punting=True))
+        found, quick = np.full((3, *self.clock.shape), np.nan), np.zeros(self.clock.shape)
+        legal = np.flatnonzero(rules.legal[at]).tolist()
+        for t in range(self.clock.ticks):
+            punts = self.solution.values(self.moment(t + 1))[declared]
+            calls = payoffs_of(layout.pack, self.following(t + 1), at, punts)
+            games = solve_matrix_games(calls.contested[self.columns])
+            found[0, t], quick[t] = games.value, games.row_strategy[:, legal.index(plays)]
+            others = legal[calls.contested.shape[1] :]
+            for action, certain in zip(others, calls.certain[self.columns].T, strict=True):
+                found[2 if action == plays + 1 else 1, t] = certain
+        known = np.nan_to_num(found, nan=-np.inf)
+        best, ranked = np.argmax(known, axis=0), np.sort(known, axis=0)
+        way = np.select([best == 1, best == 2, quick >= 0.5], [PUNT, KICK, QUICK_KICK], GO)
+        way[ranked[2] - ranked[1] < NEGLIGIBLE] = EQUAL
+        return LastDown(way, *(found + self.even))
+
+    def timeout_gain(self, *, offence: bool) -> tuple[Floats, Floats]:
+        """The value after a play in bounds, [T, leads] with a time-out and without it.
+
+        The side that was on offence still has the ball. The side that is asked has all time-outs,
+        the other side too; if the offence is asked, the other one may still call.
+
+        Args:
+            offence: Whether the offence is asked, else the defence after the offence has declined.
+                The lead is that of the side asked, NaN where a time-out would not change the clock.
+        """
+        layout, clock = self.layout, self.clock
+        row, seconds = layout.rules.index(self.next_down), layout.rules.ruleset.play_seconds
+        leads = self.columns if offence else self.columns[::-1]
+        called, declined = np.full((2, *clock.shape), np.nan)
+
+        def offence_has(moment: Layer | None) -> Floats:
+            ends = layout.final(2)[leads]
+            return ends if moment is None else self.solution.values(moment)[row, leads]
+
+        for t in range(clock.ticks):
+            plain, own, other = layout.moments_after(self.moment(t + 1), (seconds, False))
+            if own is None or other is None:
+                continue
+            if offence:
+                called[t] = offence_has(own)
+                declined[t] = np.minimum(offence_has(other), offence_has(plain))
+            else:
+                called[t], declined[t] = -offence_has(other), -offence_has(plain)
+        return called + self.even, declined + self.even
+
+    def timeout_value(self, *, offence: bool) -> Floats:
+        """[T, leads] what the first of a side's time-outs adds to its chance of winning.
+
+        The offence has the standard first down, and the other side has all its time-outs.
+
+        Args:
+            offence: Whether the time-out and the lead are the offence's, else the defence's.
+        """
+        row = self.first_down(self.standard)
+        all_left = self.by_time(row)
+        if offence:
+            return all_left - self.by_time(row, spent=(1, 0))
+        return (self.by_time(row, spent=(0, 1)) - all_left)[:, ::-1]
+
+    def kicks(self) -> tuple[Floats, Floats]:
+        """[T, leads] the chance of winning of the side that kicks off normally, and onside."""
+        ticks = range(1, self.clock.ticks + 1)
+        found = [kick_values(self.layout, self.following(t))[:2, self.columns] for t in ticks]
+        normal, onside = np.stack(found, axis=1) + self.even
+        return normal, onside
+
+
+def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
+    """Return what is known of any form of Football Strategy without its table.
+
+    Args:
+        subject: The rules, or their solution.
+
+    Returns:
+        None for a form that needs its table.
+    """
+    if isinstance(subject, TimedSolution):
+        return untabled_timed(subject)
+    if isinstance(subject, (FootballStrategy, SolvedFootball)):
+        return untabled_football(subject)
+    return None
+
+
+def untabled_timed(solution: TimedSolution) -> Untabled:
+    """Return what is known of a solved form with a clock."""
+    half = LastHalf(solution)
+    if solution.layout.for_points:
+        sections = [points_section(half)]
+    else:
+        sections = [chances_section(half), last_down_section(half)]
+        if solution.layout.clock.timeouts:
+            sections.append(timeouts_section(half))
+        sections.append(onside_section(half))
+    return Untabled(solution, (*sections, transcript_section(solution)))
+
+
+def chances_section(half: LastHalf) -> Section:
+    """The chance of winning by time and lead at three places, and along the field."""
+    clock, maps = half.clock, []
+    for to_goal in map(half.scaled, PLACES):
+        chance = half.by_time(half.first_down(to_goal))
+        title = f"first down at {half.place_name(to_goal)}"
+        maps.append(shaded_map(title, clock, chance, VIRIDIS, (0.0, 1.0), [("win", chance)]))
+    most = half.layout.clock.largest_margin
+    leads = [lead for lead in LEADS if abs(lead) <= most]
+    charts = ""
+    for ticks in dict.fromkeys((clock.ticks // 2, 8)):
+        if 0 < ticks <= clock.ticks:
+            values = half.solution.values(half.moment(ticks)) + half.even
+            left = f"{clock.time(ticks)} left"
+            lines = {_lead(lead): values[:, half.layout.column(2, lead)] for lead in leads}
+            charts += along_the_field(half, left, f"chance of winning, {left}", lines, (0.0, 1.0))
+    html = (
+        "<p>The chance of winning of the side that has the ball, first down with ten yards to go, "
+        "half the chance of a tie counted, by the time left and its lead. Both sides play "
+        f"optimally and have all their time-outs.</p>{maps_html(maps)}"
+        "<p>The same along the field, by the lead of the side that has the ball.</p>"
+        f'<div class="panels">{charts}</div>'
+    )
+    return Section("Winning by time, score and place", html, script())
+
+
+def points_section(half: LastHalf) -> Section:
+    """The points that the side with the ball has still to come along the field, by time left."""
+    clock = half.clock
+    times = [t for t in (clock.ticks, 20, 8, 4, 2, 1) if t <= clock.ticks]
+    lines = {
+        f"{clock.time(ticks)} left": half.solution.values(half.moment(ticks))[:, 0]
+        for ticks in dict.fromkeys(times)
+    }
+    title = "points still to come"
+    html = (
+        "<p>The points of the side that has the ball, less the other side's, that are still to "
+        "come in the half, first down with ten yards to go. Both sides play optimally and have "
+        "all their time-outs. With much time left these are the expected points of the game "
+        f'without a clock.</p><div class="panels">{along_the_field(half, title, title, lines)}'
+        "</div>"
+    )
+    return Section("Points by time and place", html)
+
+
+def along_the_field(
+    half: LastHalf,
+    title: str,
+    quantity: str,
+    lines: Mapping[str, Floats],
+    ends: tuple[float, float] | None = None,
+) -> str:
+    """A figure of the values of first downs along the field.
+
+    Args:
+        half: The form.
+        title: Of the figure.
+        quantity: What the values are.
+        lines: The values of all rows, by the name of the line.
+        ends: Of the axis; those of the values if None.
+    """
+    field = half.layout.rules.ruleset.field
+    rows = [half.first_down(to_goal) for to_goal in range(field - 1, 0, -1)]
+    drawn = np.stack([line[rows] for line in lines.values()])
+    low, high = ends or (min(float(drawn.min()), 0.0) - 0.1, float(drawn.max()) + 0.1)
+    chart = Panel(
+        title, quantity, Axis(0.0, float(field)), Axis(low, high), "yards from the own goal line"
+    )
+    xs = [float(x) for x in range(1, field)]
+    for number, (name, line) in enumerate(zip(lines, drawn.tolist(), strict=True)):
+        chart.line(xs, line, line_colour(number), name, dashed=False)
+    return f"<figure>{chart.drawn()}{names_html(list(lines))}</figure>"
+
+
+def last_down_maps(half: LastHalf) -> list[ClockMap]:
+    """The best way of the last down at some places."""
+    downs, maps = half.layout.rules.ruleset.downs, []
+    for yards_to_go, yards in LAST_DOWNS:
+        to_goal = half.scaled(yards)
+        to_go = min(yards_to_go, to_goal)
+        found = half.last_down(to_go, to_goal)
+        distance = "goal" if to_go == to_goal else f"{to_go}"
+        title = f"{ordinal(downs)} and {distance} at {half.place_name(to_goal)}"
+        told = [
+            ("normal call", found.call),
+            ("punt formation", found.punt),
+            ("field goal", found.kick),
+        ]
+        maps.append(ways_map(title, half.clock, found.way, NAMES, COLOURS, told))
+    return maps
+
+
+def last_down_section(half: LastHalf) -> Section:
+    """When to go for it, to punt and to kick."""
+    last = ordinal(half.layout.rules.ruleset.downs)
+    html = (
+        f"<p>What to do on {last} down, by the time left and the lead: a normal call, the "
+        "declaration of punt formation, or a field goal, each with the exact chance of winning. "
+        "Grey is where two of them have the same value, as when the game is decided.</p>"
+        f"{maps_html(last_down_maps(half))}"
+    )
+    return Section(f"The {last}-down map by time and score", html, script())
+
+
+def timeouts_section(half: LastHalf) -> Section:
+    """The value of a time-out, and when to call it."""
+    at, gains, values = half.next_down, [], []
+    for offence in (True, False):
+        called, declined = half.timeout_gain(offence=offence)
+        value = half.timeout_value(offence=offence)
+        side = "offence" if offence else "defence"
+        told = [("with a time-out", called), ("without", declined)]
+        title = f"gained by a time-out of the {side}"
+        gains.append(gain_map(title, half.clock, called - declined, told))
+        title = f"value of a time-out of the {side}"
+        values.append(gain_map(title, half.clock, value, [("a time-out", value)]))
+    seconds = half.layout.rules.ruleset.play_seconds
+    html = (
+        f"<p>After a play of {seconds} seconds that leads to {ordinal(at.down)} and "
+        f"{at.to_go} at {half.place_name(at.to_goal)}: what calling a time-out adds to the "
+        "chance of winning, by the time left before the play and the lead of the side that is "
+        "asked. Where it is white, it adds nothing. "
+        f"Both sides have all their time-outs.</p>{maps_html(gains)}"
+        "<p>What having all time-outs and not one fewer adds to a side's chance of winning, by the "
+        "time left and its lead. The offence has a first down at "
+        f"{half.place_name(half.standard)}; the other side has all its "
+        f"time-outs.</p>{maps_html(values)}"
+    )
+    return Section("The value of a time-out, and when to call it", html, script())
+
+
+def onside_map(half: LastHalf) -> ClockMap:
+    """What an onside kick adds to the chance of winning, by the lead of the side that kicks."""
+    normal, onside = half.kicks()
+    told = [("onside", onside), ("kickoff", normal)]
+    return gain_map("gained by an onside kick", half.clock, onside - normal, told)
+
+
+def onside_section(half: LastHalf) -> Section:
+    """When to kick onside."""
+    html = (
+        "<p>What an onside kick adds to the chance of winning of the side that kicks off, by the "
+        "time left and its lead. Where it is white, the ordinary kickoff is as good or better."
+        f"</p>{maps_html([onside_map(half)])}"
+    )
+    return Section("When to kick onside", html, script())
+
+
+def names_html(names: Sequence[str]) -> str:
+    """The names of lines, each with its colour."""
+    keys = "".join(
+        f'<span><i class="key" style="background: {line_colour(n)}"></i> {name}</span>'
+        for n, name in enumerate(names)
+    )
+    return f'<p class="legend">{keys}</p>'
+
+
+def _lead(lead: int) -> str:
+    return f"{abs(lead)} {'ahead' if lead > 0 else 'behind'}" if lead else "tied"

@@ -1,1 +1,0 @@
-"""Football with a clock and a score, solved backward in time."""
