@@ -22,7 +22,7 @@ from solvent.exact.layered.samples import random_places
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.spot_check import solved_again, spot_check
 from solvent.exact.layered.store import LayerStore
-from solvent.games.football.chart_files import chart_bytes
+from solvent.games.football.chart_files import csv_text
 from solvent.games.football_clock.layers import FootballLayers
 
 SEED = "spot check of the tests"
@@ -80,7 +80,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that solves a small half into a folder, kept compact, which is done."""
     folder = tmp_path_factory.mktemp("small")
     chart = folder / "small.csv"
-    chart.write_bytes(chart_bytes(SMALL, chart))
+    chart.write_bytes(csv_text(SMALL, chart))
     words = [
         *("solve", "football-strategy", "--form", "half", "--chart", str(chart)),
         *("--ruleset", json.dumps(RULES), "--clock", json.dumps({**CLOCK, "timeouts": 1})),
