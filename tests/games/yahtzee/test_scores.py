@@ -18,11 +18,9 @@ import solvent
 from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.cli.app import app
-from solvent.games.yahtzee.evaluation import OptimalPolicy, evaluate
-from solvent.games.yahtzee.layers import YahtzeeLayers
+from solvent.games.yahtzee.layers import YahtzeeLayers, YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import KNOWN, score_policy
-from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.registration import register_envs
 
@@ -73,7 +71,7 @@ def test_a_networks_score_is_that_of_its_table(
     # The first layer is summed in another order, in float32.
     assert found.value == pytest.approx(expected.value, abs=1e-4 if rule == "sampled" else 1e-9)
     assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
-    assert found.evaluation.error < 1e-8
+    assert found.error < 1e-8
 
 
 @pytest.mark.parametrize("game", FORMS, ids=str)
@@ -102,7 +100,7 @@ def test_greedy_takes_the_most_points_in_a_turn() -> None:
 
 def test_the_distribution_of_points_is_that_of_rollouts() -> None:
     solution = solved_yahtzee(GAME)
-    found = evaluate(solution.layers, OptimalPolicy(solution), scores=True)
+    found = score_policy(solution, "optimal", scores=True)
     points = np.arange(len(found.scores))
     assert found.scores.sum() == pytest.approx(1, abs=1e-12)
     assert points @ found.scores == pytest.approx(solution.value, abs=1e-9)
@@ -200,9 +198,9 @@ def test_the_full_game_is_scored_exactly(official: YahtzeeSolution) -> None:
     assert KNOWN == ("optimal", "greedy", "uniform")
     optimal = score_policy(official, "optimal", scores=True)
     assert optimal.value == pytest.approx(official.value, abs=1e-9)
-    assert optimal.evaluation.quantile(0.5) == 248
+    assert optimal.quantile(0.5) == 248
     # Only thirteen Yahtzees in the best order: possible, and hardly ever.
-    assert 0 < optimal.evaluation.scores[1575] < 1e-18
+    assert 0 < optimal.scores[1575] < 1e-18
     assert score_policy(official, "greedy").value == pytest.approx(217.38303734522, abs=1e-8)
 
 

@@ -17,8 +17,8 @@ from solvent.envs.episode import OnlyEpisode
 from solvent.envs.registration import aec_env, rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
 from solvent.envs.vector_env import VectorEnv
+from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
 from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.simulation import YahtzeeEpisodes, sampler_of
 from solvent.registration import register_envs
 
 register_envs()
@@ -86,10 +86,10 @@ def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
     for _ in range(60):
         # Yahtzees are rare: some dice are put on the table.
         saved = env.get_state()
-        rolled = saved["roll"] >= 0
+        rolled = saved["hand"] > 0
         alike = np.flatnonzero(env.simulator._rules.face >= 0)
         change = rolled & (rng.random(n) < 0.1)
-        saved["roll"][change] = rng.choice(alike, change.sum())
+        saved["hand"][change] = rng.choice(alike, change.sum())
         env.set_state(saved)
         seen, mask = env.simulator.look()
         for i in range(n):
@@ -135,7 +135,7 @@ def test_a_saved_state_is_checked() -> None:
     env = VectorEnv(YahtzeeEpisodes(SMALL[0], 3))
     env.reset(seed=0)
     saved = env.get_state()
-    for name, value in [("filled", 16), ("roll", 6), ("roll", -2), ("upper", 9), ("rolls", 4)]:
+    for name, value in [("filled", 16), ("hand", 99), ("hand", -2), ("upper", 9), ("rolls", 4)]:
         wrong = {**saved, name: np.full_like(saved[name], value)}
         with pytest.raises(ValueError, match=f"saved {name} goes from {value}"):
             env.set_state(wrong)

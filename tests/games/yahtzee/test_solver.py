@@ -13,10 +13,14 @@ import solvent
 from solvent.exact import StoreError
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
-from solvent.games.yahtzee.arrays import keeps_of, rules_arrays
-from solvent.games.yahtzee.layers import YahtzeeLayers
+from solvent.games.yahtzee.arrays import hands_of, rules_arrays
 from solvent.games.yahtzee.rules import Turn, Yahtzee
-from solvent.games.yahtzee.solution import YahtzeeSolution, opened_yahtzee, solved_yahtzee
+from solvent.games.yahtzee.layers import (
+    YahtzeeLayers,
+    YahtzeeSolution,
+    opened_yahtzee,
+    solved_yahtzee,
+)
 from solvent.model import compile_game
 
 SMALL = [
@@ -68,10 +72,10 @@ def test_cards_are_the_states_before_the_first_roll(game: Yahtzee) -> None:
 
 def test_there_are_462_keeps_and_252_rolls() -> None:
     rules = rules_arrays(Yahtzee())
-    assert len(keeps_of(5, 6)) == len(rules.size) == 462
-    assert len(rules.face) == 252
+    assert len(hands_of(5, 6)) == len(rules.dice) == 462
+    assert len(rules.dice) - rules.base == 252
     # Every choice of dice of every roll, keeping all left out.
-    assert (rules.kept >= 0).sum() == 4368 - 252
+    assert (rules.kept[rules.base :] >= 0).sum() == 4368 - 252
 
 
 def random_states(game: Yahtzee, seed: int, count: int) -> list[Turn]:
