@@ -55,7 +55,7 @@ def width(rules: Rules, onehot: bool) -> int:
     return dice + rules.rolls + 1 + boxes + upper + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, inline="always")
 def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int8]) -> None:
     """The legal actions of a state; once all boxes are filled, all.
 
@@ -68,9 +68,9 @@ def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int
     """
     keeps, boxes = rules.kept.shape[1], len(rules.plain)
     for m in range(keeps):
-        mask[m] = rolls > 0 and rules.kept[hand, m] >= 0
+        mask[m] = 1 if rolls > 0 and rules.kept[hand, m] >= 0 else 0
     for b in range(boxes):
-        mask[keeps + b] = end_of(rules, filled, 0, b, hand) >= 0
+        mask[keeps + b] = 1 if end_of(rules, filled, 0, b, hand) >= 0 else 0
     if filled == (1 << boxes) - 1:
         mask[:] = 1
 
@@ -107,7 +107,7 @@ def look(
         seen[e, place + at.rolls[i]] = 1.0
         place += rules.rolls + 1
         for b in range(boxes):
-            seen[e, place + b] = not filled >> b & 1
+            seen[e, place + b] = 0.0 if filled >> b & 1 else 1.0
         place += boxes
         if onehot:
             seen[e, place + at.upper[i]] = 1.0

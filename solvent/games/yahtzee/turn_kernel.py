@@ -55,13 +55,15 @@ def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
     if filled >> box & 1:
         return -1
     face = rules.face[hand]
-    scored = rules.plain[box, hand]
-    if face < 0:
-        return int(scored)
-    if filled & rules.yahtzee:
-        match, lower = rules.match[face] & ~filled != 0, rules.lower & ~filled != 0
-        scored = rules.joker[int(match), int(lower), box, face]
-    return int(scored + AGAIN) if bonus and scored >= 0 else int(scored)
+    if face < 0 or not filled & rules.yahtzee:
+        scored = int(rules.plain[box, hand])
+    else:
+        match = 1 if rules.match[face] & ~filled else 0
+        lower = 1 if rules.lower & ~filled else 0
+        scored = int(rules.joker[match, lower, box, face])
+    if bonus and face >= 0 and scored >= 0:
+        scored += AGAIN
+    return scored
 
 
 @njit(cache=True, inline="always")
@@ -170,13 +172,15 @@ def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
         scored: [K, L] values of filling a box with a roll, e[0].
         held: [K, L], filled: e[j].
     """
+    lanes = held.shape[1]
     for k in range(len(held)):
-        for lane in range(held.shape[1]):
-            held[k, lane] = kept[k, lane] if k < rules.base else scored[k, lane]
+        own = kept if k < rules.base else scored
+        for lane in range(lanes):
+            held[k, lane] = own[k, lane]
         for f in range(rules.less.shape[1]):
             less = rules.less[k, f]
             if less >= 0:
-                for lane in range(held.shape[1]):
+                for lane in range(lanes):
                     held[k, lane] = max(held[k, lane], held[less, lane])
 
 
@@ -199,10 +203,16 @@ def solve_sets(
         place: [2^B] which set of those a bit mask is.
         out: [n, U, 2], filled; values of cards that cannot be reached are left as they are.
     """
+    boxes, hands, most = len(rules.plain), len(rules.dice), reach.shape[1]
+    # Memory for the most cards that there may be: taking it anew for every set costs more time.
+    ends = np.empty(boxes * ENDS * most)
+    turns = np.empty((2, rules.rolls * hands * most))
     for i, filled in enumerate(sets):
         totals = np.flatnonzero(reach[filled])
-        value = np.empty((len(rules.plain), ENDS, len(totals)))
-        held, kept = np.empty((2, rules.rolls, len(rules.dice), len(totals)))
+        lanes = len(totals)
+        value = ends[: boxes * ENDS * lanes].reshape(boxes, ENDS, lanes)
+        held = turns[0, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
+        kept = turns[1, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
         for bonus in range(2 if rules.tracked & filled else 1):
             turn_values(rules, filled, bonus, totals, after, place, value, held, kept)
             for lane, total in enumerate(totals):
@@ -250,18 +260,6 @@ def best_actions(
                         chosen[lane] = a
 
 
-@njit(cache=True, inline="always")
-def act(
-    rules: Rules, card: tuple[int, int], hand: int, a: int, p: float, kept: Floats, ends: Floats
-) -> None:
-    """Move probability `p` from a roll to the hand that an action keeps, or to the turn's end."""
-    keeps = rules.kept.shape[1]
-    if a < keeps:
-        kept[rules.kept[hand, a]] += p
-    else:
-        ends[a - keeps, end_of(rules, card[0], card[1], a - keeps, hand)] += p
-
-
 @njit(cache=True, nogil=True)
 def turn_ends(
     rules: Rules,
@@ -282,8 +280,9 @@ def turn_ends(
         chances: [N, R, L, A] their probabilities, those of illegal ones being 0; else empty.
         ends: [L, B, ENDS], filled: the probability of each end.
     """
-    faces, card = rules.added.shape[1], (filled, bonus)
+    faces, keeps = rules.added.shape[1], rules.kept.shape[1]
     kept, rolled = np.empty(len(rules.dice)), np.empty(len(rules.dice) - rules.base)
+    fixed = actions.size > 0
     ends[:] = 0.0
     for lane in range(len(ends)):
         kept[:] = 0.0
@@ -295,15 +294,17 @@ def turn_ends(
                         kept[rules.added[k, f]] += kept[k] / faces
             rolled[:] = kept[rules.base :]
             kept[:] = 0.0
-            for r in np.flatnonzero(rolled):
-                hand = rules.base + r
-                if actions.size:
-                    act(rules, card, hand, actions[j, r, lane], rolled[r], kept, ends[lane])
+            for r in range(len(rolled)):
+                if rolled[r] == 0.0:
                     continue
-                for a in range(chances.shape[3]):
-                    p = rolled[r] * chances[j, r, lane, a]
-                    if p > 0.0:
-                        act(rules, card, hand, a, p, kept, ends[lane])
+                first = int(actions[j, r, lane]) if fixed else 0
+                for a in range(first, first + 1 if fixed else chances.shape[3]):
+                    p = rolled[r] if fixed else rolled[r] * chances[j, r, lane, a]
+                    if p > 0.0 and a < keeps:
+                        kept[rules.kept[rules.base + r, a]] += p
+                    elif p > 0.0:
+                        end = end_of(rules, filled, bonus, a - keeps, rules.base + r)
+                        ends[lane, a - keeps, end] += p
 
 
 @njit(cache=True, nogil=True)

@@ -78,13 +78,13 @@ def test_the_games_of_others(free: YahtzeeSolution) -> None:
 
 @pytest.fixture(scope="module")
 def found(official: YahtzeeSolution) -> dict[str, YahtzeeScore]:
-    return {
-        name: score_policy(official, name, scores=True) for name in ("optimal", "greedy")
-    }
+    return {name: score_policy(official, name, scores=True) for name in ("optimal", "greedy")}
 
 
 @pytest.mark.slow
-def test_the_distribution_of_the_score(found: dict[str, YahtzeeScore], free: YahtzeeSolution) -> None:
+def test_the_distribution_of_the_score(
+    found: dict[str, YahtzeeScore], free: YahtzeeSolution
+) -> None:
     least = bounds("standard deviation, official rules")[0]
     assert least == round(found["optimal"].deviation, 5)
     greedy = found["greedy"]

@@ -14,13 +14,13 @@ from solvent.exact import StoreError
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.games.yahtzee.arrays import hands_of, rules_arrays
-from solvent.games.yahtzee.rules import Turn, Yahtzee
 from solvent.games.yahtzee.layers import (
     YahtzeeLayers,
     YahtzeeSolution,
     opened_yahtzee,
     solved_yahtzee,
 )
+from solvent.games.yahtzee.rules import Turn, Yahtzee
 from solvent.model import compile_game
 
 SMALL = [
