@@ -52,7 +52,7 @@ def width(rules: Rules, onehot: bool) -> int:
     """
     boxes, dice = len(rules.plain), rules.dice.shape[1] * len(rules.match)
     upper = rules.bonus_at + 1 if onehot else boxes + 1
-    return dice + rules.rolls + 1 + boxes + upper + 1
+    return int(dice + rules.rolls + 1 + boxes + upper + 1)
 
 
 @njit(cache=True, inline="always")

@@ -341,8 +341,10 @@ def pass_on(
         whole = mass[lane].sum()
         for b in range(len(rules.plain)):
             at = place[filled | 1 << b]
-            for end in np.flatnonzero(ends[lane, b]):
+            for end in range(ENDS):
                 p = ends[lane, b, end]
+                if p == 0.0:
+                    continue
                 reward, upper, then = fill(rules, totals[lane], bonus, b, end)
                 points += p * whole * reward
                 more = reward if after.shape[3] > 1 else 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,7 @@ import solvent
 from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.cli.app import app
-from solvent.games.yahtzee.layers import YahtzeeLayers, YahtzeeSolution, solved_yahtzee
+from solvent.games.yahtzee.layers import YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import KNOWN, score_policy
 from solvent.model import TabularGame, TabularPolicy, compile_game
@@ -133,21 +132,7 @@ def test_a_network_of_another_form_is_refused() -> None:
         score_policy(solved_yahtzee(FORMS[1]), network(GAME, "mode", masked=True))
 
 
-def test_the_command_scores_policies_by_name() -> None:
-    words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
-    run = CliRunner().invoke(app, ["score", "greedy", "yahtzee", *words, "--json"])
-    found = json.loads(run.stdout)
-    expected = score_policy(solved_yahtzee(GAME), "greedy")
-    assert found["name"] == "greedy"
-    assert found["value"] == pytest.approx(expected.value, abs=1e-12)
-    assert found["gap"] == pytest.approx(expected.optimum - expected.value, abs=1e-12)
-    shown = CliRunner().invoke(app, ["score", "uniform", "yahtzee", *words])
-    assert "proved to within" in shown.stdout
-    refused = CliRunner().invoke(app, ["score", "greed", "yahtzee", *words])
-    assert "what is scored is 'greed'; allowed are greedy, optimal, uniform" in (refused.output)
-
-
-def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
+def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:
     words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
     out = str(tmp_path / "solved")
     assert CliRunner().invoke(app, ["solve", "yahtzee", *words, "--out", out]).exit_code == 0
@@ -161,8 +146,12 @@ def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["score", str(file), "--mode", "--json"])
     expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
     assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
-    refused = CliRunner().invoke(app, ["score", str(file), "--out", out])
-    assert "nothing of it is kept; leave --out out" in refused.output
+    for words_of, said in (
+        (["score", str(file), "--out", out], "nothing of it is kept; leave --out out"),
+        (["score", "uniform", "yahtzee", *words], "proved to within"),
+        (["score", "greed", "yahtzee", *words], "'greed'; allowed are greedy, optimal, uniform"),
+    ):
+        assert said in CliRunner().invoke(app, words_of).output
 
 
 def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None:
@@ -186,13 +175,6 @@ def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None
         assert 0 < score_policy(solution, player).value < solution.value
 
 
-def test_there_is_no_self_play_for_one(tmp_path: Path) -> None:
-    from solvent.training import train
-
-    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
-        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
-
-
 @pytest.mark.slow
 def test_the_full_game_is_scored_exactly(official: YahtzeeSolution) -> None:
     assert KNOWN == ("optimal", "greedy", "uniform")
@@ -202,11 +184,6 @@ def test_the_full_game_is_scored_exactly(official: YahtzeeSolution) -> None:
     # Only thirteen Yahtzees in the best order: possible, and hardly ever.
     assert 0 < optimal.scores[1575] < 1e-18
     assert score_policy(official, "greedy").value == pytest.approx(217.38303734522, abs=1e-8)
-
-
-def test_layers_can_be_pickled_for_a_cluster() -> None:
-    again = pickle.loads(pickle.dumps(YahtzeeLayers(GAME)))  # noqa: S301
-    assert again.identity == YahtzeeLayers(GAME).identity
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -150,10 +151,19 @@ def test_a_saved_state_is_checked() -> None:
         ({"dise": 3}, "Did you mean 'dice'"),
     ],
 )
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make("solvent/Yahtzee-v0", **arguments)
+def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    for make in (gym.make, gym.make_vec):
+        with pytest.raises(ValueError, match=message):
+            make("solvent/Yahtzee-v0", **arguments)
+
+
+def test_it_is_a_game_for_one(tmp_path: Path) -> None:
+    from solvent.training import train
+
+    with pytest.raises(ValueError, match="yahtzee is a game for one"):
+        aec_env("yahtzee")
+    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
+        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
 
 
 def test_small_forms_are_sampled_from_a_table() -> None:
@@ -161,8 +171,3 @@ def test_small_forms_are_sampled_from_a_table() -> None:
     assert isinstance(rules_and_source("yahtzee", {})[1], OnePlayerSampler)
     env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
     assert env.unwrapped.game.n_states > 10
-
-
-def test_it_is_no_game_for_two() -> None:
-    with pytest.raises(ValueError, match="yahtzee is a game for one"):
-        aec_env("yahtzee")
