@@ -342,11 +342,6 @@ class YahtzeeSolution(LayeredSolution):
         return lru_cache(maxsize=64)(found)
 
 
-def yahtzee_layers(game: Yahtzee) -> YahtzeeLayers:
-    """The layers of a form of Yahtzee."""
-    return YahtzeeLayers(game)
-
-
 def solved_yahtzee(game: Yahtzee, *, progress: OnProgress | None = None) -> YahtzeeSolution:
     """A form of Yahtzee, solved in memory.
 
@@ -368,8 +363,6 @@ def opened_yahtzee(folder: Path, parameters: Mapping[str, Any]) -> YahtzeeSoluti
         ValueError: If a parameter is not allowed.
         StoreError: If there is none in the folder, or it is one of another form.
     """
-    solved = LayerFolder.open(folder, YahtzeeLayers)
-    layers = solved.game
-    assert isinstance(layers, YahtzeeLayers)
-    game = Yahtzee(**{**layers.identity, **parameters})
+    identity = LayerFolder.open(folder, YahtzeeLayers).game.identity
+    game = Yahtzee(**{**identity, **parameters})
     return YahtzeeSolution(LayerFolder.open(folder, YahtzeeLayers(game)), game)

@@ -71,6 +71,16 @@ YAHTZEE_POINTS = 50
 LARGEST_POINTS = 50
 """The largest number in a box."""
 
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "dice": (2, 5),
+    "faces": (2, 6),
+    "rolls": (1, 3),
+    "bonus_at": (0, 63),
+    "upper_bonus": (0, 100),
+    "yahtzee_bonus": (0, 100),
+}
+"""The least and the largest value of each parameter that is a number."""
+
 KEEP_NONE = 0
 """The action that rolls all dice."""
 
@@ -160,12 +170,8 @@ class Yahtzee:
 
     def __post_init__(self) -> None:
         """Check the parameters, and put the boxes in their order."""
-        check_integer(self.dice, "dice", 2, 5)
-        check_integer(self.faces, "faces", 2, 6)
-        check_integer(self.rolls, "rolls", 1, 3)
-        check_integer(self.bonus_at, "bonus_at", 0, 63)
-        check_integer(self.upper_bonus, "upper_bonus", 0, 100)
-        check_integer(self.yahtzee_bonus, "yahtzee_bonus", 0, 100)
+        for name, (least, most) in BOUNDS.items():
+            check_integer(getattr(self, name), name, least, most)
         check_choice(self.joker, "joker", JOKERS)
         object.__setattr__(self, "boxes", self._boxes())
 

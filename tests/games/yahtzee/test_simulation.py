@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import TabularVectorEnv
 from solvent.envs.env import Env
@@ -33,24 +34,11 @@ MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("game", SMALL, ids=str)
 def test_episodes_are_those_of_the_table_bit_for_bit(game: Yahtzee, mode: AutoresetMode) -> None:
-    n, rng = 32, np.random.default_rng(0)
-    mine = VectorEnv(YahtzeeEpisodes(game, n), autoreset_mode=mode)
-    other = TabularVectorEnv(game, n, autoreset_mode=mode)
-    np.testing.assert_array_equal(mine.reset(seed=3)[0], other.reset(seed=3)[0])
-    ended = 0
-    for _ in range(150):
-        actions = rng.integers(0, mine.single_action_space.n, n)
-        *found, infos = mine.step(actions)
-        *expected, told = other.step(actions)
-        for one, another in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, another)
-        for name in ("illegal_action", "action_mask"):
-            np.testing.assert_array_equal(infos[name], told[name])
-        assert [mine.simulator.state(i) for i in range(n)] == [
-            other.simulator.state(i) for i in range(n)
-        ]
-        ended += int(found[2].sum())
-    assert ended > 100
+    mine = VectorEnv(YahtzeeEpisodes(game, 32), autoreset_mode=mode)
+    other: Any = TabularVectorEnv(game, 32, autoreset_mode=mode)
+    assert_equal(mine.reset(seed=3), other.reset(seed=3))
+    ended, illegal = assert_steps_equal(mine, other, 150, seed=0)
+    assert min(ended, illegal) > 100
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -61,21 +49,9 @@ def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, observat
     single: Any = SyncVectorEnv(
         [lambda: Env(OnlyEpisode(YahtzeeEpisodes(game, 1, observation)))] * n, autoreset_mode=mode
     )
-    rng = np.random.default_rng(1)
-    seen, infos = many.reset(seed=5)
-    np.testing.assert_array_equal(seen, single.reset(seed=5)[0])
-    ended = 0
-    for _ in range(150):
-        legal = infos["action_mask"] * rng.random((n, many.single_action_space.n))
-        actions = np.where(rng.random(n) < 0.1, rng.integers(0, 44, n), legal.argmax(axis=1))
-        *found, infos = many.step(actions)
-        *expected, told = single.step(actions)
-        for one, another in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, another)
-        np.testing.assert_array_equal(infos["action_mask"], np.stack(told["action_mask"]))
-        assert (infos["illegal_action"] == told["illegal_action"]).all()
-        ended += int(found[2].sum())
-    assert ended > 5
+    assert_equal(many.reset(seed=5), single.reset(seed=5))
+    ended, illegal = assert_steps_equal(many, single, 150, seed=1)
+    assert min(ended, illegal) > 5
 
 
 def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
