@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,19 @@ class Position(NamedTuple):
     player: int
     scores: tuple[int, int]
     phase: str
+
+
+Room = TypeVar("Room", int, Ints)
+
+
+def most_dice(room: Room, sides: int) -> Room:
+    """The largest number of dice that can be of use (see the module).
+
+    Args:
+        room: Points left below the limit, a number or an array of them.
+        sides: Sides of each die.
+    """
+    return -(-2 * room // (sides + 1))
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,7 @@ class Greed:
 
     def most_dice(self, score: int) -> int:
         """The largest number of dice that can be of use at a score (see the module)."""
-        return -(-2 * (self.limit - score) // (self.sides + 1))
+        return most_dice(self.limit - score, self.sides)
 
     def initial(self) -> tuple[Outcome, ...]:
         """Player 0 begins at 0 to 0."""
