@@ -14,18 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from solvent.games.yahtzee.evaluation import Evaluation
+from solvent.games.yahtzee.layers import Cards, YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.scores import score_policy
-from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee, values_of_turn
-from solvent.games.yahtzee.turn_kernel import (
-    TIE,
-    bonus_after,
-    extra,
-    points_in,
-    upper_after,
-    upper_reward,
-)
+from solvent.games.yahtzee.scores import YahtzeeScore, score_policy
+from solvent.games.yahtzee.turn_kernel import TIE, end_of, fill
 from solvent.model.arrays import Floats
 from solvent.report.colours import ALGORITHMS
 from solvent.report.panel import Axis, Panel, write_pictures
@@ -35,12 +27,10 @@ LARGEST = 500
 """The largest score that is drawn."""
 
 
-def evaluations() -> Mapping[str, Evaluation]:
+def evaluations() -> Mapping[str, YahtzeeScore]:
     """What the policies get that are known without learning, with their distributions."""
     solution = solved_yahtzee(Yahtzee())
-    return {
-        name: score_policy(solution, name, scores=True).evaluation for name in ("optimal", "greedy")
-    }
+    return {name: score_policy(solution, name, scores=True) for name in ("optimal", "greedy")}
 
 
 @njit
@@ -52,7 +42,7 @@ def moments_of_turn(
     values: Any,
     moments: Any,
     place: Any,
-    rolled: Any,
+    held: Any,
     kept: Any,
     sign: int,
 ) -> Any:
@@ -62,36 +52,34 @@ def moments_of_turn(
     choices that are equally good. So the second moment is itself an optimum by backward induction,
     over those choices alone.
     """
-    rolls, lanes = rolled.shape[1], len(totals)
-    base = kept.shape[1] - rolls
-    scored = np.full((rolls, lanes), -np.inf)
-    for r in range(rolls):
-        for b in range(len(rules.face_of)):
-            points = points_in(rules, filled, b, r)
-            if points < 0:
+    rolls, lanes = range(rules.base, held.shape[1]), len(totals)
+    scored = np.full(held.shape[1:], -np.inf)
+    for r in rolls:
+        for b in range(len(rules.plain)):
+            end = end_of(rules, filled, bonus, b, r)
+            if end < 0:
                 continue
-            at, then = place[filled | 1 << b], bonus_after(rules, bonus, b, points)
+            at = place[filled | 1 << b]
             for lane in range(lanes):
-                upper = upper_after(rules, totals[lane], b, points)
-                now = points + extra(rules, r, bonus) + upper_reward(rules, totals[lane], upper)
-                later = values[at, upper, then] if at >= 0 else 0.0
-                rest = moments[at, upper, then] if at >= 0 else 0.0
-                if now + later >= rolled[0, r, lane] - TIE:
+                now, upper, then = fill(rules, totals[lane], bonus, b, end)
+                later, rest = values[at, upper, then], moments[at, upper, then]
+                if now + later >= held[0, r, lane] - TIE:
                     moment = sign * (now * now + 2 * now * later + rest)
                     scored[r, lane] = max(scored[r, lane], moment)
-    best, means = scored.copy(), np.empty((kept.shape[1], lanes))
-    for left in range(1, rolled.shape[0] + 1):
-        means[base:] = best
-        for k in range(base - 1, -1, -1):
+    best = scored.copy()
+    means = best.copy()
+    for left in range(1, len(held) + 1):
+        means[:] = best
+        for k in range(rules.base - 1, -1, -1):
             means[k] = 0.0
             for f in range(rules.added.shape[1]):
                 means[k] += means[rules.added[k, f]] / rules.added.shape[1]
-        if left == rolled.shape[0]:
+        if left == len(held):
             break
-        for r in range(rolls):
+        for r in rolls:
             for lane in range(lanes):
-                least = rolled[left, r, lane] - TIE
-                best[r, lane] = scored[r, lane] if rolled[0, r, lane] >= least else -np.inf
+                least = held[left, r, lane] - TIE
+                best[r, lane] = scored[r, lane] if held[0, r, lane] >= least else -np.inf
                 for keep in rules.kept[r]:
                     if keep >= 0 and kept[left - 1, keep, lane] >= least:
                         best[r, lane] = max(best[r, lane], means[keep, lane])
@@ -107,21 +95,21 @@ def deviations(solution: YahtzeeSolution) -> tuple[float, float]:
     layers = solution.layers
     found = []
     for sign in (-1, 1):
-        moments: Floats = np.zeros((1, *layers.shape(0)[1:]))
+        moments: Floats = np.zeros(layers.shape(len(layers.layers)))
         for layer in layers.layers:
             values, now = solution.after(layer), np.zeros(layers.shape(layer))
             for at, filled in enumerate(layers.sets[layer].tolist()):
                 totals = np.flatnonzero(layers.reach[filled])
                 for bonus in (0, 1):
-                    turn = values_of_turn(layers, filled, bonus, totals, values)
+                    turn = layers.turn(Cards(filled, bonus, totals), values)
                     given = layers.rules, filled, bonus, totals, values, moments, layers.position
-                    now[at, totals, bonus] = moments_of_turn(*given, turn.rolled, turn.kept, sign)
+                    now[at, totals, bonus] = moments_of_turn(*given, turn.held, turn.kept, sign)
             moments = now
         found.append(float(np.sqrt(moments[0, 0, 0] - solution.value**2)))
     return found[0], found[1]
 
 
-def picture(found: Mapping[str, Evaluation]) -> str:
+def picture(found: Mapping[str, YahtzeeScore]) -> str:
     """The distributions of the final score as one SVG.
 
     Args:

@@ -38,7 +38,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from solvent.baselines.baseline import Baseline
-from solvent.games.greed.rules import STAND, Greed, Position
+from solvent.games.greed.rules import STAND, Greed, Position, most_dice
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 
@@ -113,7 +113,7 @@ def one_in_twenty(game: Greed) -> Ints:
 
     own, other = _scores(game)
     room = game.limit - own
-    most = np.array([game.most_dice(score) for score in range(game.limit + 1)])[own]
+    most = most_dice(room, game.sides)
     safe = sum_chances(game.most_dice(0), game.sides, game.limit).cumsum(axis=1)
     # More dice go bust more often, so the rolls that are allowed are the first ones.
     allowed = (1 - safe <= RISK + TIE).sum(axis=0) - 1
@@ -202,6 +202,5 @@ def _scores(game: Greed) -> tuple[Ints, Ints]:
 def _dice_towards(target: Floats | float, game: Greed) -> Ints:
     """At least one of the useful dice, as many as bring the expected score nearest to a target."""
     own, _ = _scores(game)
-    most = -(-2 * (game.limit - own) // (game.sides + 1))
     wanted = np.rint(2 * (target - own) / (game.sides + 1)).astype(np.int64)
-    return np.minimum(np.maximum(wanted, 1), most)
+    return np.minimum(np.maximum(wanted, 1), most_dice(game.limit - own, game.sides))

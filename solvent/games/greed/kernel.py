@@ -38,18 +38,21 @@ So no way of playing lasts more than 2 (2M + s) / (s + 1) + 2 moves on average.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from solvent.exact.solution import CertificateError
-from solvent.games.greed.rules import Greed
+from solvent.games.greed.rules import Greed, most_dice
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
+
+_most_dice: Any = njit(cache=True)(most_dice)
 
 TOGETHER = 16
 """So many of the lesser scores are taken together."""
@@ -280,12 +283,6 @@ def _rate_last_turn(
             best_bits[0] = _largest(rated_bits, useful)
             last[a, q] = best[0]
             roll[a, q] = _first_from(best[0] - TIE, rated, useful)
-
-
-@njit(cache=True)
-def _most_dice(room: int, sides: int) -> int:
-    """The most dice that can be of use, of :meth:`Greed.most_dice`."""
-    return -(-2 * room // (sides + 1))
 
 
 @njit(cache=True, error_model="numpy")

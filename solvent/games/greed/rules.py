@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,19 @@ class Position(NamedTuple):
     player: int
     scores: tuple[int, int]
     phase: str
+
+
+Room = TypeVar("Room", int, Ints)
+
+
+def most_dice(room: Room, sides: int) -> Room:
+    """The largest number of dice that can be of use (see the module).
+
+    Args:
+        room: Points left below the limit, a number or an array of them.
+        sides: Sides of each die.
+    """
+    return -(-2 * room // (sides + 1))
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,7 @@ class Greed:
 
     def most_dice(self, score: int) -> int:
         """The largest number of dice that can be of use at a score (see the module)."""
-        return -(-2 * (self.limit - score) // (self.sides + 1))
+        return most_dice(self.limit - score, self.sides)
 
     def initial(self) -> tuple[Outcome, ...]:
         """Player 0 begins at 0 to 0."""
@@ -252,11 +265,7 @@ def _tabulate(game: Greed) -> TabularGame:
     index[live] = np.arange(live.sum())
     final_index = np.full(final.shape, -1, np.int32)
     final_index[final] = np.arange(final.sum()) + live.sum()
-    payoff = np.array(
-        [[game._payoff((a, b)) if min(a, b) < top else 0 for b in range(top + 1)]
-         for a in range(top + 1)],
-        np.float32,
-    )  # fmt: skip
+    payoff = _payoffs(game)
 
     phase, player, mine, other = (part.astype(np.int64) for part in np.nonzero(live))
     sums = np.array([len(template.scores) for template in templates])
@@ -390,6 +399,15 @@ def _final_scores(game: Greed, live: Bools) -> Bools:
         if game.sides > 1:  # A one-sided die is never rolled beyond the limit.
             view[top, :top] |= live[:, player, : game.limit].any(axis=(0, 1))
     return final
+
+
+def _payoffs(game: Greed) -> NDArray[np.float32]:
+    """Player 0's rating of every pair of final scores, 0 for two busts, which cannot be."""
+    scores = range(game.limit + 2)
+    rows = [
+        [game._payoff((a, b)) if min(a, b) <= game.limit else 0 for b in scores] for a in scores
+    ]
+    return np.array(rows, np.float32)
 
 
 def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:

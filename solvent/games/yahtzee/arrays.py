@@ -1,9 +1,9 @@
-"""The rules of Yahtzee as arrays, for kernels.
+"""The rules of Yahtzee as arrays, for compiled loops. They are made by asking the rules.
 
-**Keeps** are multisets of up to D dice, numbered by size and then in lexicographic order: 462 with
-five dice of six faces, of which number 0 is the empty one and the last 252 are the *rolls*, all
-dice. Rolling the dice that a keep leaves is rolling one of them D - size times, so that expectation
-over rolls is a mean over faces, size by size from D down to 0 (:func:`~.turn_kernel.expect`).
+**Hands** are multisets of up to D dice, numbered by size and then in lexicographic order: 462 with
+five dice of six faces. Number 0 is the empty hand, and the last 252 are the *rolls* of all dice.
+Rolling the dice that a hand lacks is rolling one die D - size times, so that expectation over rolls
+is a mean over faces, size by size.
 
 **Cards** are what a turn starts from: the set of filled boxes as a bit mask, the points of the
 upper section up to those of the bonus, and whether another Yahtzee has a bonus.
@@ -11,25 +11,15 @@ upper section up to those of the bonus, and whether another Yahtzee has a bonus.
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from itertools import combinations_with_replacement
-from math import factorial, prod
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.envs.random_stream import inverse_cdf
-from solvent.games.yahtzee.rules import (
-    JOKER_POINTS,
-    JOKERS,
-    LOWER,
-    UPPER,
-    YAHTZEE,
-    Yahtzee,
-    points,
-)
+from solvent.games.yahtzee.rules import LOWER, UPPER, YAHTZEE, Turn, Yahtzee
 
 Int16s = NDArray[np.int16]
 Int32s = NDArray[np.int32]
@@ -37,61 +27,72 @@ Int64s = NDArray[np.int64]
 
 
 class Rules(NamedTuple):
-    """A form of Yahtzee; all arrays, so that a kernel takes it as one argument.
+    """A form of Yahtzee, one argument of a compiled loop.
 
-    With D dice, F faces, K keeps, R rolls, B boxes, M = 2^D - 1 actions that keep dice, and E ways
-    in all to roll the dice that a keep leaves, over all keeps of less than D dice.
+    With D dice, F faces, K hands, B boxes, M = 2^D - 1 actions that keep dice, A = M + B actions,
+    and E ways in all to roll the dice that a hand lacks, over all hands of less than D dice.
 
     Attributes:
-        added: [K, F] the keep with a die of a face more; -1 where that is too many.
-        less: [K, F] the keep with a die of a face less; -1 where there is none.
-        size: [K] its dice.
-        kept: [R, M] the keep that an action leaves of a roll; -1 if the action is illegal.
-        first: [K + 1] where the ways begin to roll what a keep leaves, within E.
-        way_roll: [E] the roll that comes of each way, in the order of the rules.
-        threshold: [E] the inverse CDF of the ways of each keep.
-        face: [R] the face of a roll of equal dice, from 0; -1 of any other.
-        plain: [B, R] points of a roll in a box, by itself.
-        joker: [B, R] points of a joker.
-        of_face: [F] the upper box of each face; -1 if the form does not have it.
-        face_of: [B] the face of an upper box, from 0; -1 for a lower one.
-        dice: [R, D] the dice of each roll, in ascending order.
-        number: [8] the entries below, in their order.
+        added: [K, F] the hand with one more die of a face; -1 if that is too many.
+        less: [K, F] the hand with one die of a face less; -1 if it has none.
+        kept: [K, M] the hand that an action keeps of a roll, or of no dice; -1 if it is illegal.
+        first: [K + 1] where the ways to roll the dice that a hand lacks begin, within E.
+        way: [E] the roll that comes of each way, in the order of the rules.
+        threshold: [E] the inverse CDF of the ways of each hand.
+        face: [K] the face of a roll of equal dice, from 0; -1 of any other hand.
+        plain: [B, K] points of a roll in a box, while the box for a Yahtzee is open; -1 of hands
+            that are no roll.
+        joker: [2, 2, B, F] points of a Yahtzee once the box for it is filled, by whether the upper
+            box of its face is open, whether a lower box is, the box, and the face; -1 if it may not
+            go there.
+        match: [F] bit mask of the upper box of each face; 0 if the form does not have it.
+        dice: [K, D] the dice of each hand, in ascending order, then zeros.
+        order: [A] the actions, of which the first is taken where several are equally good.
+        base: Number of the first roll.
+        rolls: In a turn.
+        uppers: How many boxes are in the upper section; they are the first ones.
+        bonus_at: As in :class:`~.rules.Yahtzee`, like the two that follow.
+        upper_bonus: Points.
+        yahtzee_bonus: Points.
+        yahtzee: Bit mask of the box for a Yahtzee; 0 if the form does not have it.
+        tracked: The same if another Yahtzee may have a bonus, else 0.
+        lower: Bit mask of the lower boxes.
     """
 
     added: Int16s
     less: Int16s
-    size: Int16s
     kept: Int16s
     first: Int32s
-    way_roll: Int16s
+    way: Int16s
     threshold: Int64s
     face: Int16s
     plain: Int16s
     joker: Int16s
-    of_face: Int16s
-    face_of: Int16s
+    match: Int32s
     dice: NDArray[np.int8]
-    number: Int64s
+    order: Int16s
+    base: int
+    rolls: int
+    uppers: int
+    bonus_at: int
+    upper_bonus: int
+    yahtzee_bonus: int
+    yahtzee: int
+    tracked: int
+    lower: int
 
 
-ROLLS, BONUS_AT, UPPER_BONUS, YAHTZEE_BONUS, JOKER, YAHTZEE_BOX, LOWER_MASK, TRACKS = range(8)
-"""Places in :attr:`Rules.number`: the rolls of a turn, the three bonuses, the joker's place in
-:data:`~.rules.JOKERS`, the box for a Yahtzee or -1, the bit mask of the lower boxes, and whether a
-card says that another Yahtzee has a bonus."""
-
-
-def keeps_of(dice: int, faces: int) -> list[tuple[int, ...]]:
-    """All keeps, in their order.
+def hands_of(dice: int, faces: int) -> list[tuple[int, ...]]:
+    """All hands, in their order.
 
     Args:
-        dice: The most dice of a keep.
-        faces: Of each.
+        dice: The most dice of a hand.
+        faces: Of each die.
     """
     return [
-        keep
+        hand
         for size in range(dice + 1)
-        for keep in combinations_with_replacement(range(1, faces + 1), size)
+        for hand in combinations_with_replacement(range(1, faces + 1), size)
     ]
 
 
@@ -102,72 +103,72 @@ def rules_arrays(game: Yahtzee) -> Rules:
     Args:
         game: The form.
     """
-    dice, faces = game.dice, range(1, game.faces + 1)
-    keeps = keeps_of(dice, game.faces)
-    number = {keep: k for k, keep in enumerate(keeps)}
-    rolls = [keep for keep in keeps if len(keep) == dice]
-    base = len(keeps) - len(rolls)
-    added, less = np.full((2, len(keeps), game.faces), -1, np.int16)
-    for k, keep in enumerate(keeps):
-        for face in faces:
-            added[k, face - 1] = number.get(tuple(sorted((*keep, face))), -1)
-            if face in keep:
-                at = keep.index(face)
-                less[k, face - 1] = number[keep[:at] + keep[at + 1 :]]
-    kept = np.full((len(rolls), game.keeps), -1, np.int16)
-    for r, roll in enumerate(rolls):
-        seen = set()
-        # The first actions keep the first dice of those that show the same.
-        for action in range(game.keeps):
-            keep = tuple(die for i, die in enumerate(roll) if action >> i & 1)
-            if keep not in seen:
-                kept[r, action] = number[keep]
-            seen.add(keep)
-    ways, chances, first = [], [], [0]
-    for keep in keeps:
-        left = dice - len(keep)
-        for new in combinations_with_replacement(faces, left) if left else ():
-            ways.append(number[tuple(sorted(keep + new))] - base)
-            chances.append(factorial(left) / prod(map(factorial, Counter(new).values())))
-            chances[-1] /= game.faces**left
+    boxes, faces = game.scorecard, game.faces
+    hands = hands_of(game.dice, faces)
+    number = {hand: k for k, hand in enumerate(hands)}
+    base = sum(len(hand) < game.dice for hand in hands)
+    added, less = np.full((2, len(hands), faces), -1, np.int16)
+    dice = np.zeros((len(hands), game.dice), np.int8)
+    kept = np.full((len(hands), game.keeps), -1, np.int16)
+    plain = np.full((len(boxes), len(hands)), -1, np.int16)
+    kept[0, 0] = 0
+    ways: list[int] = []
+    chances, first = [], [0]
+    for k, hand in enumerate(hands):
+        dice[k, : len(hand)] = hand
+        state = Turn(hand, 1, boxes, 0, False)
+        if k < base:
+            for f in range(faces):
+                more = number[tuple(sorted((*hand, f + 1)))]
+                added[k, f], less[more, f] = more, k
+            outcomes = game.rolled(state, hand)
+            ways += [number[outcome.state.dice] for outcome in outcomes]
+            chances += [float(outcome.probability) for outcome in outcomes]
+        else:
+            for action in game.legal_actions(state)[0]:
+                if action < game.keeps:
+                    kept[k, action] = number[game.kept(state, action)]
+            plain[:, k] = list(game.scores(state).values())
         first.append(len(ways))
-    boxes = game.scorecard
-    plain = np.array([[points(box, roll) for roll in rolls] for box in boxes], np.int16)
-    joker = plain.copy()
-    for b, box in enumerate(boxes):
-        joker[b] = JOKER_POINTS.get(box, joker[b])
-    lower = sum(1 << b for b, box in enumerate(boxes) if box in LOWER)
-    tracks = YAHTZEE in boxes and game.yahtzee_bonus > 0
-    numbers = {
-        ROLLS: game.rolls,
-        BONUS_AT: game.bonus_at,
-        UPPER_BONUS: game.upper_bonus,
-        YAHTZEE_BONUS: game.yahtzee_bonus,
-        JOKER: JOKERS.index(game.joker),
-        YAHTZEE_BOX: boxes.index(YAHTZEE) if YAHTZEE in boxes else -1,
-        LOWER_MASK: lower,
-        TRACKS: tracks,
-    }
-    thresholds = inverse_cdf(np.array(chances), np.array(first[: base + 1]))
+    bits = {box: 1 << b for b, box in enumerate(boxes)}
+    yahtzee = bits.get(YAHTZEE, 0)
     return Rules(
         added=added,
         less=less,
-        size=np.array([len(keep) for keep in keeps], np.int16),
         kept=kept,
         first=np.array(first, np.int32),
-        way_roll=np.array(ways, np.int16),
-        threshold=thresholds,
-        face=np.array([roll[0] - 1 if len(set(roll)) == 1 else -1 for roll in rolls], np.int16),
-        plain=plain,
-        joker=joker,
-        of_face=np.array(
-            [boxes.index(UPPER[f]) if UPPER[f] in boxes else -1 for f in range(game.faces)],
-            np.int16,
+        way=np.array(ways, np.int16),
+        threshold=inverse_cdf(np.array(chances), np.array(first[: base + 1])),
+        face=np.where((plain[0] >= 0) & (dice[:, 0] == dice[:, -1]), dice[:, 0] - 1, -1).astype(
+            np.int16
         ),
-        face_of=np.array([UPPER.index(box) if box in UPPER else -1 for box in boxes], np.int16),
-        dice=np.array(rolls, np.int8),
-        number=np.array([int(numbers[at]) for at in range(len(numbers))], np.int64),
+        plain=plain,
+        joker=_joker_points(game),
+        match=np.array([bits.get(box, 0) for box in UPPER[:faces]], np.int32),
+        dice=dice,
+        order=np.array(game.order, np.int16),
+        base=base,
+        rolls=game.rolls,
+        uppers=sum(box in UPPER for box in boxes),
+        bonus_at=game.bonus_at,
+        upper_bonus=game.upper_bonus,
+        yahtzee_bonus=game.yahtzee_bonus,
+        yahtzee=yahtzee,
+        tracked=yahtzee if game.yahtzee_bonus else 0,
+        lower=sum(bits[box] for box in boxes if box in LOWER),
     )
+
+
+def _joker_points(game: Yahtzee) -> Int16s:
+    """The points of a Yahtzee once the box for it is filled, as :attr:`Rules.joker`."""
+    boxes = game.scorecard
+    joker = np.full((2, 2, len(boxes), game.faces), -1, np.int16)
+    for match, lower, face in np.ndindex(2, 2, game.faces):
+        others = set(boxes) - {YAHTZEE, *(() if match else (UPPER[face],))}
+        left = tuple(box for box in boxes if box in others and (lower or box in UPPER))
+        for box, scored in game.scores(Turn((face + 1,) * game.dice, 0, left, 0, False)).items():
+            joker[match, lower, boxes.index(box), face] = scored
+    return joker
 
 
 def reachable_totals(game: Yahtzee) -> NDArray[np.bool_]:
@@ -178,18 +179,13 @@ def reachable_totals(game: Yahtzee) -> NDArray[np.bool_]:
     Args:
         game: The form.
     """
-    most, n = game.bonus_at, len(game.scorecard)
-    reach = np.zeros((1 << n, most + 1), bool)
+    most, boxes = game.bonus_at, game.scorecard
+    reach = np.zeros((1 << len(boxes), most + 1), bool)
     reach[0, 0] = True
-    for filled in range(1, 1 << n):
-        b = filled.bit_length() - 1
-        before = reach[filled ^ 1 << b]
-        if game.scorecard[b] not in UPPER:
-            reach[filled] = before
-            continue
-        face = UPPER.index(game.scorecard[b]) + 1
-        for count in range(game.dice + 1):
-            gained = min(face * count, most)
-            reach[filled, gained:] |= before[: most + 1 - gained]
-            reach[filled, most] |= before[max(0, most - gained) :].any()
+    for b, box in enumerate(boxes):
+        before, now = reach[: 1 << b], reach[1 << b : 2 << b]
+        face = UPPER.index(box) + 1 if box in UPPER else 0
+        for gained in {min(face * count, most) for count in range(game.dice + 1)}:
+            now[:, gained:] |= before[:, : most + 1 - gained]
+            now[:, most] |= before[:, most - gained :].any(axis=1)
     return reach

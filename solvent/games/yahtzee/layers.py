@@ -9,44 +9,56 @@ follow from those of the next cards (:mod:`~.turn_kernel`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
-from solvent.games.yahtzee.arrays import (
-    TRACKS,
-    YAHTZEE_BOX,
-    Rules,
-    reachable_totals,
-    rules_arrays,
-)
-from solvent.games.yahtzee.rules import LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
-from solvent.games.yahtzee.turn_kernel import solve_sets
+from solvent.exact.layered.solution import LayeredSolution, solve_in_memory
+from solvent.games.yahtzee.arrays import Rules, reachable_totals, rules_arrays
+from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
+from solvent.games.yahtzee.turn_kernel import ENDS, TIE, solve_sets, turn_values
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress
 
 SETS_IN_BLOCK = 64
 """Sets of filled boxes that are solved in one piece."""
 
 
-class LayerProblem(NamedTuple):
-    """What the blocks of a layer have in common.
+class Cards(NamedTuple):
+    """Some cards with the same filled boxes.
 
     Attributes:
-        sets: [n] bit masks of the filled boxes.
-        after: [m, U, 2] values of the layer with a box more.
-        place: [2^B] which set of that layer a bit mask is; -1 for the full card.
+        filled: Bit mask of these.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        totals: [L] points of the upper section of each.
     """
 
-    sets: NDArray[np.int32]
-    after: Floats
-    place: NDArray[np.int32]
+    filled: int
+    bonus: int
+    totals: NDArray[np.int64]
+
+
+class TurnValues(NamedTuple):
+    """The values of one turn, for L cards with the same filled boxes.
+
+    Attributes:
+        value: [B, ENDS, L] of each end of the turn, where a roll leads to it.
+        held: [N, K, L] once a roll lies on the table, by the rolls that are left.
+        kept: [N, K, L] of keeping a hand, by the rolls that are left after that.
+    """
+
+    value: Floats
+    held: Floats
+    kept: Floats
 
 
 class YahtzeeLayers(LayeredGame):
@@ -90,10 +102,8 @@ class YahtzeeLayers(LayeredGame):
 
     def _cards(self, sets: NDArray[np.int32]) -> int:
         """The cards with some sets of filled boxes."""
-        totals = self.reach[sets].sum(axis=1)
-        if not self.rules.number[TRACKS]:
-            return int(totals.sum())
-        return int((totals * (1 + (sets >> self.rules.number[YAHTZEE_BOX] & 1))).sum())
+        flags = 1 + (sets & self.rules.tracked != 0)
+        return int((self.reach[sets].sum(axis=1) * flags).sum())
 
     @property
     def cards(self) -> int:
@@ -117,25 +127,51 @@ class YahtzeeLayers(LayeredGame):
 
     @cached_property
     def position(self) -> NDArray[np.int32]:
-        """[2^B] which set of its layer a bit mask is; -1 for the full card."""
-        position = np.full(1 << len(self.game.scorecard), -1, np.int32)
-        for sets in self.sets[:-1]:
+        """[2^B] which set of its layer a bit mask is."""
+        position = np.empty(1 << len(self.game.scorecard), np.int32)
+        for sets in self.sets:
             position[sets] = np.arange(len(sets))
         return position
 
-    def problem(self, layer: int, read: Read) -> LayerProblem:
-        last = layer + 1 == len(self.game.scorecard)
-        after = np.zeros((1, *self.shape(0)[1:])) if last else read(layer + 1)
-        return LayerProblem(self.sets[layer], np.ascontiguousarray(after), self.position)
+    def after(self, layer: int, read: Read) -> Floats:
+        """[sets, U, 2] values of the cards with a box more than a layer's; zeros after the last.
+
+        Args:
+            layer: The number of filled boxes.
+            read: Gives the values of the layers.
+        """
+        if layer + 1 < len(self.game.scorecard):
+            return np.ascontiguousarray(read(layer + 1))
+        return np.zeros(self.shape(layer + 1))
+
+    def problem(self, layer: int, read: Read) -> tuple[NDArray[np.int32], Floats]:
+        """The bit masks of a layer's sets, and the values of the layer with a box more."""
+        return self.sets[layer], self.after(layer, read)
 
     def solve_block(
-        self, problem: LayerProblem, block: Block, start: WarmStart | None = None
+        self,
+        problem: tuple[NDArray[np.int32], Floats],
+        block: Block,
+        start: WarmStart | None = None,
     ) -> BlockResult:
         """The best choices in all turns from some sets of filled boxes."""
-        sets = problem.sets[slice(*block)]
+        sets, after = problem[0][slice(*block)], problem[1]
         out = np.zeros((len(sets), *self.shape(0)[1:]))
-        solve_sets(self.rules, sets, self.reach, problem.after, problem.place, out)
+        solve_sets(self.rules, sets, self.reach, after, self.position, out)
         return BlockResult(out, games=self._cards(sets))
+
+    def turn(self, cards: Cards, after: Floats) -> TurnValues:
+        """The values of the turns from some cards.
+
+        Args:
+            cards: From which the turns start.
+            after: [sets, U, 2] values of the cards with a box more.
+        """
+        rules, lanes = self.rules, len(cards.totals)
+        value = np.zeros((len(rules.plain), ENDS, lanes))
+        held, kept = np.empty((2, rules.rolls, len(rules.dice), lanes))
+        turn_values(rules, *cards, after, self.position, value, held, kept)
+        return TurnValues(value, held, kept)
 
     def blocks(self, layer: int) -> Sequence[Block]:
         sets, size = self.shape(layer)[0], SETS_IN_BLOCK
@@ -162,12 +198,10 @@ class YahtzeeLayers(LayeredGame):
         """
         game = self.game
         boxes = tuple(box for box in game.scorecard if box in state.open)
-        if (state.open, state.rolls) != (
-            boxes,
-            game.rolls,
-        ) or not 0 <= state.upper <= game.bonus_at:
+        begun = (state.open, state.rolls) == (boxes, game.rolls)
+        if not (begun and 0 <= state.upper <= game.bonus_at):
             return False
-        again = bool(self.rules.number[TRACKS]) and YAHTZEE not in boxes
+        again = bool(self.rules.tracked) and YAHTZEE not in boxes
         return bool(self.reach[self.filled(state), state.upper]) and (again or not state.bonus)
 
     def filled(self, state: Turn) -> int:
@@ -175,7 +209,7 @@ class YahtzeeLayers(LayeredGame):
         return sum(1 << b for b, box in enumerate(self.game.scorecard) if box not in state.open)
 
     def rounding(self, layer: int, largest: Callable[[int], float]) -> float:
-        """All numbers are sums of three terms, or means over the faces, one for each die rolled.
+        """All numbers are a reward and a value, or means over the faces, one for each die rolled.
 
         A mean of F numbers is F - 1 additions and a division. No number that is met is larger than
         the largest value of the next layer and what a box and its bonuses bring.
@@ -183,7 +217,7 @@ class YahtzeeLayers(LayeredGame):
         game = self.game
         after = max(map(largest, self.reads(layer)), default=0.0)
         met = after + LARGEST_POINTS + game.yahtzee_bonus + game.upper_bonus
-        roundings = 3 + game.rolls * game.dice * game.faces
+        roundings = 1 + game.rolls * game.dice * game.faces
         # Numbers that have been rounded may be a little larger.
         return 1.01 * roundings * float(np.finfo(float).eps) / 2 * met
 
@@ -196,6 +230,139 @@ class YahtzeeLayers(LayeredGame):
         return cls(Yahtzee(**{field.name: identity[field.name] for field in fields(Yahtzee)}))
 
 
-def yahtzee_layers(game: Yahtzee) -> YahtzeeLayers:
-    """The layers of a form of Yahtzee."""
-    return YahtzeeLayers(game)
+@dataclass(frozen=True, eq=False)
+class YahtzeeSolution(LayeredSolution):
+    """A form of Yahtzee, solved.
+
+    Args:
+        store: All its layers, in memory or in a folder.
+        game: The same form.
+
+    Raises:
+        ValueError: If a layer is not solved.
+    """
+
+    game: Yahtzee
+
+    @property
+    def layers(self) -> YahtzeeLayers:
+        """How its states are laid out."""
+        layered = self.layered
+        assert isinstance(layered, YahtzeeLayers)
+        return layered
+
+    def after(self, layer: int) -> Floats:
+        """[sets, U, 2] values of the cards with a box more than a layer's."""
+        return self.layers.after(layer, self.values)
+
+    def value_of(self, state: Turn) -> float:
+        """The expected points from a state on.
+
+        Args:
+            state: Any of the game.
+
+        Raises:
+            ValueError: If it is none of its states.
+        """
+        if not state.dice:
+            return super().value_of(state)
+        turn, hand = self._turn(state)
+        return float(turn.held[state.rolls, hand, 0])
+
+    def error_of(self, state: Turn) -> float:
+        """Proved bound of the error of :meth:`value_of` in a state."""
+        if not state.dice:
+            return super().error_of(state)
+        layer = len(self.game.scorecard) - len(state.open)
+        return self.errors[layer] + sum(map(self.store.rounded_off, self.layers.reads(layer)))
+
+    def action_values(self, state: Turn, player: int) -> Mapping[int, float]:
+        """What each legal action leads to, by action.
+
+        Args:
+            state: One in which the episode has not ended.
+            player: 0.
+        """
+        if not state.dice:
+            return {KEEP_NONE: self.value_of(state)}
+        turn, hand = self._turn(state)
+        values = {}
+        for action in self.game.legal_actions(state)[0]:
+            if action < self.game.keeps:
+                keep = self.layers.rules.kept[hand, action]
+                values[action] = float(turn.kept[state.rolls - 1, keep, 0])
+            else:
+                [outcome] = self.game.transition(state, (action,))
+                values[action] = float(outcome.reward) + self.value_of(outcome.state)
+        return values
+
+    def policy(self, state: Turn, player: int) -> Mapping[int, float]:
+        """An optimal choice in a state, the first in the game's order if several are equally good.
+
+        Args:
+            state: One in which the episode has not ended.
+            player: 0.
+
+        Returns:
+            The probability of every legal action.
+        """
+        values = self.action_values(state, player)
+        best = max(values.values()) - TIE
+        good = {action for action, value in values.items() if value >= best}
+        chosen = next(action for action in self.game.order if action in good)
+        return {action: float(action == chosen) for action in values}
+
+    def _turn(self, state: Turn) -> tuple[TurnValues, int]:
+        """The values of the turn that a state is in, and the number of its roll."""
+        card = Turn((), self.game.rolls, state.open, state.upper, state.bonus)
+        try:
+            hand = self._rolls[state.dice]
+            if not (0 <= state.rolls < self.game.rolls and self.layers.is_card(card)):
+                raise KeyError
+            return self._values(card), hand
+        except (KeyError, TypeError, IndexError):
+            raise ValueError(f"{shown(state)} is no state of {self.game.info.name}") from None
+
+    @cached_property
+    def _rolls(self) -> Mapping[tuple[int, ...], int]:
+        rules = self.layers.rules
+        return {
+            tuple(roll): rules.base + r for r, roll in enumerate(rules.dice[rules.base :].tolist())
+        }
+
+    @cached_property
+    def _values(self) -> Any:
+        """Gives the values of a card's turn; those of a few cards are kept."""
+
+        def found(card: Turn) -> TurnValues:
+            filled = self.layers.filled(card)
+            cards = Cards(filled, int(card.bonus), np.array([card.upper]))
+            return self.layers.turn(cards, self.after(filled.bit_count()))
+
+        return lru_cache(maxsize=64)(found)
+
+
+def solved_yahtzee(game: Yahtzee, *, progress: OnProgress | None = None) -> YahtzeeSolution:
+    """A form of Yahtzee, solved in memory.
+
+    Args:
+        game: The rules.
+        progress: Called with the cards solved so far.
+    """
+    return YahtzeeSolution(solve_in_memory(YahtzeeLayers(game), progress=progress), game)
+
+
+def opened_yahtzee(folder: Path, parameters: Mapping[str, Any]) -> YahtzeeSolution:
+    """The solution in a folder.
+
+    Args:
+        folder: That ``solvent solve --out`` has written.
+        parameters: Of the game; what is left out is as it is solved.
+
+    Raises:
+        ValueError: If a parameter is not allowed.
+        StoreError: If there is none in the folder, or it is one of another form.
+    """
+    identity = LayerFolder.open(folder, YahtzeeLayers).game.identity
+    game = Yahtzee(**{**identity, **parameters})
+    return YahtzeeSolution(LayerFolder.open(folder, YahtzeeLayers(game)), game)

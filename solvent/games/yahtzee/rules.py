@@ -71,6 +71,16 @@ YAHTZEE_POINTS = 50
 LARGEST_POINTS = 50
 """The largest number in a box."""
 
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "dice": (2, 5),
+    "faces": (2, 6),
+    "rolls": (1, 3),
+    "bonus_at": (0, 63),
+    "upper_bonus": (0, 100),
+    "yahtzee_bonus": (0, 100),
+}
+"""The least and the largest value of each parameter that is a number."""
+
 KEEP_NONE = 0
 """The action that rolls all dice."""
 
@@ -105,23 +115,20 @@ def points(box: str, dice: Sequence[int]) -> int:
         dice: What they show.
     """
     counts = Counter(dice)
-    alike = sorted(counts.values())
     if box in UPPER:
         face = UPPER.index(box) + 1
         return face * counts[face]
-    if box == "three-of-a-kind":
-        return sum(dice) if alike[-1] >= 3 else 0
-    if box == "four-of-a-kind":
-        return sum(dice) if alike[-1] >= 4 else 0
-    if box == "full-house":
-        return 25 if alike == [2, 3] else 0
-    if box == "small-straight":
-        return 30 if _in_a_row(dice) >= 4 else 0
-    if box == "large-straight":
-        return 40 if _in_a_row(dice) >= 5 else 0
-    if box == YAHTZEE:
-        return YAHTZEE_POINTS if len(alike) == 1 else 0
-    return sum(dice)
+    alike, in_a_row, total = sorted(counts.values()), _in_a_row(dice), sum(dice)
+    lower = {
+        "three-of-a-kind": total * (alike[-1] >= 3),
+        "four-of-a-kind": total * (alike[-1] >= 4),
+        "full-house": 25 * (alike == [2, 3]),
+        "small-straight": 30 * (in_a_row >= 4),
+        "large-straight": 40 * (in_a_row >= 5),
+        YAHTZEE: YAHTZEE_POINTS * (len(alike) == 1),
+        "chance": total,
+    }
+    return lower[box]
 
 
 def _in_a_row(dice: Sequence[int]) -> int:
@@ -163,12 +170,8 @@ class Yahtzee:
 
     def __post_init__(self) -> None:
         """Check the parameters, and put the boxes in their order."""
-        check_integer(self.dice, "dice", 2, 5)
-        check_integer(self.faces, "faces", 2, 6)
-        check_integer(self.rolls, "rolls", 1, 3)
-        check_integer(self.bonus_at, "bonus_at", 0, 63)
-        check_integer(self.upper_bonus, "upper_bonus", 0, 100)
-        check_integer(self.yahtzee_bonus, "yahtzee_bonus", 0, 100)
+        for name, (least, most) in BOUNDS.items():
+            check_integer(getattr(self, name), name, least, most)
         check_choice(self.joker, "joker", JOKERS)
         object.__setattr__(self, "boxes", self._boxes())
 
@@ -243,6 +246,15 @@ class Yahtzee:
     def keeps(self) -> int:
         """How many actions keep some dice and roll the others; those that fill boxes follow."""
         return (1 << self.dice) - 1
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """All actions; of those that are equally good a solution takes the first.
+
+        These are the boxes, and then the actions that keep the most dice.
+        """
+        keeps = sorted(range(self.keeps), key=int.bit_count, reverse=True)
+        return (*range(self.keeps, self.keeps + len(self.scorecard)), *keeps)
 
     @property
     def most(self) -> int:
@@ -324,10 +336,16 @@ class Yahtzee:
         """Roll the dice that are not kept, or fill a box."""
         [action] = joint_action
         if action < self.keeps:
-            return self._roll(state, self.kept(state, action))
+            return self.rolled(state, self.kept(state, action))
         return (self._fill(state, self.scorecard[action - self.keeps]),)
 
-    def _roll(self, state: Turn, kept: tuple[int, ...]) -> tuple[Outcome, ...]:
+    def rolled(self, state: Turn, kept: tuple[int, ...]) -> tuple[Outcome, ...]:
+        """What comes of rolling the dice that are not kept.
+
+        Args:
+            state: Before the roll.
+            kept: The dice that stay on the table.
+        """
         rolled = self.dice - len(kept)
         outcomes = []
         for new in combinations_with_replacement(range(1, self.faces + 1), rolled):

@@ -1,35 +1,32 @@
-"""Exact scores of networks, and of the policies that are known by name, without a rollout.
+"""Exact scores of policies: probability is followed from the empty scorecard to the full one.
 
-The first layer of a network is affine, and an observation is a part that depends on the dice, one
-for the rolls that are left, and one for the card. So what the first layer gives is a sum of three
-terms that are computed once each, and the rest of the network is evaluated for all states of the
-turns from some cards at once.
+Layer by layer, each card has a probability, or one for every number of points so far. A turn's
+probability flows through the dice as the policy has it, and on to the next cards. Only cards that
+the policy can come to are looked at, and a policy is asked for all states of the turns from some
+cards at once. All numbers are sums and products of positive ones, so that a bound of the relative
+error is the number of roundings on the longest way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from math import fsum
 from pathlib import Path
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.baselines.network import NetworkPlayer, times
+from solvent.baselines.baseline import Baseline
+from solvent.baselines.network import NetworkPlayer
 from solvent.exact import solve
-from solvent.games.yahtzee.episode_kernel import legal, observe, width
-from solvent.games.yahtzee.evaluation import (
-    CardPolicy,
-    Cards,
-    Evaluation,
-    GreedyPolicy,
-    OptimalPolicy,
-    evaluate,
-)
-from solvent.games.yahtzee.layers import YahtzeeLayers
-from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.solution import YahtzeeSolution, opened_yahtzee
-from solvent.model import project
+from solvent.games.yahtzee.episodes import Situations, look, width
+from solvent.games.yahtzee.layers import Cards, YahtzeeLayers, YahtzeeSolution, opened_yahtzee
+from solvent.games.yahtzee.rules import Turn, Yahtzee
+from solvent.games.yahtzee.turn_kernel import ENDS, best_actions, pass_on, turn_ends
+from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
@@ -37,26 +34,75 @@ KNOWN = ("optimal", "greedy", "uniform")
 """The policies that are known by name."""
 
 
-class UniformPolicy:
+class Choices(NamedTuple):
+    """What a policy does in the turns from some cards once dice lie on the table.
+
+    Both arrays are by the rolls that are left, the roll, and the card; one of them is empty.
+
+    Attributes:
+        actions: [N, R, L] one legal action for every state.
+        chances: [N, R, L, A] the probabilities of all actions, those of illegal ones being 0.
+    """
+
+    actions: NDArray[np.int16] = np.empty((0, 0, 0), np.int16)
+    chances: Floats = np.empty((0, 0, 0, 0))
+
+
+CardPolicy = Callable[[Cards], Choices]
+"""A policy, asked for all states of the turns from some cards at once."""
+
+
+def optimal_policy(solution: YahtzeeSolution) -> CardPolicy:
+    """An optimal policy; of choices that are equally good the one that the solution takes.
+
+    Args:
+        solution: Of the form.
+    """
+    return _best_policy(solution.layers, solution.after)
+
+
+def greedy_policy(layers: YahtzeeLayers) -> CardPolicy:
+    """The most points in this turn, bonuses included, whatever is left for those to come.
+
+    Args:
+        layers: The form.
+    """
+    return _best_policy(layers, lambda layer: np.zeros(layers.shape(layer + 1)))
+
+
+def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardPolicy:
+    """The best actions, given the values of the cards with a box more than each layer's."""
+    known = lru_cache(maxsize=1)(after)
+
+    def choices(cards: Cards) -> Choices:
+        turn = layers.turn(cards, known(cards.filled.bit_count()))
+        rules = layers.rules
+        shape = rules.rolls, len(rules.dice) - rules.base, len(cards.totals)
+        actions = np.empty(shape, np.int16)
+        best_actions(rules, cards.filled, cards.bonus, *turn, actions)
+        return Choices(actions)
+
+    return choices
+
+
+def uniform_policy(layers: YahtzeeLayers) -> CardPolicy:
     """Every legal action is equally probable.
 
     Args:
         layers: The form.
     """
 
-    name = "uniform"
-
-    def __init__(self, layers: YahtzeeLayers) -> None:
-        self.layers = layers
-
-    def choices(self, cards: Cards) -> Floats:
-        """Probabilities; see :class:`~.evaluation.CardPolicy`."""
-        mask = legal_actions(self.layers, cards.filled)
+    def choices(cards: Cards) -> Choices:
+        one = cards._replace(totals=cards.totals[:1])
+        turns = range(layers.game.rolls)
+        mask = np.array([looked(layers, one, left, onehot=False)[1] for left in turns])
         chances = mask / mask.sum(axis=2, keepdims=True)
-        return np.repeat(chances[:, :, None], len(cards.totals), axis=2)
+        return Choices(chances=np.repeat(chances[:, :, None], len(cards.totals), axis=2))
+
+    return choices
 
 
-class NetworkPolicy:
+def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
     """A network.
 
     Args:
@@ -66,98 +112,54 @@ class NetworkPolicy:
     Raises:
         ValueError: If it takes other observations or has other actions.
     """
+    network, onehot = player.network, player.observation == "onehot"
+    sees = width(layers.rules, onehot), len(layers.game.info.actions[0])
+    has = len(network.weights[0]), len(network.biases[-1])
+    if sees != has:
+        raise ValueError(
+            f"{player.name} takes {has[0]} numbers and has {has[1]} actions; this form of the "
+            f"game shows {sees[0]} and has {sees[1]}"
+        )
 
-    def __init__(self, layers: YahtzeeLayers, player: NetworkPlayer) -> None:
-        self.layers, self.player, self.name = layers, player, player.name
-        rules, network = layers.rules, player.network
-        self._onehot = player.observation == "onehot"
-        sees = width(rules, self._onehot), len(layers.game.info.actions[0])
-        has = len(network.weights[0]), len(network.biases[-1])
-        if sees != has:
-            raise ValueError(
-                f"{player.name} takes {has[0]} numbers and has {has[1]} actions; this form of the "
-                f"game shows {sees[0]} and has {sees[1]}"
-            )
-        dice = rules.dice.shape[1] * len(rules.of_face)
-        self._rolls = slice(dice, dice + layers.game.rolls + 1)
+    def choices(cards: Cards) -> Choices:
+        found = []
+        for left in range(layers.game.rolls):
+            seen, mask = looked(layers, cards, left, onehot=onehot)
+            chances = player.choose(network(seen), mask == 1)
+            found.append(chances.argmax(axis=1) if player.rule == "mode" else chances)
+        shape = len(found), -1, len(cards.totals)
+        if player.rule == "mode":
+            return Choices(np.array(found, np.int16).reshape(shape))
+        return Choices(chances=np.array(found).reshape(*shape, sees[1]))
 
-    def choices(self, cards: Cards) -> NDArray[np.int16] | Floats:
-        """What the network does; see :class:`~.evaluation.CardPolicy`."""
-        layers, network = self.layers, self.player.network
-        turns, rolls, lanes = layers.game.rolls, len(layers.rules.face), len(cards.totals)
-        mask = legal_actions(layers, cards.filled).astype(bool)
-        of_dice, of_card = self._seen(cards)
-        first = network.weights[0]
-        for_dice = of_dice @ first + network.biases[0]
-        for_card = of_card @ first
-        actions = np.empty((turns, rolls, lanes), np.int16)
-        sampled = self.player.rule == "sampled"
-        chances = np.zeros((*actions.shape, mask.shape[2]) if sampled else 0)
-        for j in range(turns):
-            for_rolls = first[self._rolls.start + j]
-            values = for_dice[:, None] + (for_card + for_rolls)[None]
-            values = values.reshape(rolls * lanes, -1)
-            # A network that chooses among legal actions is asked for those that are legal anywhere.
-            asked = (
-                np.flatnonzero(mask[j].any(axis=0))
-                if self.player.masked
-                else np.arange(mask.shape[2])
-            )
-            if len(network.weights) > 1:
-                hidden = network.before_last(values)
-                last = np.ascontiguousarray(network.weights[-1][:, asked])
-                values = times(hidden, last) + network.biases[-1][asked]
-            else:
-                values = values[:, asked]
-            allowed = np.repeat(mask[j][:, asked], lanes, axis=0)
-            if sampled:
-                chosen = self.player.choose(values, allowed)
-                chances[j][..., asked] = chosen.reshape(rolls, lanes, -1)
-            else:
-                actions[j] = asked[self._best(values, allowed)].reshape(rolls, lanes)
-        return chances if sampled else actions
-
-    def _best(self, outputs: NDArray[np.float32], allowed: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """[k] the largest of outputs, as the network's mode is played."""
-        if self.player.masked:
-            best: NDArray[np.intp] = np.where(allowed, outputs, -np.inf).argmax(axis=1)
-            return best
-        chosen = np.zeros(outputs.shape)
-        chosen[np.arange(len(outputs)), outputs.argmax(axis=1)] = 1.0
-        played: NDArray[np.intp] = project(chosen, allowed).argmax(axis=1)
-        return played
-
-    def _seen(self, cards: Cards) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """[R, D] what the dice and the filled boxes show, and [L, D] what else the cards do."""
-        rules, filled = self.layers.rules, cards.filled
-        size = width(rules, self._onehot)
-        of_dice = np.empty((len(rules.face), size), np.float32)
-        for roll in range(len(of_dice)):
-            observe(rules, filled, 0, 0, roll, 0, self._onehot, of_dice[roll])
-        nothing = np.empty(size, np.float32)
-        observe(rules, filled, 0, 0, -1, 0, self._onehot, nothing)
-        of_card = np.empty((len(cards.totals), size), np.float32)
-        for lane, total in enumerate(cards.totals.tolist()):
-            observe(rules, filled, total, cards.bonus, -1, 0, self._onehot, of_card[lane])
-        of_card -= nothing
-        of_dice[:, self._rolls] = 0.0
-        return of_dice, of_card
+    return choices
 
 
-def legal_actions(layers: YahtzeeLayers, filled: int) -> NDArray[np.int8]:
-    """[N, R, A] the legal actions with some boxes filled, by the rolls that are left and the roll.
+def looked(
+    layers: YahtzeeLayers, cards: Cards, left: int, *, onehot: bool
+) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    """Observations [R L, D] and legal actions [R L, A] by the roll on the table and the card.
 
     Args:
         layers: The form.
-        filled: Bit mask of the filled boxes.
+        cards: From which the turns start.
+        left: The rolls that are left.
+        onehot: Whether observations are indicators only.
     """
-    rules = layers.rules
-    shape = layers.game.rolls, len(rules.face), len(layers.game.info.actions[0])
-    mask = np.empty(shape, np.int8)
-    for j in range(shape[0]):
-        for roll in range(shape[1]):
-            legal(rules, filled, roll, j, mask[j, roll])
-    return mask
+    rules, lanes = layers.rules, len(cards.totals)
+    rolls = np.arange(rules.base, len(rules.dice), dtype=np.int32)
+    n = len(rolls) * lanes
+    at = Situations(
+        filled=np.full(n, cards.filled, np.int32),
+        upper=np.tile(cards.totals.astype(np.int32), len(rolls)),
+        bonus=np.full(n, cards.bonus, np.int32),
+        hand=np.repeat(rolls, lanes),
+        rolls=np.full(n, left, np.int32),
+    )
+    seen = np.empty((n, width(rules, onehot)), np.float32)
+    mask = np.empty((n, len(rules.order)), np.int8)
+    look(rules, at, np.arange(n), onehot, seen, mask)
+    return seen, mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,18 +168,18 @@ class YahtzeeScore:
 
     Attributes:
         name: Of the policy.
-        evaluation: Of it.
+        value: The points it has on average.
+        error: Proved bound of the error of `value`.
+        scores: [V] the probability of each number of points at the end; empty if that was not
+            asked for.
         solution: Of the form.
     """
 
     name: str
-    evaluation: Evaluation
+    value: float
+    error: float
+    scores: Floats
     solution: YahtzeeSolution
-
-    @property
-    def value(self) -> float:
-        """The points that it has on average."""
-        return self.evaluation.value
 
     @property
     def optimum(self) -> float:
@@ -188,9 +190,24 @@ class YahtzeeScore:
     def bounds(self) -> Mapping[str, float]:
         """To within which number the value and the optimum are proved."""
         return {
-            "value proved to within": self.evaluation.error,
+            "value proved to within": self.error,
             "optimum proved to within": self.solution.error,
         }
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the points at the end."""
+        points = np.arange(len(self.scores))
+        mean = points @ self.scores
+        return float(np.sqrt((points - mean) ** 2 @ self.scores))
+
+    def quantile(self, share: float) -> int:
+        """The least number of points that at most a share of the games falls below or meets.
+
+        Args:
+            share: Within 0..1; 0.5 for the median.
+        """
+        return int(np.searchsorted(np.cumsum(self.scores), share))
 
 
 def score_policy(
@@ -201,22 +218,85 @@ def score_policy(
     Args:
         solution: Of the form.
         player: A network, or one of :data:`KNOWN`.
-        scores: Whether the distribution of the points at the end is wanted, too.
+        scores: Whether the distribution of the points at the end is wanted, too; of the whole game
+            that takes 2 GB of memory.
 
     Raises:
         ValueError: If there is no policy of that name, or the network is for another game.
     """
     layers = solution.layers
-    policy: CardPolicy
     if isinstance(player, NetworkPlayer):
-        policy = NetworkPolicy(layers, player)
+        name, policy = player.name, network_policy(layers, player)
     else:
-        check_choice(player, "what is scored", KNOWN)
-        if player == "optimal":
-            policy = OptimalPolicy(solution)
-        else:
-            policy = GreedyPolicy(layers) if player == "greedy" else UniformPolicy(layers)
-    return YahtzeeScore(policy.name, evaluate(layers, policy, scores=scores), solution)
+        name = check_choice(player, "what is scored", KNOWN)
+        policy = {
+            "optimal": lambda: optimal_policy(solution),
+            "greedy": lambda: greedy_policy(layers),
+            "uniform": lambda: uniform_policy(layers),
+        }[name]()
+    value, distribution = evaluate(layers, policy, _widths(layers) if scores else None)
+    error = _roundings(layers) * float(np.finfo(float).eps) / 2 * value * 1.01
+    return YahtzeeScore(name, value, error, distribution, solution)
+
+
+def evaluate(
+    layers: YahtzeeLayers, policy: CardPolicy, widths: Sequence[int] | None = None
+) -> tuple[float, Floats]:
+    """Follow a policy through all layers.
+
+    Args:
+        layers: The form.
+        policy: The policy.
+        widths: How many different numbers of points there can be, by the number of filled boxes;
+            None if the distribution of the points is not wanted.
+
+    Returns:
+        The points that the policy has on average, and the probability of each number of points at
+        the end, [V] or empty.
+    """
+    rules, boxes = layers.rules, len(layers.game.scorecard)
+    width = widths or [1] * (boxes + 1)
+    mass = np.zeros((*layers.shape(0), width[0]))
+    mass[0, 0, 0, 0] = 1.0
+    parts = []
+    for layer in range(boxes):
+        after = np.zeros((*layers.shape(layer + 1), width[layer + 1]))
+        for at, filled in enumerate(layers.sets[layer].tolist()):
+            for bonus in (0, 1):
+                totals = np.flatnonzero(mass[at, :, bonus].any(axis=1))
+                if not len(totals):
+                    continue
+                ends = np.empty((len(totals), boxes, ENDS))
+                turn_ends(rules, filled, bonus, *policy(Cards(filled, bonus, totals)), ends)
+                given = filled, bonus, totals, ends, mass[at, totals, bonus]
+                parts.append(pass_on(rules, *given, layers.position, after))
+        mass = after
+    return fsum(parts), mass.sum(axis=(0, 1, 2)) if widths else np.zeros(0)
+
+
+def _roundings(layers: YahtzeeLayers) -> int:
+    """How many roundings there are at most on the way to a number.
+
+    In a turn with R rolls, A actions and N rolls of D dice with F faces the probability of an end
+    has at most N (D (F + 1) + 2 A R) of them, of which A for probabilities that do not quite sum to
+    1. That of a card is a sum over all ends of turns from at most B sets, U totals and 2 flags,
+    and over all numbers of points. The value is one more such sum.
+    """
+    rules, game = layers.rules, layers.game
+    rolls, actions, boxes = len(rules.dice) - rules.base, len(rules.order), len(rules.plain)
+    turn = game.rolls * (game.dice * (game.faces + 1) + 2 * actions * rolls)
+    card = boxes * (game.bonus_at + 1) * 2 * ENDS + game.most
+    return (boxes + 1) * (turn + card)
+
+
+def _widths(layers: YahtzeeLayers) -> list[int]:
+    """How many different numbers of points there can be, by the number of filled boxes."""
+    rules, game = layers.rules, layers.game
+    best = np.maximum(rules.plain.max(axis=1), rules.joker.max(axis=(0, 1, 3)))
+    points = np.cumsum([0, *sorted(best.tolist(), reverse=True)]).tolist()
+    more = game.yahtzee_bonus if rules.tracked else 0
+    # One wide stands for cards whose points are not told apart.
+    return [2] + [most + game.upper_bonus + more * n + 1 for n, most in enumerate(points[1:])]
 
 
 def score_player(
@@ -245,3 +325,35 @@ def score_player(
     )
     assert isinstance(solved, YahtzeeSolution)
     return score_policy(solved, player)
+
+
+def greedy_of_table(game: TabularGame, player: int = 0) -> TabularPolicy:
+    """The greedy policy (:func:`greedy_policy`) of a form that has a table.
+
+    Args:
+        game: The table of a form.
+        player: 0.
+    """
+    layers = YahtzeeLayers(Yahtzee(**dict(game.info.parameters)))
+    policy, turns = greedy_policy(layers), {}
+    rolls = {
+        tuple(dice): r for r, dice in enumerate(layers.rules.dice[layers.rules.base :].tolist())
+    }
+    actions = np.argmax(game.mask[0], axis=1)  # The only one, where there is no choice.
+    for index in np.flatnonzero(game.action_count[0] > 1).tolist():
+        state = cast(Turn, game.states[index])
+        card = layers.filled(state), int(state.bonus), state.upper
+        if card not in turns:
+            turns[card] = policy(Cards(*card[:2], np.array([state.upper]))).actions
+        actions[index] = turns[card][state.rolls, rolls[state.dice], 0]
+    return TabularPolicy.deterministic(game, actions, player=player, name="greedy")
+
+
+BASELINES: Mapping[str, Baseline] = {
+    "greedy": Baseline(
+        greedy_of_table,
+        lambda game, player: True,
+        "The most points in this turn, bonuses included.",
+    )
+}
+"""The baselines of Yahtzee, by name."""

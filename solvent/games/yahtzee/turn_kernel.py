@@ -1,18 +1,24 @@
-"""One turn of Yahtzee: expectation over dice and the best choices, for many cards at once.
+"""One turn of Yahtzee, compiled: its values backwards, and its probabilities forwards.
 
-All arrays have the cards with the same filled boxes in their last axis, the *lanes*, so that the
-innermost loops are over consecutive numbers. With j rolls left, r a roll and k a keep,
+A turn leads from a card over hands and rolls to an *end*: a box, the points in it, and whether
+another Yahtzee earned its bonus. An end and the card give the reward and the next card
+(:func:`fill`). Backwards, for the L cards with the same filled boxes at once, j rolls being left,
+let r be a roll and k a hand, and
 
     e[j, r]  =  the value once r lies on the table,
-    w[j, k]  =  the value of keeping k and rolling the others, j rolls being left after that,
+    w[j, k]  =  the value of keeping k and rolling the other dice, j rolls being left after that,
 
     w[j, k]  =  e[j, k] if k is a roll, else the mean over faces f of w[j, k + f],
-    e[0, r]  =  max over boxes of  points + value of the next card,
-    e[j, r]  =  max( e[0, r],  max over keeps k in r, k other than r, of w[j-1, k] ).
+    e[0, r]  =  max over boxes of  reward + value of the next card,
+    e[j, r]  =  max( e[0, r],  max over hands k in r, k other than r, of w[j-1, k] ).
 
-The maximum over all keeps in r is taken die by die: best(k) is the larger of w(k) and best(k less a
-die). A maximum has no rounding error, so this is the same number as the maximum over all keeps.
-The value of the card is w[N-1, the empty keep], N being the rolls of a turn.
+The maximum over all hands in r is taken die by die: e[j, k] of a hand k that is no roll is the
+larger of w[j-1, k] and of e[j, k less a die]. A maximum has no rounding error, so this is the same
+number as the maximum over all hands. The value of the card is w[N-1, the empty hand], N being the
+rolls of a turn.
+
+Forwards the actions of a policy are given, and probability flows the same way to the ends
+(:func:`turn_ends`) and on to the next cards (:func:`pass_on`).
 """
 
 from __future__ import annotations
@@ -21,91 +27,71 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from solvent.games.yahtzee.arrays import (
-    BONUS_AT,
-    JOKER,
-    LOWER_MASK,
-    ROLLS,
-    TRACKS,
-    UPPER_BONUS,
-    YAHTZEE_BONUS,
-    YAHTZEE_BOX,
-    Rules,
-)
+from solvent.games.yahtzee.arrays import Rules
+from solvent.games.yahtzee.rules import LARGEST_POINTS
 from solvent.model.arrays import Floats
-
-FORCED, FREE = 0, 1
 
 TIE = 1e-9
 """Choices whose values differ by at most this count as equally good."""
 
+AGAIN = LARGEST_POINTS + 1
+"""Added to the points of an end with another Yahtzee."""
+
+ENDS = 2 * AGAIN
+"""How many ends there are in a box."""
+
 
 @njit(cache=True, inline="always")
-def points_in(rules: Rules, filled: int, box: int, roll: int) -> int:
-    """The points of a roll in a box; -1 where it may not go.
+def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
+    """How a turn ends that fills a box with a roll; -1 if it may not go there.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
-        box: Which.
-        roll: Which.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        box: Index of the box.
+        hand: Number of the roll, or of any hand, which may not go anywhere.
     """
     if filled >> box & 1:
         return -1
-    number = rules.number
-    face = rules.face[roll]
-    yahtzee = number[YAHTZEE_BOX]
-    if face < 0 or yahtzee < 0 or not filled >> yahtzee & 1 or number[JOKER] > FREE:
-        return int(rules.plain[box, roll])
-    match = rules.of_face[face]
-    match_open = match >= 0 and not filled >> match & 1
-    is_upper = rules.face_of[box] >= 0
-    if number[JOKER] == FREE:
-        if match_open or is_upper:
-            return int(rules.plain[box, roll])
-        return int(rules.joker[box, roll])
-    if match_open:
-        return int(rules.plain[box, roll]) if box == match else -1
-    lower = number[LOWER_MASK]
-    if filled & lower != lower:
-        return -1 if is_upper else int(rules.joker[box, roll])
-    return int(rules.plain[box, roll])
+    face = rules.face[hand]
+    if face < 0 or not filled & rules.yahtzee:
+        scored = int(rules.plain[box, hand])
+    else:
+        match = 1 if rules.match[face] & ~filled else 0
+        lower = 1 if rules.lower & ~filled else 0
+        scored = int(rules.joker[match, lower, box, face])
+    if bonus and face >= 0 and scored >= 0:
+        scored += AGAIN
+    return scored
 
 
 @njit(cache=True, inline="always")
-def extra(rules: Rules, roll: int, bonus: int) -> int:
-    """The bonus of another Yahtzee."""
-    if bonus and rules.face[roll] >= 0:
-        return int(rules.number[YAHTZEE_BONUS])
-    return 0
+def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int, int, int]:
+    """The reward of an end, and the points of the upper section and the bonus that follow.
 
-
-@njit(cache=True, inline="always")
-def upper_after(rules: Rules, upper: int, box: int, scored: int) -> int:
-    """Points of the upper section once a box is filled."""
-    if rules.face_of[box] < 0:
-        return upper
-    return int(min(upper + scored, rules.number[BONUS_AT]))
-
-
-@njit(cache=True, inline="always")
-def upper_reward(rules: Rules, upper: int, after: int) -> int:
-    """The bonus of the upper section, where it is reached."""
-    if upper < after and after == rules.number[BONUS_AT]:
-        return int(rules.number[UPPER_BONUS])
-    return 0
-
-
-@njit(cache=True, inline="always")
-def bonus_after(rules: Rules, bonus: int, box: int, scored: int) -> int:
-    """Whether another Yahtzee has a bonus once a box is filled."""
-    if rules.number[TRACKS] and box == rules.number[YAHTZEE_BOX] and scored > 0:
-        return 1
-    return bonus
+    Args:
+        rules: The form.
+        upper: Points of the upper section.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        box: Index of the box.
+        end: How the turn ends, of :func:`end_of`.
+    """
+    scored, after = end, upper
+    reward = end
+    if end >= AGAIN:
+        scored -= AGAIN
+        reward = scored + rules.yahtzee_bonus
+    if box < rules.uppers:
+        after = min(upper + scored, rules.bonus_at)
+        if upper < after and after == rules.bonus_at:
+            reward += rules.upper_bonus
+    then = 1 if rules.tracked >> box & 1 and scored > 0 else bonus
+    return reward, after, then
 
 
 @njit(cache=True, nogil=True)
-def box_values(
+def turn_values(
     rules: Rules,
     filled: int,
     bonus: int,
@@ -113,60 +99,59 @@ def box_values(
     after: Floats,
     place: NDArray[np.int32],
     value: Floats,
+    held: Floats,
+    kept: Floats,
 ) -> None:
-    """What filling each box brings, the next cards included.
+    """The values of the turns from some cards with the same filled boxes.
 
     Args:
         rules: The form.
         filled: Bit mask of the boxes that are filled.
         bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        totals: [L] points of the upper section of the lanes.
+        totals: [L] points of the upper section.
         after: [sets, U, 2] values of the cards with a box more.
-        place: [2^B] which set of those a bit mask is; -1 when all boxes are filled.
-        value: [B, V, L], filled for the open boxes, points in a lower box left out: for an upper
-            box, by the dice that show its face; for the box for a Yahtzee, whether it is one.
+        place: [2^B] which set of those a bit mask is.
+        value: [B, ENDS, L], filled where rolls end: the reward and the value of the next card.
+        held: [N, K, L], filled: e, by the rolls that are left.
+        kept: [N, K, L], filled: w, by the rolls that are left after those of the dice.
     """
-    for b in range(len(rules.face_of)):
-        if filled >> b & 1:
-            continue
+    lanes = len(totals)
+    held[0] = -np.inf
+    known = np.zeros((len(rules.plain), ENDS), np.bool_)
+    for b in range(len(rules.plain)):
         at = place[filled | 1 << b]
-        face = rules.face_of[b]
-        for v in range(value.shape[1]):
-            scored = (face + 1) * v if face >= 0 else v
-            then = bonus_after(rules, bonus, b, scored)
-            for lane in range(len(totals)):
-                upper = upper_after(rules, totals[lane], b, scored)
-                got = scored if face >= 0 else 0
-                total = float(got + upper_reward(rules, totals[lane], upper))
-                if at >= 0:
-                    total += after[at, upper, then]
-                value[b, v, lane] = total
-
-
-@njit(cache=True, inline="always")
-def variant(rules: Rules, box: int, scored: int) -> int:
-    """Which of :func:`box_values` of a box is that of its points."""
-    face = rules.face_of[box]
-    if face >= 0:
-        return int(scored // (face + 1))
-    return 1 if box == rules.number[YAHTZEE_BOX] and scored > 0 else 0
+        for hand in range(rules.base, held.shape[1]):
+            end = end_of(rules, filled, bonus, b, hand)
+            if end < 0:
+                continue
+            if not known[b, end]:
+                known[b, end] = True
+                for lane in range(lanes):
+                    reward, upper, then = fill(rules, totals[lane], bonus, b, end)
+                    value[b, end, lane] = reward + after[at, upper, then]
+            for lane in range(lanes):
+                held[0, hand, lane] = max(held[0, hand, lane], value[b, end, lane])
+    expect(rules, held[0], kept[0])
+    for j in range(1, rules.rolls):
+        choose(rules, kept[j - 1], held[0], held[j])
+        expect(rules, held[j], kept[j])
 
 
 @njit(cache=True, nogil=True)
-def expect(rules: Rules, rolled: Floats, kept: Floats) -> None:
+def expect(rules: Rules, held: Floats, kept: Floats) -> None:
     """Expectation over the dice that are rolled.
 
     Args:
         rules: The form.
-        rolled: [R, L] values of the rolls, e.
-        kept: [K, L], filled with those of the keeps, w.
+        held: [K, L] values of the rolls, e.
+        kept: [K, L], filled with those of all hands, w.
     """
-    lanes, faces = rolled.shape[1], rules.added.shape[1]
-    base = kept.shape[0] - rolled.shape[0]
-    for r in range(rolled.shape[0]):
-        for lane in range(lanes):
-            kept[base + r, lane] = rolled[r, lane]
-    for k in range(base - 1, -1, -1):
+    lanes, faces = held.shape[1], rules.added.shape[1]
+    for k in range(len(held) - 1, -1, -1):
+        if k >= rules.base:
+            for lane in range(lanes):
+                kept[k, lane] = held[k, lane]
+            continue
         for lane in range(lanes):
             kept[k, lane] = kept[rules.added[k, 0], lane]
         for f in range(1, faces):
@@ -178,119 +163,25 @@ def expect(rules: Rules, rolled: Floats, kept: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def choose(rules: Rules, kept: Floats, best: Floats, scored: Floats, rolled: Floats) -> None:
-    """The better of filling a box and the best keep.
+def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
+    """The better of filling a box and the best hand to keep.
 
     Args:
         rules: The form.
-        kept: [K, L] values of the keeps with a roll less left, w[j-1].
-        best: [K - R, L], overwritten: the best of all keeps in a keep.
-        scored: [R, L] values of filling a box, e[0].
-        rolled: [R, L], filled: e[j].
+        kept: [K, L] values of keeping a hand with a roll less left, w[j-1].
+        scored: [K, L] values of filling a box with a roll, e[0].
+        held: [K, L], filled: e[j].
     """
-    lanes, faces = kept.shape[1], rules.added.shape[1]
-    base = best.shape[0]
-    for k in range(base):
+    lanes = held.shape[1]
+    for k in range(len(held)):
+        own = kept if k < rules.base else scored
         for lane in range(lanes):
-            best[k, lane] = kept[k, lane]
-        for f in range(faces):
+            held[k, lane] = own[k, lane]
+        for f in range(rules.less.shape[1]):
             less = rules.less[k, f]
             if less >= 0:
                 for lane in range(lanes):
-                    best[k, lane] = max(best[k, lane], best[less, lane])
-    for r in range(rolled.shape[0]):
-        for lane in range(lanes):
-            rolled[r, lane] = scored[r, lane]
-        for f in range(faces):
-            less = rules.less[base + r, f]
-            if less >= 0:
-                for lane in range(lanes):
-                    rolled[r, lane] = max(rolled[r, lane], best[less, lane])
-
-
-@njit(cache=True, nogil=True)
-def turn_values(
-    rules: Rules, filled: int, bonus: int, value: Floats, best: Floats, rolled: Floats, kept: Floats
-) -> None:
-    """The values of a turn.
-
-    Args:
-        rules: The form.
-        filled: Bit mask of the boxes that are filled.
-        bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        value: [B, V, L] of :func:`box_values`.
-        best: [K - R, L], overwritten.
-        rolled: [N, R, L], filled: e.
-        kept: [N, K, L], filled: w.
-    """
-    lanes = rolled.shape[2]
-    for r in range(rolled.shape[1]):
-        for lane in range(lanes):
-            rolled[0, r, lane] = -np.inf
-        more = extra(rules, r, bonus)
-        for b in range(len(rules.face_of)):
-            scored = points_in(rules, filled, b, r)
-            if scored < 0:
-                continue
-            v = variant(rules, b, scored)
-            plus = float(more + (0 if rules.face_of[b] >= 0 else scored))
-            for lane in range(lanes):
-                rolled[0, r, lane] = max(rolled[0, r, lane], plus + value[b, v, lane])
-    expect(rules, rolled[0], kept[0])
-    for j in range(1, rules.number[ROLLS]):
-        choose(rules, kept[j - 1], best, rolled[0], rolled[j])
-        expect(rules, rolled[j], kept[j])
-
-
-@njit(cache=True, nogil=True)
-def best_actions(
-    rules: Rules,
-    filled: int,
-    bonus: int,
-    value: Floats,
-    rolled: Floats,
-    kept: Floats,
-    action: NDArray[np.int16],
-) -> None:
-    """The actions that :func:`turn_values` is of.
-
-    Of those that are equally good it takes the first box, and else the keep with the most dice.
-
-    Args:
-        rules: The form.
-        filled: Bit mask of the boxes that are filled.
-        bonus: Whether another Yahtzee has a bonus, 0 or 1.
-        value: [B, V, L] of :func:`box_values`.
-        rolled: [N, R, L] e.
-        kept: [N, K, L] w.
-        action: [N, R, L], filled.
-    """
-    keeps = rules.kept.shape[1]
-    for j in range(rolled.shape[0]):
-        for r in range(rolled.shape[1]):
-            action[j, r, :] = -1
-            more = extra(rules, r, bonus)
-            for b in range(len(rules.face_of)):
-                scored = points_in(rules, filled, b, r)
-                if scored < 0:
-                    continue
-                v = variant(rules, b, scored)
-                plus = float(more + (0 if rules.face_of[b] >= 0 else scored))
-                for lane in range(rolled.shape[2]):
-                    least = rolled[j, r, lane] - TIE
-                    if action[j, r, lane] < 0 and plus + value[b, v, lane] >= least:
-                        action[j, r, lane] = keeps + b
-            if j == 0:
-                continue
-            for size in range(len(rules.dice[0]) - 1, -1, -1):
-                for m in range(keeps):
-                    k = rules.kept[r, m]
-                    if k < 0 or rules.size[k] != size:
-                        continue
-                    for lane in range(rolled.shape[2]):
-                        least = rolled[j, r, lane] - TIE
-                        if action[j, r, lane] < 0 and kept[j - 1, k, lane] >= least:
-                            action[j, r, lane] = m
+                    held[k, lane] = max(held[k, lane], held[less, lane])
 
 
 @njit(cache=True, nogil=True)
@@ -309,24 +200,154 @@ def solve_sets(
         sets: [n] bit masks of the filled boxes, all of the same number.
         reach: [2^B, U] of :func:`~.arrays.reachable_totals`.
         after: [sets, U, 2] values of the cards with a box more.
-        place: [2^B] which set of those a bit mask is; -1 when all boxes are filled.
-        out: [n, U, 2], filled; what cannot be reached is left as it is.
+        place: [2^B] which set of those a bit mask is.
+        out: [n, U, 2], filled; values of cards that cannot be reached are left as they are.
     """
-    keeps, rolls = rules.added.shape[0], rules.plain.shape[1]
-    turns, boxes = rules.number[ROLLS], len(rules.face_of)
-    yahtzee = rules.number[YAHTZEE_BOX]
-    variants = max(len(rules.dice[0]) + 1, 2)
-    for i in range(len(sets)):
-        filled = sets[i]
+    boxes, hands, most = len(rules.plain), len(rules.dice), reach.shape[1]
+    # Memory for the most cards that there may be: taking it anew for every set costs more time.
+    ends = np.empty(boxes * ENDS * most)
+    turns = np.empty((2, rules.rolls * hands * most))
+    for i, filled in enumerate(sets):
         totals = np.flatnonzero(reach[filled])
         lanes = len(totals)
-        value = np.empty((boxes, variants, lanes))
-        best = np.empty((keeps - rolls, lanes))
-        rolled = np.empty((turns, rolls, lanes))
-        kept = np.empty((turns, keeps, lanes))
-        tracked = rules.number[TRACKS] and filled >> yahtzee & 1
-        for bonus in range(2 if tracked else 1):
-            box_values(rules, filled, bonus, totals, after, place, value)
-            turn_values(rules, filled, bonus, value, best, rolled, kept)
-            for lane in range(lanes):
-                out[i, totals[lane], bonus] = kept[turns - 1, 0, lane]
+        value = ends[: boxes * ENDS * lanes].reshape(boxes, ENDS, lanes)
+        held = turns[0, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
+        kept = turns[1, : rules.rolls * hands * lanes].reshape(rules.rolls, hands, lanes)
+        for bonus in range(2 if rules.tracked & filled else 1):
+            turn_values(rules, filled, bonus, totals, after, place, value, held, kept)
+            for lane, total in enumerate(totals):
+                out[i, total, bonus] = kept[rules.rolls - 1, 0, lane]
+
+
+@njit(cache=True, nogil=True)
+def best_actions(
+    rules: Rules,
+    filled: int,
+    bonus: int,
+    value: Floats,
+    held: Floats,
+    kept: Floats,
+    action: NDArray[np.int16],
+) -> None:
+    """The best actions of a turn; the first in :attr:`Rules.order` if several are equally good.
+
+    Args:
+        rules: The form.
+        filled: Bit mask of the boxes that are filled.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        value: [B, ENDS, L] of :func:`turn_values`, as the next two.
+        held: [N, K, L] e.
+        kept: [N, K, L] w.
+        action: [N, R, L], filled, by the rolls that are left, the roll and the card.
+    """
+    keeps = rules.kept.shape[1]
+    action[:] = -1
+    for j in range(len(action)):
+        for hand in range(rules.base, held.shape[1]):
+            chosen = action[j, hand - rules.base]
+            for a in rules.order:
+                if a >= keeps:
+                    end = end_of(rules, filled, bonus, a - keeps, hand)
+                    if end < 0:
+                        continue
+                    values = value[a - keeps, end]
+                elif j > 0 and rules.kept[hand, a] >= 0:
+                    values = kept[j - 1, rules.kept[hand, a]]
+                else:
+                    continue
+                for lane in range(len(chosen)):
+                    if chosen[lane] < 0 and values[lane] >= held[j, hand, lane] - TIE:
+                        chosen[lane] = a
+
+
+@njit(cache=True, nogil=True)
+def turn_ends(
+    rules: Rules,
+    filled: int,
+    bonus: int,
+    actions: NDArray[np.int16],
+    chances: Floats,
+    ends: Floats,
+) -> None:
+    """How turns end if a policy is followed.
+
+    Args:
+        rules: The form.
+        filled: Bit mask of the boxes that are filled.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        actions: [N, R, L] one action for every state, by the rolls that are left, the roll, and the
+            card; empty if they are drawn.
+        chances: [N, R, L, A] their probabilities, those of illegal ones being 0; else empty.
+        ends: [L, B, ENDS], filled: the probability of each end.
+    """
+    faces, keeps = rules.added.shape[1], rules.kept.shape[1]
+    kept, rolled = np.empty(len(rules.dice)), np.empty(len(rules.dice) - rules.base)
+    fixed = actions.size > 0
+    ends[:] = 0.0
+    for lane in range(len(ends)):
+        kept[:] = 0.0
+        kept[0] = 1.0
+        for j in range(rules.rolls - 1, -1, -1):
+            for k in range(rules.base):
+                if kept[k] > 0.0:
+                    for f in range(faces):
+                        kept[rules.added[k, f]] += kept[k] / faces
+            rolled[:] = kept[rules.base :]
+            kept[:] = 0.0
+            for r in range(len(rolled)):
+                if rolled[r] == 0.0:
+                    continue
+                first = int(actions[j, r, lane]) if fixed else 0
+                for a in range(first, first + 1 if fixed else chances.shape[3]):
+                    p = rolled[r] if fixed else rolled[r] * chances[j, r, lane, a]
+                    if p > 0.0 and a < keeps:
+                        kept[rules.kept[rules.base + r, a]] += p
+                    elif p > 0.0:
+                        end = end_of(rules, filled, bonus, a - keeps, rules.base + r)
+                        ends[lane, a - keeps, end] += p
+
+
+@njit(cache=True, nogil=True)
+def pass_on(
+    rules: Rules,
+    filled: int,
+    bonus: int,
+    totals: NDArray[np.int64],
+    ends: Floats,
+    mass: Floats,
+    place: NDArray[np.int32],
+    after: Floats,
+) -> float:
+    """Move probability from cards to those that follow.
+
+    Args:
+        rules: The form.
+        filled: Bit mask of the boxes that are filled.
+        bonus: Whether another Yahtzee has a bonus, 0 or 1.
+        totals: [L] points of the upper section of the cards.
+        ends: [L, B, ENDS] how their turns end.
+        mass: [L, W] the probability of each card, by the points so far; W is 1 if these are not
+            told apart.
+        place: [2^B] which set of the next layer a bit mask is.
+        after: [sets, U, 2, V] added to: the probability of each next card; V is 1 if points are not
+            told apart.
+
+    Returns:
+        The points that these turns bring on average, times the probability of the cards.
+    """
+    points = 0.0
+    for lane in range(len(totals)):
+        possible = np.flatnonzero(mass[lane])
+        whole = mass[lane].sum()
+        for b in range(len(rules.plain)):
+            at = place[filled | 1 << b]
+            for end in range(ENDS):
+                p = ends[lane, b, end]
+                if p == 0.0:
+                    continue
+                reward, upper, then = fill(rules, totals[lane], bonus, b, end)
+                points += p * whole * reward
+                more = reward if after.shape[3] > 1 else 0
+                for w in range(possible[0], possible[-1] + 1):
+                    after[at, upper, then, w + more] += p * mass[lane, w]
+    return points

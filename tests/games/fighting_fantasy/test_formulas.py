@@ -110,14 +110,3 @@ def test_equation_13_as_printed_is_no_probability() -> None:
     printed = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=True)
     assert float(mended) == pytest.approx(0.846031, abs=5e-7)
     assert float(printed) == pytest.approx(10.643652, abs=5e-7)
-
-
-def test_formulas_compute_in_the_numbers_they_are_given() -> None:
-    exact = round_probabilities(-1)
-    p_w, p_d, p_l = (float(p) for p in exact)
-    for hero, opponent in GRID:
-        rational = victory_with_constant_luck(exact, Fraction(5, 6), hero, opponent)
-        assert isinstance(rational, Fraction)
-        floating = victory_with_constant_luck((p_w, p_d, p_l), 5 / 6, hero, opponent)
-        assert isinstance(floating, float)
-        assert floating == pytest.approx(float(rational), rel=1e-12)

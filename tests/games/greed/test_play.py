@@ -43,19 +43,11 @@ def test_the_dice_told_are_the_change_of_the_score(player: int, phase: str) -> N
     assert busts
 
 
-def test_of_very_many_dice_the_sum_is_told() -> None:
-    game = Greed(limit=500, sides=6)
-    state = Position(0, (0, 0), "play")
-    outcome = game.transition(state, (100, 0))[250]
-    told = game.tell(state, (100, 0), outcome, random.Random(1))
-    assert told == f"100 dice = {outcome.state.scores[0]}."
-
-
-def test_to_stand_is_no_roll() -> None:
-    game = Greed(limit=12, sides=4)
-    state = Position(0, (7, 3), "play")
-    [outcome] = game.transition(state, (0, 0))
-    assert game.tell(state, (0, 0), outcome, random.Random(1)) == ""
+def test_of_very_many_dice_the_sum_is_told_and_of_a_stand_nothing() -> None:
+    game, state = Greed(limit=500, sides=6), Position(0, (0, 0), "play")
+    for action, branch, said in (((100, 0), 250, "100 dice = 350."), ((0, 0), 0, "")):
+        outcome = game.transition(state, action)[branch]
+        assert game.tell(state, action, outcome, random.Random(1)) == said
 
 
 def test_thirty_actions_are_one_short_question() -> None:

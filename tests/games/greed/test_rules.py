@@ -49,13 +49,9 @@ def test_rule(check: Callable[[], None]) -> None:
     check()
 
 
-def test_both_players_start_at_0_and_player_0_begins() -> None:
-    [start] = Greed().initial()
-    assert start.state == Position(0, (0, 0), "play")
-
-
-def test_the_player_on_turn_names_a_number_of_dice_and_the_other_one_waits() -> None:
+def test_player_0_begins_and_only_the_player_on_turn_names_a_number_of_dice() -> None:
     game = Greed(100, 6)
+    assert [start.state for start in game.initial()] == [Position(0, (0, 0), "play")]
     assert game.legal_actions(Position(0, (0, 93), "play")) == (tuple(range(30)), (STAND,))
     assert game.legal_actions(Position(1, (0, 93), "play")) == ((STAND,), (0, 1, 2))
     assert game.legal_actions(Position(1, (0, 100), "last")) == ((STAND,), (STAND,))
@@ -86,11 +82,6 @@ def test_large_tables_have_the_probabilities_of_the_rules_to_the_last_bit() -> N
         ] == [
             (o.state, float(o.probability), float(o.reward)) for o in game.transition(state, joint)
         ]
-
-
-def test_tables_hold_what_there_is_much_of_in_narrow_types() -> None:
-    table = compile_game(Greed(4, 3))
-    assert (table.next_state.dtype, table.outcome_reward.dtype) == (np.int32, np.float32)
 
 
 def test_a_table_that_would_fill_the_memory_is_refused() -> None:

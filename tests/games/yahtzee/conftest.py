@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from solvent.games.yahtzee.layers import YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvent.games.yahtzee.evaluation import Evaluation
+from solvent.games.yahtzee.layers import YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Turn, Yahtzee
-from solvent.games.yahtzee.scores import score_policy
-from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
+from solvent.games.yahtzee.scores import YahtzeeScore, score_policy
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "textbook" / "yahtzee.md").read_text(encoding="utf-8")
@@ -56,7 +55,7 @@ def test_the_official_game(official: YahtzeeSolution) -> None:
     assert ours("largest score") == published("largest score") == official.game.most
     rules = official.layers.rules
     said = FACTS["rolls of five dice, and dice that may be kept of them"][2]
-    assert said == f"{len(rules.face)}, {len(rules.size)}"
+    assert said == f"{len(rules.dice) - rules.base}, {len(rules.dice)}"
     assert f"{official.layers.n_states:,} *cards*" in PAGE
     assert 756 * official.layers.n_states // 10**6 == 405
     assert "405 million" in PAGE
@@ -78,21 +77,21 @@ def test_the_games_of_others(free: YahtzeeSolution) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(official: YahtzeeSolution) -> dict[str, Evaluation]:
-    return {
-        name: score_policy(official, name, scores=True).evaluation for name in ("optimal", "greedy")
-    }
+def found(official: YahtzeeSolution) -> dict[str, YahtzeeScore]:
+    return {name: score_policy(official, name, scores=True) for name in ("optimal", "greedy")}
 
 
 @pytest.mark.slow
-def test_the_distribution_of_the_score(found: dict[str, Evaluation], free: YahtzeeSolution) -> None:
+def test_the_distribution_of_the_score(
+    found: dict[str, YahtzeeScore], free: YahtzeeSolution
+) -> None:
     least = bounds("standard deviation, official rules")[0]
     assert least == round(found["optimal"].deviation, 5)
     greedy = found["greedy"]
     fact = "expected score of greedy play, official rules"
     assert ours(fact) == pytest.approx(greedy.value, abs=5e-10)
     assert greedy.error < float(FACTS[fact][3])
-    of_verhoeff = score_policy(free, "optimal", scores=True).evaluation
+    of_verhoeff = score_policy(free, "optimal", scores=True)
     deviation = "standard deviation, jokers go anywhere"
     assert bounds(deviation)[0] == round(of_verhoeff.deviation, 5)
     assert round(bounds(deviation)[1], 4) == published(deviation)
@@ -155,7 +154,7 @@ def test_the_deviations_are_those_of_all_optimal_policies(
 
 
 @pytest.mark.slow
-def test_the_figure_is_that_of_the_script(found: dict[str, Evaluation]) -> None:
+def test_the_figure_is_that_of_the_script(found: dict[str, YahtzeeScore]) -> None:
     drawn = (DOCS / "textbook" / "yahtzee-scores.svg").read_text(encoding="utf-8")
     # A unit in the last place may be rounded otherwise elsewhere.
     np.testing.assert_allclose(points_of(script()["picture"](found)), points_of(drawn), atol=0.11)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,11 +17,9 @@ import solvent
 from solvent.baselines import make_baseline
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.cli.app import app
-from solvent.games.yahtzee.evaluation import OptimalPolicy, evaluate
-from solvent.games.yahtzee.layers import YahtzeeLayers
+from solvent.games.yahtzee.layers import YahtzeeSolution, solved_yahtzee
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import KNOWN, score_policy
-from solvent.games.yahtzee.solution import YahtzeeSolution, solved_yahtzee
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.registration import register_envs
 
@@ -73,7 +70,7 @@ def test_a_networks_score_is_that_of_its_table(
     # The first layer is summed in another order, in float32.
     assert found.value == pytest.approx(expected.value, abs=1e-4 if rule == "sampled" else 1e-9)
     assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
-    assert found.evaluation.error < 1e-8
+    assert found.error < 1e-8
 
 
 @pytest.mark.parametrize("game", FORMS, ids=str)
@@ -102,7 +99,7 @@ def test_greedy_takes_the_most_points_in_a_turn() -> None:
 
 def test_the_distribution_of_points_is_that_of_rollouts() -> None:
     solution = solved_yahtzee(GAME)
-    found = evaluate(solution.layers, OptimalPolicy(solution), scores=True)
+    found = score_policy(solution, "optimal", scores=True)
     points = np.arange(len(found.scores))
     assert found.scores.sum() == pytest.approx(1, abs=1e-12)
     assert points @ found.scores == pytest.approx(solution.value, abs=1e-9)
@@ -135,21 +132,7 @@ def test_a_network_of_another_form_is_refused() -> None:
         score_policy(solved_yahtzee(FORMS[1]), network(GAME, "mode", masked=True))
 
 
-def test_the_command_scores_policies_by_name() -> None:
-    words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
-    run = CliRunner().invoke(app, ["score", "greedy", "yahtzee", *words, "--json"])
-    found = json.loads(run.stdout)
-    expected = score_policy(solved_yahtzee(GAME), "greedy")
-    assert found["name"] == "greedy"
-    assert found["value"] == pytest.approx(expected.value, abs=1e-12)
-    assert found["gap"] == pytest.approx(expected.optimum - expected.value, abs=1e-12)
-    shown = CliRunner().invoke(app, ["score", "uniform", "yahtzee", *words])
-    assert "proved to within" in shown.stdout
-    refused = CliRunner().invoke(app, ["score", "greed", "yahtzee", *words])
-    assert "what is scored is 'greed'; allowed are greedy, optimal, uniform" in (refused.output)
-
-
-def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
+def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path) -> None:
     words = ["--boxes", GAME.boxes, "--faces", "2", "--bonus-at", "8"]
     out = str(tmp_path / "solved")
     assert CliRunner().invoke(app, ["solve", "yahtzee", *words, "--out", out]).exit_code == 0
@@ -163,8 +146,12 @@ def test_the_command_scores_a_network_and_a_folder(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["score", str(file), "--mode", "--json"])
     expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
     assert json.loads(run.stdout)["value"] == pytest.approx(expected.value, abs=1e-12)
-    refused = CliRunner().invoke(app, ["score", str(file), "--out", out])
-    assert "nothing of it is kept; leave --out out" in refused.output
+    for words_of, said in (
+        (["score", str(file), "--out", out], "nothing of it is kept; leave --out out"),
+        (["score", "uniform", "yahtzee", *words], "proved to within"),
+        (["score", "greed", "yahtzee", *words], "'greed'; allowed are greedy, optimal, uniform"),
+    ):
+        assert said in CliRunner().invoke(app, words_of).output
 
 
 def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None:
@@ -188,27 +175,15 @@ def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None
         assert 0 < score_policy(solution, player).value < solution.value
 
 
-def test_there_is_no_self_play_for_one(tmp_path: Path) -> None:
-    from solvent.training import train
-
-    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
-        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
-
-
 @pytest.mark.slow
 def test_the_full_game_is_scored_exactly(official: YahtzeeSolution) -> None:
     assert KNOWN == ("optimal", "greedy", "uniform")
     optimal = score_policy(official, "optimal", scores=True)
     assert optimal.value == pytest.approx(official.value, abs=1e-9)
-    assert optimal.evaluation.quantile(0.5) == 248
+    assert optimal.quantile(0.5) == 248
     # Only thirteen Yahtzees in the best order: possible, and hardly ever.
-    assert 0 < optimal.evaluation.scores[1575] < 1e-18
+    assert 0 < optimal.scores[1575] < 1e-18
     assert score_policy(official, "greedy").value == pytest.approx(217.38303734522, abs=1e-8)
-
-
-def test_layers_can_be_pickled_for_a_cluster() -> None:
-    again = pickle.loads(pickle.dumps(YahtzeeLayers(GAME)))  # noqa: S301
-    assert again.identity == YahtzeeLayers(GAME).identity
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -10,14 +11,15 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from side_by_side import assert_equal, assert_steps_equal
 
 from solvent.envs import TabularVectorEnv
 from solvent.envs.env import Env
 from solvent.envs.registration import aec_env, rules_and_source
 from solvent.envs.simulation import OnePlayerSampler
 from solvent.envs.vector_env import VectorEnv
+from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
 from solvent.games.yahtzee.rules import Yahtzee
-from solvent.games.yahtzee.simulation import YahtzeeEpisodes, sampler_of
 from solvent.registration import register_envs
 
 register_envs()
@@ -31,24 +33,11 @@ MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP]
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("game", SMALL, ids=str)
 def test_episodes_are_those_of_the_table_bit_for_bit(game: Yahtzee, mode: AutoresetMode) -> None:
-    n, rng = 32, np.random.default_rng(0)
-    mine = VectorEnv(YahtzeeEpisodes(game, n), autoreset_mode=mode)
-    other = TabularVectorEnv(game, n, autoreset_mode=mode)
-    np.testing.assert_array_equal(mine.reset(seed=3)[0], other.reset(seed=3)[0])
-    ended = 0
-    for _ in range(150):
-        actions = rng.integers(0, mine.single_action_space.n, n)
-        *found, infos = mine.step(actions)
-        *expected, told = other.step(actions)
-        for one, another in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, another)
-        for name in ("illegal_action", "action_mask"):
-            np.testing.assert_array_equal(infos[name], told[name])
-        assert [mine.simulator.state(i) for i in range(n)] == [
-            other.simulator.state(i) for i in range(n)
-        ]
-        ended += int(found[2].sum())
-    assert ended > 100
+    mine = VectorEnv(YahtzeeEpisodes(game, 32), autoreset_mode=mode)
+    other: Any = TabularVectorEnv(game, 32, autoreset_mode=mode)
+    assert_equal(mine.reset(seed=3), other.reset(seed=3))
+    ended, illegal = assert_steps_equal(mine, other, 150, seed=0)
+    assert min(ended, illegal) > 100
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -59,21 +48,9 @@ def test_many_environments_are_as_many_single_ones(mode: AutoresetMode, observat
     single: Any = SyncVectorEnv(
         [lambda: Env(YahtzeeEpisodes(game, 1, observation))] * n, autoreset_mode=mode
     )
-    rng = np.random.default_rng(1)
-    seen, infos = many.reset(seed=5)
-    np.testing.assert_array_equal(seen, single.reset(seed=5)[0])
-    ended = 0
-    for _ in range(150):
-        legal = infos["action_mask"] * rng.random((n, many.single_action_space.n))
-        actions = np.where(rng.random(n) < 0.1, rng.integers(0, 44, n), legal.argmax(axis=1))
-        *found, infos = many.step(actions)
-        *expected, told = single.step(actions)
-        for one, another in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, another)
-        np.testing.assert_array_equal(infos["action_mask"], np.stack(told["action_mask"]))
-        assert (infos["illegal_action"] == told["illegal_action"]).all()
-        ended += int(found[2].sum())
-    assert ended > 5
+    assert_equal(many.reset(seed=5), single.reset(seed=5))
+    ended, illegal = assert_steps_equal(many, single, 150, seed=1)
+    assert min(ended, illegal) > 5
 
 
 def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
@@ -85,10 +62,10 @@ def test_what_is_seen_and_legal_is_as_the_rules_say() -> None:
     for _ in range(60):
         # Yahtzees are rare: some dice are put on the table.
         saved = env.get_state()
-        rolled = saved["roll"] >= 0
+        rolled = saved["hand"] > 0
         alike = np.flatnonzero(env.simulator._rules.face >= 0)
         change = rolled & (rng.random(n) < 0.1)
-        saved["roll"][change] = rng.choice(alike, change.sum())
+        saved["hand"][change] = rng.choice(alike, change.sum())
         env.set_state(saved)
         seen, mask = env.simulator.look()
         for i in range(n):
@@ -134,7 +111,7 @@ def test_a_saved_state_is_checked() -> None:
     env = VectorEnv(YahtzeeEpisodes(SMALL[0], 3))
     env.reset(seed=0)
     saved = env.get_state()
-    for name, value in [("filled", 16), ("roll", 6), ("roll", -2), ("upper", 9), ("rolls", 4)]:
+    for name, value in [("filled", 16), ("hand", 99), ("hand", -2), ("upper", 9), ("rolls", 4)]:
         wrong = {**saved, name: np.full_like(saved[name], value)}
         with pytest.raises(ValueError, match=f"saved {name} goes from {value}"):
             env.set_state(wrong)
@@ -149,10 +126,19 @@ def test_a_saved_state_is_checked() -> None:
         ({"dise": 3}, "Did you mean 'dice'"),
     ],
 )
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_bad_arguments(make: Any, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make("solvent/Yahtzee-v0", **arguments)
+def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
+    for make in (gym.make, gym.make_vec):
+        with pytest.raises(ValueError, match=message):
+            make("solvent/Yahtzee-v0", **arguments)
+
+
+def test_it_is_a_game_for_one(tmp_path: Path) -> None:
+    from solvent.training import train
+
+    with pytest.raises(ValueError, match="yahtzee is a game for one"):
+        aec_env("yahtzee")
+    with pytest.raises(ValueError, match="Yahtzee-v0 is a game for one; self-play needs one for"):
+        train("solvent/Yahtzee-v0", self_play=True, folder=tmp_path / "run", progress=False)
 
 
 def test_small_forms_are_sampled_from_a_table() -> None:
@@ -160,8 +146,3 @@ def test_small_forms_are_sampled_from_a_table() -> None:
     assert isinstance(rules_and_source("yahtzee", {})[1], OnePlayerSampler)
     env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
     assert env.unwrapped.game.n_states > 10
-
-
-def test_it_is_no_game_for_two() -> None:
-    with pytest.raises(ValueError, match="yahtzee is a game for one"):
-        aec_env("yahtzee")
