@@ -80,7 +80,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The command that solves a small half into a folder, kept compact, which is done."""
     folder = tmp_path_factory.mktemp("small")
     chart = folder / "small.csv"
-    chart.write_bytes(csv_text(SMALL, chart))
+    chart.write_text(csv_text(SMALL), encoding="utf-8")
     words = [
         *("solve", "football-strategy", "--form", "half", "--chart", str(chart)),
         *("--ruleset", json.dumps(RULES), "--clock", json.dumps({**CLOCK, "timeouts": 1})),
