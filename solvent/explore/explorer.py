@@ -48,7 +48,7 @@ from solvent.explore.states import NearestError, States
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import GameSpec, spec_of
-from solvent.report.choices import choice_text
+from solvent.model.text import choice_text
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record

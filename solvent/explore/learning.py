@@ -21,7 +21,7 @@ from solvent.envs import TabularEnv
 from solvent.exact import SolvedTable
 from solvent.model import TabularGame, against
 from solvent.model.arrays import Floats
-from solvent.report.numbers import small
+from solvent.model.text import small
 from solvent.report.panel import Axis, Panel, gap_axis
 from solvent.tabular import Estimate, measure, q_learning, sarsa, value_iteration
 from solvent.tabular.exact_curves import QUANTITIES

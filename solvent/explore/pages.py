@@ -13,7 +13,7 @@ from solvent import __version__
 from solvent import report as report_package
 from solvent.explore.explorer import Explorer, Page
 from solvent.model import ValueScale
-from solvent.report.numbers import brief, exact, small
+from solvent.model.text import brief, exact, small
 from solvent.report.sections import beside
 
 PAGES = (

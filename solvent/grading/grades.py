@@ -25,7 +25,7 @@ from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.game import Mapped, Placed
 from solvent.model.parameters import brief, shown
-from solvent.report.choices import state_text
+from solvent.model.text import state_text
 from solvent.report.gap_attribution import attribute_gap
 from solvent.scoring import policy_from
 

@@ -10,7 +10,7 @@ import numpy as np
 from solvent.exact import GapLocation, Solution
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import grouped_sum
-from solvent.report.choices import choice_text, field_names, field_values
+from solvent.model.text import choice_text, field_names, field_values
 
 MOST_VALUES = 40
 """A field that takes more values than this has no split of its own."""

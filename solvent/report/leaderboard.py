@@ -11,21 +11,17 @@ from dataclasses import dataclass, replace
 from math import isfinite, isnan
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-from solvent import __version__
 from solvent.benchmark.card import PROVED, STATED
 from solvent.benchmark.citation import bibtex
 from solvent.benchmark.records import AgentRecord, SuiteRecord, TaskRecord
-from solvent.benchmark.statistics import LEAST_SEEDS, Estimate
+from solvent.benchmark.statistics import Estimate
 from solvent.benchmark.submissions import Submission, check_submission
 from solvent.benchmark.suites import Suite
 from solvent.benchmark.summary import POLICIES, Improvement, Row, Summary, summarize
 from solvent.exact import write_atomically
+from solvent.report.charts import profile_panel
 from solvent.report.colours import Mark, algorithm_marks
-from solvent.report.numbers import brief, exact, small, whole
-from solvent.report.sections import beside
-from solvent.report.seeds import profile_panel
+from solvent.report.page import template
 
 KINDS = {
     False: "Learned from samples",
@@ -122,23 +118,12 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
     Raises:
         ValueError: If there is none.
     """
-    environment = Environment(
-        loader=PackageLoader("solvent.report", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals |= {"two_digits": "{:.2f}".format, "bibtex": bibtex}
-    return environment.get_template("leaderboard.html.j2").render(
+    return template(
+        "leaderboard.html.j2",
         boards=boards_of(submissions),
-        least_seeds=LEAST_SEEDS,
         proved=PROVED,
         stated=STATED,
-        scripts=[beside(__file__, "save.js")],
-        style=beside(__file__, "page.css"),
-        version=__version__,
+        bibtex=bibtex,
     )
 
 

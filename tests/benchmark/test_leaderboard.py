@@ -18,13 +18,13 @@ from solvent.benchmark.statistics import estimate
 from solvent.benchmark.submissions import check_submission
 from solvent.cli.app import app
 from solvent.exact import StoreError
+from solvent.model.text import brief
 from solvent.report.leaderboard import (
     KINDS,
     boards_of,
     render_leaderboard,
     write_leaderboard,
 )
-from solvent.report.numbers import brief
 
 GREED = SUITE.tasks[1].name
 

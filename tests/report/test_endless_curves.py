@@ -12,11 +12,9 @@ import pytest
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.benchmark.statistics import curve_band
 from solvent.exact.learning_curve import Evaluation
+from solvent.report.charts import distances, ends, gap_band_panel, gap_panel, rows_of, value_panel
 from solvent.report.colours import algorithm_marks
-from solvent.report.curves import ends, gap_panel, value_panel
-from solvent.report.distances import distances, rows_of
 from solvent.report.panel import Axis, gap_axis
-from solvent.report.seeds import gap_band_panel
 
 MARKS = algorithm_marks(["dqn"])
 STEPS = [0, 100, 200, 300]

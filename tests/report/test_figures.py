@@ -20,7 +20,8 @@ from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
 from solvent.games.gamebook.library import open_book
 from solvent.model import TabularPolicy, compile_game
-from solvent.report.choices import choice_text
+from solvent.model.text import brief, choice_text, exact, interval, precise, small, tick, whole
+from solvent.report.charts import panels
 from solvent.report.colours import (
     ALGORITHMS,
     CIVIDIS,
@@ -30,9 +31,7 @@ from solvent.report.colours import (
     algorithm_marks,
     shade,
 )
-from solvent.report.curves import panels
 from solvent.report.gap_attribution import attribute_gap
-from solvent.report.numbers import brief, exact, interval, precise, small, tick, whole
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
 
 

@@ -20,9 +20,9 @@ from solvent.benchmark.records import BenchRecord, TaskRecord, read_results, wri
 from solvent.benchmark.statistics import estimate
 from solvent.exact import StoreError, score, solve
 from solvent.model import GymnasiumTable, compile_game
+from solvent.model.text import small
 from solvent.report import page as page_module
 from solvent.report import write_report
-from solvent.report.numbers import small
 from solvent.report.page import render
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -14,7 +14,7 @@ from solvent.games.gamebook.report_map import book_map
 from solvent.games.gamebook.report_reading import choices_text, losses, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.model import TabularPolicy
-from solvent.report.numbers import exact, small
+from solvent.model.text import exact, small
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask
 

@@ -12,8 +12,8 @@ from statistics import mean
 
 from solvent.games.gamebook.book import Book
 from solvent.games.gamebook.report_reading import Reading
+from solvent.model.text import small
 from solvent.report.colours import VIRIDIS, shade
-from solvent.report.numbers import small
 
 STEP = (26, 26)
 """Distance of columns and of places in them, in pixels."""

@@ -25,7 +25,7 @@ from solvent.exact.layered import resources
 from solvent.games.football.chart_files import chart_bytes
 from solvent.games.football_clock.baselines.scores import network_layers
 from solvent.games.football_clock.solver.solution import TimedSolution
-from solvent.report.numbers import precise
+from solvent.model.text import precise
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,8 @@ from solvent.games.football_clock.solver.optimal import OptimalLayers
 from solvent.games.football_clock.solver.policies import Players
 from solvent.games.football_clock.solver.solution import TimedSolution
 from solvent.model.arrays import Floats
+from solvent.model.text import brief
 from solvent.report.colours import CIVIDIS
-from solvent.report.numbers import brief
 from solvent.report.panel import Axis, Panel
 from solvent.report.sections import Section
 
