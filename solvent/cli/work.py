@@ -163,7 +163,7 @@ def explore(
         ValueError: If there is no such game, or the options do not fit together.
     """
     from solvent.explore import Explorer, serve, write_map, write_replay
-    from solvent.explore.export import read_export
+    from solvent.explore.pages import read_export
 
     if replay is not None and export is None:
         raise ValueError("--replay is for --export FILE, the page to be written")

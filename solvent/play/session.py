@@ -11,6 +11,7 @@ from solvent.exact import SolvedGame
 from solvent.model import WINS_OR_TIES, Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Abridged, Alternating, Explained, Labelled, Placed, Told
 from solvent.model.registry import spec_of
+from solvent.model.text import action_names
 from solvent.play.prompt import Choices, wrapped
 
 Strategy: TypeAlias = Callable[[Any], Mapping[int, float]]
@@ -115,13 +116,6 @@ class Session:
         if isinstance(self.game, Alternating):
             return (self.game.turn(state),)
         return tuple(range(self.game.info.players))
-
-    def names(self, state: Any, legal: Sequence[int]) -> Mapping[int, str]:
-        """The person's actions in words, which some games have of their own for each state."""
-        if isinstance(self.game, Labelled):
-            labels = self.game.labels(state)
-            return {action: labels[action].rstrip(".") for action in legal}
-        return {action: self.game.info.actions[self.player][action] for action in legal}
 
     def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
         """The action that each number stands for; where names are numbers, they are meant."""
@@ -279,7 +273,7 @@ class Session:
         acting = self.acting(state)
         action = legal[self.player][0]
         if len(legal[self.player]) > 1:
-            names = self.names(state, legal[self.player])
+            names = action_names(self.game, state, self.player)
             action = self._ask(state, names)
             record.decisions.append(self.prices(state, names)[action][1])
             self._forced = False

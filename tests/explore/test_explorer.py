@@ -22,11 +22,11 @@ from two_players import OneShot, random_policy
 from solvent import make_game
 from solvent.exact import SolvedGame, SolvedTable, locate_gap, save_policy, score, solve
 from solvent.explore import Explorer, learning, make_app, write_map, write_replay
-from solvent.explore.app import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.cells import END_COLOUR, slice_cells
 from solvent.explore.decision import choice_in, expected, joint_action, results
 from solvent.explore.episode import MISTAKES, played
 from solvent.explore.learning import EPISODES, METHODS, MOST_SWEEPS, Course
+from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS
 from solvent.explore.states import NearestError, States
 from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.rules import Greed

@@ -177,7 +177,7 @@ def test_what_cannot_be_written_is_refused_before_the_game_is_solved(
     def solved(*arguments: Any, **options: Any) -> None:
         raise AssertionError("the game has been solved")
 
-    monkeypatch.setattr("solvent.exact.solve", solved)
+    monkeypatch.setattr("solvent.cli.work.solve_game", solved)
     done = command("yahtzee", *words)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.replace("│", " ").split())
