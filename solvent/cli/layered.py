@@ -87,19 +87,6 @@ class SolveOptions:
     spot_check: int | None = None
     force: bool = False
 
-    def check(self) -> None:
-        """Raise unless the options fit together.
-
-        Raises:
-            ValueError: If they do not.
-        """
-        if self.keep is not None:
-            check_choice(self.keep, "--keep", KEEPS)
-        if self.keep == "compact" and self.out is None:
-            raise ValueError("--keep compact is for a folder; give --out DIR")
-        if self.spot_check is not None and self.out is None:
-            raise ValueError("--spot-check is for the solution in a folder; give --out DIR")
-
 
 def solve_layered(
     game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool
@@ -115,7 +102,14 @@ def solve_layered(
     Raises:
         ValueError: If the options do not fit together.
     """
-    options.check()
+    if options.keep is not None:
+        check_choice(options.keep, "--keep", KEEPS)
+    for said, given in (
+        ("--keep compact is for a folder", options.keep == "compact"),
+        ("--spot-check is for the solution in a folder", options.spot_check is not None),
+    ):
+        if given and options.out is None:
+            raise ValueError(f"{said}; give --out DIR")
     if options.plan:
         _show_plan(game, layered, options, as_json=as_json)
         return

@@ -420,60 +420,42 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
     """The agents and baselines of a bench against the optimum."""
     for task in tasks:
-        scales = _scales(task)
-        meaning = scales[0].meaning if scales else ""
+        try:
+            info = make_game(task.game, **task.parameters).info
+        except (ValueError, OSError, ImportError):
+            info = None
+        meaning = "" if info is None else ValueScale(info).meaning
         console.print(
             f"\n[bold]{escape(task.title)}[/]  optimum {task.optimum:z.6f}"
             f"{meaning and f' ({meaning})'}\nproved to lie in {interval(*task.bracket)}",
             highlight=False,
         )
-        values = ["seat 0", "seat 1"] if task.for_two else ["value"]
-        gap, worst = ("exploitability", "worse seat") if task.for_two else ("gap", "worst start")
-        numbers = [*values, gap, "normalized", worst]
+        numbers = ["value", "gap", "normalized", "worst start"]
+        if task.for_two:
+            numbers = ["seat 0", "seat 1", "exploitability", "normalized", "worse seat"]
         rows = []
-        for a in task.agents:
-            cells = _values(task, a.mode_exploitability, a.mode_value, scales)
-            rows.append((a.mode_gap, a.name, cells, a.mode_normalized, a.mode_worst_start_gap))
-        for b in task.baselines:
-            cells = _values(task, b.exploitability, b.value, scales)
-            rows.append((b.gap, b.name, cells, b.normalized, b.worst_start_gap))
-        show_rows(
-            console,
-            ["policy", *numbers],
-            [
-                (name, *map(exact, cells), small(lost), exact(normalized), small(most))
-                for lost, name, cells, normalized, most in sorted(rows)
-            ],
-            numbers=numbers,
-        )
+        for prefix, record in (
+            *(("mode_", agent) for agent in task.agents),
+            *(("", baseline) for baseline in task.baselines),
+        ):
+            value, gap, normalized, worst, lost = (
+                getattr(record, prefix + name)
+                for name in ("value", "gap", "normalized", "worst_start_gap", "exploitability")
+            )
+            values = [value]
+            if task.for_two:
+                known = info is not None and lost is not None
+                values = [
+                    ValueScale(info, seat).of(task.optimum) - lost[seat] if known else math.nan
+                    for seat in (0, 1)
+                ]
+            cells = [*map(exact, values), small(gap), exact(normalized), small(worst)]
+            rows.append((gap, record.name, cells))
+        cells_of = [(name, *cells) for _, name, cells in sorted(rows)]
+        show_rows(console, ["policy", *numbers], cells_of, numbers=numbers)
     note(console, "Agents take their most probable action; all numbers are exact.")
     if any(task.for_two for task in tasks):
         note(console, "A seat's value is what its policy gets there against a best response.")
-
-
-def _scales(task: TaskRecord) -> tuple[ValueScale, ...]:
-    """How the values of a task are read in seat 0 and seat 1; none if its game is not known."""
-    try:
-        info = make_game(task.game, **task.parameters).info
-    except (ValueError, OSError, ImportError):
-        return ()
-    return ValueScale(info, 0), ValueScale(info, 1)
-
-
-def _values(
-    task: TaskRecord,
-    exploitability: tuple[float, float] | None,
-    value: float,
-    scales: Sequence[ValueScale],
-) -> list[float]:
-    """What a policy gets, or a pair of them in each seat against a best response."""
-    if not task.for_two:
-        return [value]
-    if exploitability is None or not scales:
-        return [math.nan, math.nan]
-    return [
-        scale.of(task.optimum) - lost for scale, lost in zip(scales, exploitability, strict=True)
-    ]
 
 
 def _starts(game: Game) -> dict[Any, float]:

@@ -179,24 +179,23 @@ class Explorer:
         except ValueError as error:
             message = str(error)
         choice = choice_in(self.solved, state)
-        why = self._why(choice, query)
         own = self._own(state, True)
-        info = self.solved.game.info
+        game = self.solved.game
         starts = [
             self._told(one.state) | {"probability": float(one.probability)}
-            for one in sorted(self.solved.game.initial(), key=lambda one: -one.probability)
-        ][:MOST_STARTS]
+            for one in sorted(game.initial(), key=lambda one: -one.probability)[:MOST_STARTS]
+        ]
         values = {
             "choice": choice,
             **self._told(state),
             "fields": self.states.fields(state),
-            "drawing": self.solved.game.draw(state),
+            "drawing": game.draw(state),
             "message": message,
-            "why": why,
+            "why": self._why(choice, query),
             "at_start": state == first,
             "starts": starts if state == first and len(starts) > 1 else (),
-            "scale": ValueScale(info, choice.player),
-            "scales": tuple(ValueScale(info, player) for player in (0, 1)),
+            "scale": ValueScale(game.info, choice.player),
+            "scales": tuple(ValueScale(game.info, player) for player in (0, 1)),
             "own": bool(own),
         }
         title = "The start" if state == first else "A state"

@@ -6,13 +6,9 @@ of the value over the two fields with which the map begins. A replay is a page o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
 from solvent import report as report_package
@@ -21,9 +17,8 @@ from solvent.explore.cells import drawn, slice_cells, span_of
 from solvent.explore.explorer import Explorer, Page, Query, read_episode
 from solvent.model import ValueScale
 from solvent.model.parameters import shown
-from solvent.model.text import brief, exact, small
 from solvent.report import panel
-from solvent.report.sections import beside
+from solvent.report.sections import beside, templates
 
 PAGES = (
     ("state", "State", "s"),
@@ -33,24 +28,6 @@ PAGES = (
     ("learn", "Watch", "w"),
 )
 """The pages by their words in an address, their names, and their keys."""
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("solvent.explore", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "link": link}
-    return environment
-
-
-@cache
-def _style() -> str:
-    return beside(str(report_package.__file__), "page.css") + beside(__file__, "explore.css")
 
 
 def link(page: str, **query: Any) -> str:
@@ -78,11 +55,14 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
     """
     solved, info = explorer.solved, explorer.solved.game.info
     scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
-    if alone:
-        # Charts can be saved as pictures, as in a report.
-        scripts.append(beside(str(report_package.__file__), "save.js"))
-    else:
-        scripts.append(beside(__file__, "explore.js"))
+    report = str(report_package.__file__)
+    # In a file, charts can be saved as pictures, as in a report.
+    scripts.append(beside(report, "save.js") if alone else beside(__file__, "explore.js"))
+    parameters = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in info.parameters
+        if value is not None and not isinstance(value, bool | dict | list | tuple)
+    ]
     values = {
         "title": page.title,
         "kind": page.template.partition(".")[0].replace("map", "maps"),
@@ -90,13 +70,13 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "players": info.players,
         "meaning": ValueScale(info).meaning,
         "rules": explorer.spec.rules if explorer.spec else "",
-        "game_text": ", ".join((info.name, *_parameters(info.parameters))),
+        "game_text": ", ".join((info.name, *parameters)),
         "value": solved.value,
         "lower": f"{solved.lower:z.15g}",
         "upper": f"{solved.upper:z.15g}",
         "found_by": solved.method,
         "version": __version__,
-        "style": _style(),
+        "style": beside(report, "page.css") + beside(__file__, "explore.css"),
         "pages": PAGES,
         "sections": page.sections,
         "scripts": scripts,
@@ -104,14 +84,9 @@ def render(explorer: Explorer, page: Page, *, nonce: str = "", alone: bool = Fal
         "alone": alone,
         **page.values,
     }
-    return _environment().get_template(page.template).render(values)
-
-
-def _parameters(parameters: tuple[tuple[str, Any], ...]) -> Iterator[str]:
-    """What makes the game what it is, in words."""
-    for name, value in parameters:
-        if value is not None and not isinstance(value, bool | dict | list | tuple):
-            yield f"{name.replace('_', ' ')} {value}"
+    environment = templates("solvent.explore")
+    environment.globals["link"] = link
+    return environment.get_template(page.template).render(values)
 
 
 def message_page(message: str, status: int) -> Page:

@@ -340,14 +340,15 @@ class Session:
         found = self.solved.action_values(self.solved_state(state), self.player)
         values = {action: self.scale.of(value) for action, value in found.items()}
         best = max(values, key=lambda action: values[action])
-        prices = {}
-        for action, value in values.items():
-            cost = values[best] - value
-            decision = Decision(state, names[action], names[best], cost)
-            if cost < NEGLIGIBLE:
-                decision = Decision(state, names[action], names[action], 0.0)
-            prices[action] = (value, decision)
-        return prices
+        costs = {action: values[best] - value for action, value in values.items()}
+        costs = {action: cost if cost >= NEGLIGIBLE else 0.0 for action, cost in costs.items()}
+        return {
+            action: (
+                values[action],
+                Decision(state, names[action], names[best if cost else action], cost),
+            )
+            for action, cost in costs.items()
+        }
 
     def review(self, record: Record) -> list[str]:
         """The decisions with their costs, and where the result came from.

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from solvent import __version__
 from solvent.baselines import baseline_policies, baselines_of
@@ -38,7 +37,6 @@ from solvent.exact import SolvedGame, SolvedTable, cross_play_matrix, solve, wri
 from solvent.exact.learning_curve import Evaluation
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
-from solvent.model.text import brief, exact, small, whole
 from solvent.report.charts import (
     distances,
     ends,
@@ -52,7 +50,7 @@ from solvent.report.charts import (
 from solvent.report.colours import BASELINE_SHAPE, CIVIDIS, Mark, algorithm_marks, shade
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import Panel, write_pictures
-from solvent.report.sections import Section, Untabled, beside
+from solvent.report.sections import Section, Untabled, beside, templates
 from solvent.report.solved import FIGURES, SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 
@@ -193,22 +191,17 @@ def template(name: str, **shown: Any) -> str:
         name: The file of its template.
         shown: What the template shows.
     """
-    environment = Environment(
-        loader=PackageLoader("solvent.report", "."),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return (
+        templates("solvent.report")
+        .get_template(name)
+        .render(
+            two_digits="{:.2f}".format,
+            least_seeds=LEAST_SEEDS,
+            style=beside(__file__, "page.css"),
+            version=__version__,
+            **shown | {"scripts": [*shown.get("scripts", ()), beside(__file__, "save.js")]},
+        )
     )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
-    environment.globals |= {
-        "two_digits": "{:.2f}".format,
-        "least_seeds": LEAST_SEEDS,
-        "style": beside(__file__, "page.css"),
-        "version": __version__,
-    }
-    shown["scripts"] = [*shown.get("scripts", ()), beside(__file__, "save.js")]
-    return environment.get_template(name).render(shown)
 
 
 def _page(
