@@ -238,19 +238,18 @@ def layer_bar(
 
 def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
     game, console = solution.game, Console(emoji=False)
-    rows = {**solution_rows(solution), "states": f"{report['states']:,}"}
-    if game.info.players == 2:
-        rows["largest gap"] = f"{solution.largest_gap:.1e} of a matrix game"
-        rows["matrix games"] = f"{report['matrix_games']:,}"
-    rows |= {
+    for_two = game.info.players == 2
+    rows = {
+        **solution_rows(solution),
+        "states": f"{report['states']:,}",
+        "largest gap": f"{solution.largest_gap:.1e} of a matrix game" if for_two else "",
+        "matrix games": f"{report['matrix_games']:,}" if for_two else "",
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
         "time": _duration(report["seconds"]),
+        "folder": report["folder"],
+        "kept": KEPT.get(report["keep"], ""),
     }
-    if report["folder"] is not None:
-        rows["folder"] = report["folder"]
-    if report["keep"] != "all":
-        rows["kept"] = KEPT[report["keep"]]
-    console.print(facts(rows))
+    console.print(facts({name: text for name, text in rows.items() if text}))
     # Where nobody chooses yet, what follows is of no interest and may take long.
     if report["keep"] == "all" and any(deciders(game, one.state) for one in game.initial()):
         show_starts(console, solution)

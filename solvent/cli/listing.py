@@ -105,20 +105,16 @@ def show_game(
     maker = spec.maker()
     console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
     console.print(escape(" ".join(spec.rules.split()) or _summary(maker)), highlight=False)
-    rows: dict[str, str | Facts] = {}
+    rows = _names(spec)
     if environment is not None:
-        rows[name] = _environment_text(spec, environment)
+        rows = {name: _environment_text(spec, environment)}
     elif meant:
-        rows[name] = f"{spec.name} {as_options(meant)}"
-    else:
-        rows |= _names(spec)
-    if meaning := _meaning(spec, meant):
-        rows["value"] = meaning
-    if spec.discount != 1:
-        rows["discount"] = f"{as_value(spec.discount)}, unless --discount says otherwise"
-    if rows:
+        rows = {name: f"{spec.name} {as_options(meant)}"}
+    discount = f"{as_value(spec.discount)}, unless --discount says otherwise"
+    rows |= {"value": _meaning(spec, meant), "discount": "" if spec.discount == 1 else discount}
+    if told := {name: text for name, text in rows.items() if text}:
         console.print()
-        console.print(facts(rows))
+        console.print(facts(told))
     _show_parameters(console, spec, maker, meant)
     own = _own_baselines(spec)
     described = {name: one.description for name, one in {**own, **GENERIC, **own}.items()}

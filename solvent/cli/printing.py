@@ -380,30 +380,34 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
         result: Of the training.
         info: Of the game; None if it is not known, so that values have no unit.
     """
-    rows = {
-        "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
-        f"{result.cpu_seconds:.1f} CPU seconds"
-    }
     meaning = "" if info is None else ValueScale(info).meaning
     unit = f"  ({meaning})" if meaning else ""
-    if result.saw:
-        rows["saw the solution"] = ", ".join(result.saw)
+    rows = {
+        "trained": f"{result.algorithm}, seed {result.seed}, {result.timesteps:,} steps, "
+        f"{result.cpu_seconds:.1f} CPU seconds",
+        "saw the solution": ", ".join(result.saw),
+    }
     if result.networks:
         last = result.curve[-1]
-        rows["last episodes"] = f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}"
-        rows["next"] = f"solvent score {result.folder / 'network.npz'}"
+        rows |= {
+            "last episodes": f"{last.mean:.4f} on average of {last.plays:,.0f}, exploring{unit}",
+            "next": f"solvent score {result.folder / 'network.npz'}",
+        }
     elif len(result.scores) > 1:
-        if unit:
-            rows["unit"] = meaning
-        for seat, mode in enumerate(result.mode_scores):
-            rows[f"seat {seat}"] = (
-                f"exploitability {precise(mode.optimality_gap)}  "
-                f"(as sampled {precise(result.scores[seat].optimality_gap)})"
-            )
+        seats = zip(result.mode_scores, result.scores, strict=True)
         averages = " and ".join(precise(one.optimality_gap) for one in result.average_scores)
-        rows["average policy"] = f"exploitability {averages}"
+        rows |= {
+            "unit": meaning,
+            **{
+                f"seat {seat}": f"exploitability {precise(mode.optimality_gap)}  "
+                f"(as sampled {precise(sampled.optimality_gap)})"
+                for seat, (mode, sampled) in enumerate(seats)
+            },
+            "average policy": f"exploitability {averages}",
+        }
     else:
         sampled, mode = result.score, result.mode_score
+        endless = -math.inf in (mode.value, sampled.value)
         rows |= {
             "optimum": f"{precise(mode.optimum)}{unit}",
             "value": f"{precise(mode.value)}  (as sampled {precise(sampled.value)})",
@@ -411,10 +415,10 @@ def show_training(console: Console, result: TrainingResult, info: GameInfo | Non
             f"{precise(sampled.optimality_gap)})",
             "normalized": _normalized(mode.normalized),
             "worst start": precise(mode.worst_start_gap),
+            "−∞": f"{NEVER_ENDS}, and costs for ever" if endless else "",
         }
-        if -math.inf in (mode.value, sampled.value):
-            rows["−∞"] = f"{NEVER_ENDS}, and costs for ever"
-    console.print(facts({**rows, "files": str(result.folder)}))
+    rows["files"] = str(result.folder)
+    console.print(facts({name: text for name, text in rows.items() if text}))
 
 
 def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:

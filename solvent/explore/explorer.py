@@ -426,9 +426,8 @@ class Explorer:
         # Those that vary most are shown first, over what some episodes come through.
         met = {n: {int(fields[n].text), *self._met.get(fields[n].name, ())} for n in numbers}
         first, second = sorted(sorted(numbers, key=lambda n: -len(met[n]))[:2])
-        across = _one_of(query, "x", numbers)
+        across, up = _one_of(query, "x", numbers), _one_of(query, "y", numbers)
         across = first if across is None else across
-        up = _one_of(query, "y", numbers)
         if up is None or up == across:
             up = second if across == first else first
         spans = {}

@@ -46,6 +46,15 @@ LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 LOOPBACK = "127.0.0.1"
 
+GUARDS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Headers of every answer."""
+
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
 
 
@@ -105,11 +114,7 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
 
     @app.after_request
     def guarded(answer: Response) -> Response:
-        answer.headers["X-Content-Type-Options"] = "nosniff"
-        answer.headers["Referrer-Policy"] = "same-origin"
-        answer.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"
-        answer.headers["Cache-Control"] = "no-store"
+        answer.headers.update(GUARDS)
         return answer
 
     for word, *_ in PAGES:
@@ -129,20 +134,17 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
 
     @app.errorhandler(HTTPException)
     def refused(error: HTTPException) -> Response:
-        status = error.code or 500
-        message = error.description or error.name
-        if status == 404:
-            listed = ", ".join(f"/{word}" for word, *_ in PAGES)
-            message = f"the pages are {listed}; there is no {shown(request.path)}"
-        if status == 405:
-            message = "this page cannot be asked that way"
-        if status == 413:
-            message = "the form has more than one field; allowed is the file alone"
-            if (size := request.content_length or 0) > LARGEST_UPLOAD:
-                message = (
-                    f"the file has {size:,} bytes; allowed are up to {LARGEST_UPLOAD:,} "
-                    f"({LARGEST_UPLOAD // 2**20} MB)"
-                )
+        status, size = error.code or 500, request.content_length or 0
+        listed = ", ".join(f"/{word}" for word, *_ in PAGES)
+        messages = {
+            404: f"the pages are {listed}; there is no {shown(request.path)}",
+            405: "this page cannot be asked that way",
+            413: f"the file has {size:,} bytes; allowed are up to {LARGEST_UPLOAD:,} "
+            f"({LARGEST_UPLOAD // 2**20} MB)"
+            if size > LARGEST_UPLOAD
+            else "the form has more than one field; allowed is the file alone",
+        }
+        message = messages.get(status, error.description or error.name)
         return shown_page(message_page(message, status))
 
     @app.errorhandler(ValueError)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from solvent.exact import SolvedGame
@@ -246,21 +247,17 @@ class Session:
         spec = spec_of(self.game)
         lines = [*spec.rules.splitlines(), ""] if spec else []
         lines.append("What you can do now:")
-        by_number = {action: number for number, action in self.numbers(state, names).items()}
-        explained: list[tuple[list[int], str]] = []
-        for action in names:
-            text = ""
-            if isinstance(self.game, Explained):
-                text = self.game.explain(action, self.player)
-            if explained and text and explained[-1][1] == text:
-                explained[-1][0].append(action)
-            else:
-                explained.append(([action], text))
-        for actions, text in explained:
+        game, numbers = self.game, self.numbers(state, names)
+        explained = {
+            action: game.explain(action, self.player) if isinstance(game, Explained) else ""
+            for action in names
+        }
+        # Actions in a row that have one explanation are listed together.
+        for _, actions in groupby(names, key=lambda action: explained[action] or action):
             one = {action: names[action] for action in actions}
-            shown = {number: action for action, number in by_number.items() if action in one}
-            listed = Choices(one, shown).listed()
-            lines.append(f"  {listed}{': ' if text else ''}{text}")
+            shown = {number: action for number, action in numbers.items() if action in one}
+            text = explained[next(iter(one))]
+            lines.append(f"  {Choices(one, shown).listed()}{': ' if text else ''}{text}")
         lines += ["What else you can type:"]
         if self.hints:
             lines.append("  ?: the value of each action; ? all: also where there are many")

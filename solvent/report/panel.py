@@ -264,23 +264,22 @@ class Panel:
     def inside(self) -> str:
         """What is drawn, without the frame."""
         right = WIDTH - self.right
-        grid = []
-        for number in self.y.ticks():
-            kind = "optimum" if self.y.zero and not number else "grid"
-            grid.append(
-                f'{self._across(number, kind)}<text x="{LEFT - 6}" y="{self._y(number) + 4:.1f}" '
-                f'text-anchor="end">{tick(number)}</text>'
-            )
-        if self.y.zero:
-            top, bottom = self._y(self.y.low), self._y(0.0)
-            grid.append(break_mark(LEFT, (top + bottom) / 2, right - LEFT, upright=True))
-        for lane, end, infinite in (
+        grid = [
+            f"{self._across(number, 'optimum' if self.y.zero and not number else 'grid')}"
+            f'<text x="{LEFT - 6}" y="{self._y(number) + 4:.1f}" text-anchor="end">'
+            f"{tick(number)}</text>"
+            for number in self.y.ticks()
+        ]
+        lanes = (
+            (self.y.zero, self.y.low, 0.0),
             (self.y.below, self.y.low, -math.inf),
             (self.y.above, self.y.high, math.inf),
-        ):
-            if lane:
-                middle = (self._y(end) + self._y(infinite)) / 2
-                grid.append(break_mark(LEFT, middle, right - LEFT, upright=True))
+        )
+        grid += [
+            break_mark(LEFT, (self._y(end) + self._y(beyond)) / 2, right - LEFT, upright=True)
+            for lane, end, beyond in lanes
+            if lane
+        ]
         for number in self.x.ticks(4):
             # The last number stays within the chart.
             half = LETTER * len(tick(number)) / 2

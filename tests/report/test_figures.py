@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from solvent import report
 from solvent.benchmark.records import AgentRecord, TaskRecord
-from solvent.benchmark.statistics import estimate, interquartile_mean
+from solvent.benchmark.statistics import estimate
 from solvent.exact import locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy, Greed
@@ -33,13 +33,6 @@ from solvent.report.colours import (
 )
 from solvent.report.gap_attribution import attribute_gap
 from solvent.report.panel import LABEL, Axis, gap_axis, spread
-
-
-def test_the_interquartile_mean_leaves_out_a_quarter_at_either_end() -> None:
-    # Worked by hand: of eight, two go at either end; of seven, one.
-    assert interquartile_mean(np.array([9.0, 1, 2, 3, 4, 100, -50, 5])) == (2 + 3 + 4 + 5) / 4
-    assert interquartile_mean(np.array([1.0, 2, 3, 4, 5, 6, 70])) == 4
-    assert interquartile_mean(np.array([1.0, 2, 6])) == 3
 
 
 def test_fewer_than_ten_seeds_have_their_range() -> None:
