@@ -200,7 +200,6 @@ def test_a_policy_says_for_which_game_of_gymnasiums_it_is(coin: str) -> None:
     given = {"discount": 0.9, "is_slippery": False, "observation": "onehot"}
     for name in ("here/FrozenLake-v1", "FrozenLake-v1"):
         found = game_of_request({"environment": name, "env_kwargs": given})
-        assert found is not None
         asked = read_game("FrozenLake-v1", ["--discount=0.9", "--is-slippery=false"])
         assert compile_game(found).model_hash == compile_game(asked).model_hash
     # What a file names is never run.
@@ -518,7 +517,6 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     told = answer("score", str(out / "policy_mode.npz"), "--json")
     assert told["parameters"]["stamina"] == 4
     gap = re.search(r"^gap +([\d.e-]+)", result.stdout, re.MULTILINE)
-    assert gap is not None
     assert told["optimality_gap"] == pytest.approx(float(gap[1]), abs=1e-8)
     network = str(out / "model.zip")
     assert "say --trust if you trust its author" in refusal("score", network, *SMALL)

@@ -101,7 +101,6 @@ def test_advice_is_the_exact_worth_of_every_action() -> None:
     table = compile_game(SMALL)
     solution = solve(table)
     round_ = re.search(r"This round is (\w+)", session.text)
-    assert round_ is not None
     [state] = [s for s in np.flatnonzero(table.initial) if table.states[s].round == round_[1]]
     advice = dict(re.findall(r"^  (keep|test luck) +([\d.]+)%", session.text, re.MULTILINE))
     for action, name in enumerate(("keep", "test luck")):
@@ -219,7 +218,6 @@ def test_without_a_seed_the_one_taken_gives_the_same_dice_again() -> None:
     first = Session(["keep"] * 20)
     record = first.play(SMALL)
     again = re.fullmatch(r"The same dice again: --seed (\d+)\.", first.shown[-1])
-    assert again is not None
     second = Session(["keep"] * 20)
     assert second.play(SMALL, seed=int(again[1])) == record
     assert second.shown == first.shown[:-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,15 +55,58 @@ FILES = "Pages and pictures as files"
 NETWORK = "A network of Stable-Baselines3, .zip"
 """The heading of the options of `score` that are for such a file."""
 
+layer_option = partial(typer.Option, rich_help_panel=LAYER_BY_LAYER)
+env_option = partial(typer.Option, rich_help_panel=ENVIRONMENT)
+file_option = partial(typer.Option, rich_help_panel=FILES)
+network_option = partial(typer.Option, rich_help_panel=NETWORK)
+
 Solved = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="What `solve --out DIR` has solved; solved now if left out.",
-        rich_help_panel=LAYER_BY_LAYER,
-    ),
+    layer_option(metavar="DIR", help="What `solve --out DIR` has solved; solved now if left out."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Learner = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="ppo, a2c, trpo, dqn, qr_dqn, maskable_ppo or masked_dqn; with --self-play also "
+        "mirror_descent.",
+    ),
+]
+ExploringStarts = Annotated[
+    float | None,
+    typer.Option(
+        "--exploring-starts",
+        metavar="SHARE",
+        help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
+        "left out.",
+    ),
+]
+StartWeights = Annotated[
+    str,
+    typer.Option(
+        metavar="uniform|importance",
+        help="How exploring starts are drawn: each state as likely as any other, or in "
+        "proportion to how much the choice matters there, which shows the solution to the "
+        "learner.",
+    ),
+]
+PolicyFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="POLICY",
+        help="What `train` has saved, policy.npz or network.npz; or a .zip of "
+        "Stable-Baselines3; or the name of a baseline, such as uniform.",
+    ),
+]
+Tolerance = Annotated[
+    float,
+    typer.Option(
+        metavar="X",
+        min=0,
+        help="Refuse a best response that is not proved to within this times the largest payoff.",
+    ),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -112,65 +156,42 @@ def solve(
     json: Json = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep the solution in a folder, and go on with what is there.",
-            rich_help_panel=LAYER_BY_LAYER,
+        layer_option(
+            metavar="DIR", help="Keep the solution in a folder, and go on with what is there."
         ),
     ] = None,
     threads: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="As many as there are processors.", rich_help_panel=LAYER_BY_LAYER
-        ),
+        int | None, layer_option(min=1, help="As many as there are processors.")
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
-            rich_help_panel=LAYER_BY_LAYER,
+        layer_option(
+            metavar="ADDRESS", help="Solve on a Ray cluster: HOST:PORT, auto or ray://HOST:PORT."
         ),
     ] = None,
     keep: Annotated[
         str | None,
-        typer.Option(
+        layer_option(
             metavar="WHAT",
             help="Which values to keep: all; compact, which rounds them to two bytes; or start, "
             "those of the layer in which the game begins.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Only say what it takes: disk, memory, traffic and time.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        bool, layer_option("--plan", help="Only say what it takes: disk, memory, traffic and time.")
     ] = False,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Check all files in DIR now.", rich_help_panel=LAYER_BY_LAYER
-        ),
-    ] = False,
+    verify: Annotated[bool, layer_option("--verify", help="Check all files in DIR now.")] = False,
     spot_check: Annotated[
         int | None,
-        typer.Option(
+        layer_option(
             min=1,
             metavar="N",
             help="Only solve N random states in DIR again, from the rules; the manifest is enough.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
     force: Annotated[
         bool,
-        typer.Option(
-            "--force",
-            help="Begin although there seems to be too little disk or memory.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        layer_option("--force", help="Begin although there seems to be too little disk or memory."),
     ] = False,
 ) -> None:
     """Solve a game exactly: value, certified bracket and the best choices at the start.
@@ -231,20 +252,18 @@ def explore(
     solution: Solved = None,
     export: Annotated[
         Path | None,
-        typer.Option(
+        file_option(
             metavar="FILE",
             dir_okay=False,
             help="Write the maps (.html, .svg) or the episode of --replay (.html), and serve "
             "nothing.",
-            rich_help_panel=FILES,
         ),
     ] = None,
     replay: Annotated[
         str | None,
-        typer.Option(
+        file_option(
             metavar="EPISODE",
             help="The episode to be written, as its page says it: 'player=0&seed=3&moves=1,4'.",
-            rich_help_panel=FILES,
         ),
     ] = None,
 ) -> None:
@@ -266,83 +285,53 @@ def train(
     ctx: typer.Context,
     game: Game,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for everything written.")],
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="ppo, a2c, trpo, dqn, qr_dqn, maskable_ppo or masked_dqn; with --self-play also "
-            "mirror_descent.",
-        ),
-    ] = "ppo",
+    algorithm: Learner = "ppo",
     seed: Annotated[int, typer.Option(help="Of networks, exploration and environments.")] = 0,
     timesteps: Annotated[
         int | None, typer.Option(metavar="N", help="Environment steps; as tuned if left out.")
     ] = None,
-    exploring_starts: Annotated[
-        float | None,
-        typer.Option(
-            "--exploring-starts",
-            metavar="SHARE",
-            help="Share of episodes, 0 to 1, that begin elsewhere than the game does; as tuned if "
-            "left out.",
-        ),
-    ] = None,
-    start_weights: Annotated[
-        str,
-        typer.Option(
-            metavar="uniform|importance",
-            help="How exploring starts are drawn: each state as likely as any other, or in "
-            "proportion to how much the choice matters there, which shows the solution to the "
-            "learner.",
-        ),
-    ] = "uniform",
+    exploring_starts: ExploringStarts = None,
+    start_weights: StartWeights = "uniform",
     self_play: Annotated[
-        bool,
-        typer.Option("--self-play", help="Learn both seats of a game for two."),
+        bool, typer.Option("--self-play", help="Learn both seats of a game for two.")
     ] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin again instead of going on with what is there.")
     ] = False,
     opponent: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="NAME|FILE",
             help="In a game for two, who plays the other seat: a baseline, or a policy file; as "
             "the environment has it if left out. Some games have a parameter of this name.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     seat: Annotated[
         str | None,
-        typer.Option(
-            metavar="0|1|random",
-            help="In a game for two, the learner's seat; 0 if left out.",
-            rich_help_panel=ENVIRONMENT,
+        env_option(
+            metavar="0|1|random", help="In a game for two, the learner's seat; 0 if left out."
         ),
     ] = None,
     observation: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="KIND",
             help="What the network sees: vector, onehot or index; as tuned if left out.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     illegal: Annotated[
         str | None,
-        typer.Option(
+        env_option(
             metavar="remap|raise",
             help="An illegal action becomes the lowest legal one, or is an error.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
     solution: Annotated[
         Path | None,
-        typer.Option(
+        env_option(
             metavar="DIR",
             help="What `solve --out DIR` has solved, for an optimal opponent in a game without a "
             "table.",
-            rich_help_panel=ENVIRONMENT,
         ),
     ] = None,
 ) -> None:
@@ -375,42 +364,27 @@ def train(
 @app.command(**TAKES_PARAMETERS)
 def score(
     ctx: typer.Context,
-    policy_file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="POLICY",
-            help="What `train` has saved, policy.npz or network.npz; or a .zip of "
-            "Stable-Baselines3; or the name of a baseline, such as uniform.",
-        ),
-    ],
+    policy_file: PolicyFile,
     game: Annotated[
         str | None,
         typer.Argument(
-            metavar="GAME",
-            help="The game of the policy; a policy of `solvent train` knows it.",
+            metavar="GAME", help="The game of the policy; a policy of `solvent train` knows it."
         ),
     ] = None,
     top: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many losing states to show.")
     ] = 10,
     trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust", help="Open it: that runs code from the file.", rich_help_panel=NETWORK
-        ),
+        bool, network_option("--trust", help="Open it: that runs code from the file.")
     ] = False,
     algorithm: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The algorithm that trained it.", rich_help_panel=NETWORK
-        ),
+        str, network_option(metavar="NAME", help="The algorithm that trained it.")
     ] = "ppo",
     observation: Annotated[
         str | None,
-        typer.Option(
+        network_option(
             metavar="KIND",
             help="What it sees: vector, onehot or index; what fits its network if left out.",
-            rich_help_panel=NETWORK,
         ),
     ] = None,
     mode: Annotated[
@@ -421,38 +395,23 @@ def score(
     ] = False,
     normalization: Annotated[
         Path | None,
-        typer.Option(
+        network_option(
             metavar="FILE",
             help="The statistics of VecNormalize, if it was trained under that (.npz).",
-            rich_help_panel=NETWORK,
         ),
     ] = None,
     solution_folder: Annotated[
         Path | None,
-        typer.Option(
-            "--solution",
-            metavar="DIR",
-            help="What `solve --out DIR` has solved.",
-            rich_help_panel=LAYER_BY_LAYER,
-        ),
+        layer_option("--solution", metavar="DIR", help="What `solve --out DIR` has solved."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        layer_option(
             metavar="DIR",
             help="Keep what is scored in this folder; the same command goes on from there.",
-            rich_help_panel=LAYER_BY_LAYER,
         ),
     ] = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(
-            metavar="X",
-            min=0,
-            help="Refuse a best response that is not proved to within this times the largest "
-            "payoff.",
-        ),
-    ] = 1e-9,
+    tolerance: Tolerance = 1e-9,
     json: Json = False,
 ) -> None:
     """Score a policy exactly: value, gap, and the states in which the gap is lost.
@@ -570,8 +529,7 @@ def report(
         typer.Option("--game", metavar="GAME", help="A game to solve, without any training."),
     ] = None,
     solution: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="What `solve --out DIR` has solved."),
+        Path | None, typer.Option(metavar="DIR", help="What `solve --out DIR` has solved.")
     ] = None,
     trust: Annotated[
         bool,

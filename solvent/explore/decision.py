@@ -53,11 +53,6 @@ class ActionValue:
     cost: float
     chance: float
 
-    @property
-    def best(self) -> bool:
-        """Whether no other is better."""
-        return self.cost == 0
-
 
 @dataclass(frozen=True, eq=False)
 class Choice:

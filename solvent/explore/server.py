@@ -94,23 +94,7 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
         answer.headers["Content-Disposition"] = f"attachment; filename={name}"
         return answer
 
-    @app.before_request
-    def refuse_others() -> None:
-        if not _is_here(request.host, own):
-            abort(
-                403,
-                f"this page is not {shown(request.host)}; it is reached as localhost, or by its "
-                f"address in digits",
-            )
-        origin = request.headers.get("Origin")
-        sent_by = request.headers.get("Sec-Fetch-Site", "none")
-        foreign = origin is not None and urlsplit(origin).netloc != request.host
-        if foreign or (sent_by not in FETCHED_BY_ITSELF and not _is_link()):
-            abort(403, "another page may lead to this one, but not use it")
-        if (long := len(request.query_string)) > LONGEST_ADDRESS:
-            abort(
-                400, f"the address has {long:,} characters; allowed are up to {LONGEST_ADDRESS:,}"
-            )
+    app.before_request(partial(_refuse_others, own))
 
     @app.after_request
     def guarded(answer: Response) -> Response:
@@ -132,8 +116,36 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
             explorer.load(given.read(), given.filename)
         return redirect("/policy", 303)
 
-    @app.errorhandler(HTTPException)
-    def refused(error: HTTPException) -> Response:
+    @app.errorhandler(Exception)
+    def failed(error: Exception) -> Response:
+        found = _error_page(error)
+        if found.status == 500:
+            app.logger.error("%s", error, exc_info=error)
+        return shown_page(found)
+
+    return app
+
+
+def _refuse_others(own: Collection[str]) -> None:
+    """Refuse a request that is sent by another page, or to a name that is not this machine's."""
+    if not _is_here(request.host, own):
+        abort(
+            403,
+            f"this page is not {shown(request.host)}; it is reached as localhost, or by its "
+            f"address in digits",
+        )
+    origin = request.headers.get("Origin")
+    sent_by = request.headers.get("Sec-Fetch-Site", "none")
+    foreign = origin is not None and urlsplit(origin).netloc != request.host
+    if foreign or (sent_by not in FETCHED_BY_ITSELF and not _is_link()):
+        abort(403, "another page may lead to this one, but not use it")
+    if (long := len(request.query_string)) > LONGEST_ADDRESS:
+        abort(400, f"the address has {long:,} characters; allowed are up to {LONGEST_ADDRESS:,}")
+
+
+def _error_page(error: Exception) -> Page:
+    """The page that says what is wrong: with the request, or with this program."""
+    if isinstance(error, HTTPException):
         status, size = error.code or 500, request.content_length or 0
         listed = ", ".join(f"/{word}" for word, *_ in PAGES)
         messages = {
@@ -144,22 +156,10 @@ def make_app(explorer: Explorer, *, names: Collection[str] = ()) -> Flask:
             if size > LARGEST_UPLOAD
             else "the form has more than one field; allowed is the file alone",
         }
-        message = messages.get(status, error.description or error.name)
-        return shown_page(message_page(message, status))
-
-    @app.errorhandler(ValueError)
-    @app.errorhandler(ArithmeticError)
-    @app.errorhandler(OSError)
-    def impossible(error: Exception) -> Response:
-        return shown_page(message_page(str(error) or type(error).__name__, 400))
-
-    @app.errorhandler(Exception)
-    def defect(error: Exception) -> Response:
-        told = f"{type(error).__name__}: {brief(str(error))}"
-        app.logger.error("%s", told, exc_info=error)
-        return shown_page(message_page(DEFECT.format(told), 500))
-
-    return app
+        return message_page(messages.get(status, error.description or error.name), status)
+    if isinstance(error, (ValueError, ArithmeticError, OSError)):
+        return message_page(str(error) or type(error).__name__, 400)
+    return message_page(DEFECT.format(f"{type(error).__name__}: {brief(str(error))}"), 500)
 
 
 def _is_link() -> bool:

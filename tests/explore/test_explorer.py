@@ -159,7 +159,6 @@ def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
     states = States(solved(name))
     for state in some_states(name):
         key = states.key(state)
-        assert key is not None
         assert states.at(key) == state
         written = {field.name: field.text for field in states.fields(state)}
         first = states.starts[0]

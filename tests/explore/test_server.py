@@ -106,7 +106,6 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
-    assert process.stdout is not None
     line = process.stdout.readline()
     [address] = re.findall(r"greed at (http://127\.0\.0\.1:\d+/)", line)
     with OPENER.open(address, timeout=120) as answer:

@@ -301,7 +301,6 @@ def test_a_file_that_exhausts_memory_does_not_stop_the_rest(
     monkeypatch.setattr("solvent.grading.grades.read_answer", read)
     first, second = grade_files(lake, [handed_in / "near.npz", handed_in / "best.npz"])
     assert (first.grade, first.problem) == (None, "MemoryError")
-    assert second.grade is not None
     assert second.grade.points == 10
 
 

@@ -43,10 +43,8 @@ def test_fewer_than_ten_seeds_have_their_range() -> None:
         ([scores.tolist(), [0.0, 2.0]], 0.0, 2.0),
     ):
         some = estimate(tasks)
-        assert some is not None
         assert (some.is_interval, some.low, some.high) == (False, low, high)
     ten = estimate([scores.tolist()])
-    assert ten is not None
     assert ten.is_interval
     assert scores.min() < ten.low < ten.mean < ten.high < scores.max()
 
@@ -58,15 +56,12 @@ def test_what_cannot_be_averaged_has_no_estimate() -> None:
 def test_an_interval_shrinks_with_more_seeds_and_tasks_are_drawn_from_apart() -> None:
     random = np.random.default_rng(0)
     few, many = estimate([random.random(12)]), estimate([random.random(200)])
-    assert few is not None
-    assert many is not None
     assert few.low < few.mean < few.high
     assert many.low < many.mean < many.high
     assert many.high - many.low < (few.high - few.low) / 2
     # Of tasks with constant scores every stratified draw is the same, so there is no spread.
     for tasks in ([[0.5] * 10], [[0.0] * 10, [1.0] * 10]):
         constant = estimate(tasks)
-        assert constant is not None
         assert constant.is_interval
         assert (constant.low, constant.mean, constant.high) == (0.5, 0.5, 0.5)
 
