@@ -344,7 +344,7 @@ def train(
     """
     from solvent.cli.work import train as train_named
 
-    of_env = {"opponent": opponent, "seat": seat, "observation": observation}
+    of_env: dict[str, Any] = {"opponent": opponent, "seat": seat, "observation": observation}
     of_env |= {"illegal": illegal, "solution": solution}
     train_named(
         game,

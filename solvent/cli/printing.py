@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from solvent.benchmark.records import TaskRecord
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.cli.tables import facts, note, show_columns, show_rows
 from solvent.exact import GapLocation, Score, Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
@@ -438,19 +438,21 @@ def show_results(console: Console, tasks: Sequence[TaskRecord]) -> None:
         if task.for_two:
             numbers = ["seat 0", "seat 1", "exploitability", "normalized", "worse seat"]
         rows = []
-        for prefix, record in (
+        records: list[tuple[str, AgentRecord | BaselineRecord]] = [
             *(("mode_", agent) for agent in task.agents),
             *(("", baseline) for baseline in task.baselines),
-        ):
+        ]
+        for prefix, record in records:
             value, gap, normalized, worst, lost = (
                 getattr(record, prefix + name)
                 for name in ("value", "gap", "normalized", "worst_start_gap", "exploitability")
             )
             values = [value]
             if task.for_two:
-                known = info is not None and lost is not None
                 values = [
-                    ValueScale(info, seat).of(task.optimum) - lost[seat] if known else math.nan
+                    math.nan
+                    if info is None or lost is None
+                    else ValueScale(info, seat).of(task.optimum) - lost[seat]
                     for seat in (0, 1)
                 ]
             cells = [*map(exact, values), small(gap), exact(normalized), small(worst)]

@@ -359,7 +359,6 @@ def gap_band_panel(
         policy: ``"greedy"`` or ``"sampled"``.
     """
     quantity = PREFIXES[policy] + "gap"
-    last = max(point.timesteps for curve in curves.values() for point in curve)
     bands = {
         algorithm: _band(
             [curves[a.name] for a in task.agents if a.algorithm == algorithm], quantity
@@ -371,7 +370,7 @@ def gap_band_panel(
     panel = Panel(
         f"Recorded {gap} of the {policy} policies over seeds on {task.name}",
         f"{gap}, {policy}",
-        Axis(0.0, float(max(last, 1))),
+        _steps(curves),
         gap_axis(numbers, unbounded=True),
         ALONG,
     )

@@ -280,17 +280,15 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         (_agent(agent, task, optima) for agent in task.agents),
         key=lambda row: _least_first(row["judged"].gaps[0]),
     )
-    baselines = sorted(
-        (
-            {
-                "name": one.name,
-                "description": descriptions.get(one.name, ""),
-                "policy": _policy(one, optima),
-            }
-            for one in task.baselines
-        ),
-        key=lambda row: _least_first(row["policy"].gaps[0]),
-    )
+    baselines: list[View] = [
+        {
+            "name": one.name,
+            "description": descriptions.get(one.name, ""),
+            "policy": _policy(one, optima),
+        }
+        for one in task.baselines
+    ]
+    baselines.sort(key=lambda row: _least_first(row["policy"].gaps[0]))
     return {
         "anchor": task.name,
         "task": task,
